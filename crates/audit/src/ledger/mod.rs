@@ -1,0 +1,409 @@
+//! The append-only files, shared by any number of processes on one machine.
+//!
+//! ```text
+//! lock                 held for every append, by one process at a time
+//! head                 where the ledger ends: sizes, hashes, the current ratchet key (two checksummed slots)
+//! segments/000001.jsonl  one record per line; the first line of each says what came before
+//! checkpoints.jsonl    signed notes
+//! signing.key          Ed25519, 0600
+//! initial.key          the first ratchet key: an operator takes it away and keeps it for `verify`
+//! tag.key              keys the tags that redaction leaves
+//! quarantine/          torn bytes that recovery moved aside
+//! ```
+#![allow(clippy::disallowed_methods, reason = "the sink: the only I/O of this crate, on the ledger's own folder")]
+
+mod files;
+mod head;
+mod sync;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use contract::Digest;
+use ed25519_dalek::SigningKey;
+use rustix::fs::FlockOperation;
+use serde::{Deserialize, Serialize};
+
+use crate::chain::RatchetKey;
+use crate::checkpoint::{self, Checkpoint};
+use crate::merkle::{self, Frontier};
+use crate::record::{self, Body, Recovery, Rekey, Segment};
+use crate::verify::KeyFile;
+
+pub use files::{CHECKPOINTS, HEAD, INITIAL_KEY, SEGMENTS, segment_numbers, segment_path};
+pub(crate) use files::{read_private, read_to_end};
+pub use head::Head;
+use sync::Syncer;
+
+/// When a segment has grown past this many bytes, the next record begins another.
+pub const SEGMENT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// A checkpoint is signed at least every so many records.
+const CHECKPOINT_EVERY: u64 = 256;
+
+/// Largest record, in bytes. Callers bound what they put in; this is the last line of defence.
+pub const MAX_RECORD: usize = 32 * 1024 * 1024;
+
+/// When a record must be on disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// Before `append` returns (`fdatasync`).
+    Now,
+    /// Within 100 ms.
+    Soon,
+}
+
+/// What a caller keeps to check the ledger against later.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Anchor {
+    /// The ledger's id.
+    pub ledger: String,
+    /// The place of the last record that the root covers.
+    pub seq: u64,
+    /// The Merkle root over records 0 to `seq`.
+    pub root: Digest,
+}
+
+/// Why the ledger cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    /// The file system said no.
+    #[error("the ledger's {what} could not be {action}: {source}")]
+    Io {
+        /// Which file.
+        what: &'static str,
+        /// What was tried.
+        action: &'static str,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// The operating system gave no randomness.
+    #[error("the operating system gave no random bytes")]
+    Randomness,
+    /// `head` is damaged in both its slots.
+    #[error("the ledger's head is damaged: move the folder aside and keep it, a new ledger will be begun")]
+    DamagedHead,
+    /// A key file is damaged or gone.
+    #[error("the ledger's {0} is missing or damaged: restore it, or move the folder aside and keep it")]
+    DamagedKey(&'static str),
+    /// A record could not be encoded.
+    #[error("a record could not be encoded: {0}")]
+    Encode(#[from] serde_json::Error),
+    /// A record is larger than [`MAX_RECORD`].
+    #[error("a record of {0} bytes is larger than the ledger takes")]
+    TooLarge(usize),
+}
+
+/// Gives I/O errors their place.
+pub(crate) fn io(what: &'static str, action: &'static str) -> impl FnOnce(std::io::Error) -> LedgerError {
+    move |source| LedgerError::Io { what, action, source }
+}
+
+/// An open ledger. Cheap to share; appends are serialised, also between processes.
+#[derive(Debug)]
+pub struct Ledger {
+    dir: PathBuf,
+    lock: File,
+    signing: SigningKey,
+    tag_key: [u8; 32],
+    segment_bytes: u64,
+    state: Mutex<State>,
+    syncer: Syncer,
+}
+
+#[derive(Debug)]
+struct State {
+    head_file: File,
+    segment: Option<(u64, Arc<File>)>,
+}
+
+impl Ledger {
+    /// Opens the ledger in `dir`, creating it (0700) when there is none, and recovers what a crash left unfinished.
+    pub fn open(dir: &Path) -> Result<Self, LedgerError> {
+        Self::open_with(dir, SEGMENT_BYTES)
+    }
+
+    /// As [`Ledger::open`], with another bound on the size of a segment.
+    pub fn open_with(dir: &Path, segment_bytes: u64) -> Result<Self, LedgerError> {
+        files::create_private_dir(dir)?;
+        files::create_private_dir(&dir.join(SEGMENTS))?;
+        let lock = files::open_private(&dir.join("lock"), "lock")?;
+        let held = Held::exclusive(&lock)?;
+        let head_file = files::open_private(&dir.join(HEAD), "head")?;
+        let fresh = head_file.metadata().map_err(io("head", "read"))?.len() == 0;
+        if fresh {
+            files::begin(dir, &head_file)?;
+        }
+        let signing = files::read_key(dir, "signing.key")?;
+        let tag_key = files::read_key(dir, "tag.key")?;
+        drop(held);
+        let state = Mutex::new(State { head_file, segment: None });
+        let (dir, signing) = (dir.to_owned(), SigningKey::from_bytes(&signing));
+        let ledger = Self { dir, lock, signing, tag_key, segment_bytes, state, syncer: Syncer::default() };
+        ledger.locked(|ledger, state, head| ledger.settle(state, head))?;
+        Ok(ledger)
+    }
+
+    /// The key of the tags that redaction leaves in place of secrets.
+    #[must_use]
+    pub const fn tag_key(&self) -> [u8; 32] {
+        self.tag_key
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Appends one record and returns the anchor that covers it.
+    pub fn append(&self, body: &Body, durability: Durability) -> Result<Anchor, LedgerError> {
+        self.locked(|ledger, state, head| {
+            ledger.settle(state, head)?;
+            if head.segment_len >= ledger.segment_bytes {
+                ledger.begin_segment(state, head)?;
+            }
+            ledger.write(state, head, body)?;
+            if durability == Durability::Now {
+                ledger.sync_now(state)?;
+            }
+            if durability == Durability::Now || head.size.is_multiple_of(CHECKPOINT_EVERY) {
+                ledger.checkpoint(head)?;
+            }
+            Ok(Anchor { ledger: head.ledger.clone(), seq: head.size - 1, root: head.frontier.root() })
+        })
+    }
+
+    /// The anchor of what is there now; `None` for an empty ledger.
+    pub fn anchor(&self) -> Result<Option<Anchor>, LedgerError> {
+        self.locked(|_, _, head| {
+            let seq = head.size.checked_sub(1);
+            Ok(seq.map(|seq| Anchor { ledger: head.ledger.clone(), seq, root: head.frontier.root() }))
+        })
+    }
+
+    /// Begins a new segment now, whatever the size of the current one.
+    pub fn rotate(&self) -> Result<(), LedgerError> {
+        self.locked(|ledger, state, head| {
+            ledger.settle(state, head)?;
+            ledger.begin_segment(state, head)?;
+            ledger.checkpoint(head)
+        })
+    }
+
+    /// Replaces the signing key; the old one signs the new one. The ledger is to be opened again afterwards.
+    pub fn rekey(self) -> Result<(), LedgerError> {
+        let mut fresh = [0; 32];
+        getrandom::fill(&mut fresh).map_err(|_| LedgerError::Randomness)?;
+        let new = SigningKey::from_bytes(&fresh);
+        let public_key = checkpoint::encode_key(&new.verifying_key());
+        self.locked(|ledger, state, head| {
+            ledger.settle(state, head)?;
+            let signature =
+                checkpoint::sign(&ledger.signing, &checkpoint::rekey_message(&head.ledger, &public_key));
+            let body = Body::Rekey(Rekey { public_key: public_key.clone(), signature, timestamp: now() });
+            ledger.write(state, head, &body)?;
+            ledger.sync_now(state)?;
+            files::replace_key(&ledger.dir, "signing.key", &fresh)
+        })
+    }
+
+    /// Runs `work` with the lock held and the head as it is on disk now.
+    fn locked<T>(
+        &self,
+        work: impl FnOnce(&Self, &mut State, &mut Head) -> Result<T, LedgerError>,
+    ) -> Result<T, LedgerError> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let _held = Held::exclusive(&self.lock)?;
+        let mut head = Head::read(&state.head_file)?;
+        work(self, &mut state, &mut head)
+    }
+
+    /// Brings the segment file and the head together after whatever another process, or a crash, did.
+    fn settle(&self, state: &mut State, head: &mut Head) -> Result<(), LedgerError> {
+        if head.segment == 0 {
+            return self.begin_segment(state, head);
+        }
+        let segment = self.segment(state, head.segment)?;
+        let length = segment.metadata().map_err(io("segment", "read"))?.len();
+        if length == head.segment_len {
+            return Ok(());
+        }
+        if length < head.segment_len {
+            // What the head counted is gone: cut off by someone, or lost with power before it was synced.
+            // The chain goes on from what the head knows, so that `verify` sees the gap.
+            let reason =
+                format!("the segment has {length} bytes, the head says {}: records are missing", head.segment_len);
+            self.begin_segment(state, head)?;
+            return self.write(state, head, &recovery(reason, 0, &[]));
+        }
+        let tail = read_to_end(&segment, head.segment_len)?;
+        let (adopted, used) = adopt(head, &tail);
+        let torn = &tail[used..];
+        if !torn.is_empty() {
+            files::quarantine(&self.dir, torn)?;
+            segment.set_len(head.segment_len).map_err(io("segment", "cut"))?;
+        }
+        head.write(&state.head_file)?;
+        let reason = "a process stopped between writing a record and counting it".to_owned();
+        self.write(state, head, &recovery(reason, adopted, torn))?;
+        self.sync_now(state)
+    }
+
+    fn segment(&self, state: &mut State, number: u64) -> Result<Arc<File>, LedgerError> {
+        if let Some((open, file)) = &state.segment
+            && *open == number
+        {
+            return Ok(Arc::clone(file));
+        }
+        let path = segment_path(&self.dir, number);
+        let file = Arc::new(files::open_private(&path, "segment")?);
+        files::sync_dir(&self.dir.join(SEGMENTS))?;
+        state.segment = Some((number, Arc::clone(&file)));
+        Ok(file)
+    }
+
+    fn begin_segment(&self, state: &mut State, head: &mut Head) -> Result<(), LedgerError> {
+        if let Some((_, open)) = &state.segment {
+            open.sync_data().map_err(io("segment", "synced"))?;
+        }
+        head.segment += 1;
+        head.segment_len = 0;
+        let body = Body::Segment(Segment {
+            ledger: head.ledger.clone(),
+            segment: head.segment,
+            public_key: checkpoint::encode_key(&self.signing.verifying_key()),
+            frontier: head.frontier.nodes().to_vec(),
+            timestamp: now(),
+        });
+        self.write(state, head, &body)?;
+        self.sync_now(state)
+    }
+
+    fn write(&self, state: &mut State, head: &mut Head, body: &Body) -> Result<(), LedgerError> {
+        let sealed = record::seal(body, head.size, head.last_hash, &head.key)?;
+        if sealed.line.len() > MAX_RECORD {
+            return Err(LedgerError::TooLarge(sealed.line.len()));
+        }
+        let segment = self.segment(state, head.segment)?;
+        let mut line = sealed.line;
+        let leaf = merkle::leaf(&line);
+        line.push(b'\n');
+        if let Err(error) = files::write_at(&segment, &line, head.segment_len) {
+            // A disk that filled up half-way: take the torn bytes back. If that fails too, recovery will.
+            let _ = segment.set_len(head.segment_len);
+            return Err(io("segment", "written")(error));
+        }
+        head.advance(leaf, sealed.hash, line.len() as u64);
+        head.write(&state.head_file)?;
+        self.syncer.soon(&segment);
+        Ok(())
+    }
+
+    fn sync_now(&self, state: &State) -> Result<(), LedgerError> {
+        if let Some((_, segment)) = &state.segment {
+            segment.sync_data().map_err(io("segment", "synced"))?;
+            self.syncer.done(segment);
+        }
+        Ok(())
+    }
+
+    fn checkpoint(&self, head: &Head) -> Result<(), LedgerError> {
+        let checkpoint =
+            Checkpoint { ledger: head.ledger.clone(), size: head.size, root: head.frontier.root() };
+        files::append_checkpoint(&self.dir, &checkpoint, &self.signing)
+    }
+
+    /// The first ratchet key, when the operator has not taken it away.
+    #[must_use]
+    pub fn initial_key(&self) -> Option<KeyFile> {
+        KeyFile::read(&self.dir.join(INITIAL_KEY)).ok()
+    }
+}
+
+/// Counts the whole records at the beginning of `tail` that continue the chain; returns them and their bytes.
+fn adopt(head: &mut Head, tail: &[u8]) -> (u64, usize) {
+    let (mut adopted, mut used) = (0, 0);
+    for line in tail.split_inclusive(|b| *b == b'\n') {
+        let Some(bare) = line.strip_suffix(b"\n") else { break };
+        let Ok(opened) = record::open(bare) else { break };
+        let follows = opened.entry.seq == head.size && opened.entry.prev_hash == head.last_hash;
+        if !follows || !head.key.verify(&opened.mac_input, &opened.entry.mac) {
+            break;
+        }
+        head.advance(merkle::leaf(bare), opened.entry.integrity_hash, line.len() as u64);
+        adopted += 1;
+        used += line.len();
+    }
+    (adopted, used)
+}
+
+fn recovery(reason: String, adopted: u64, torn: &[u8]) -> Body {
+    Body::Recovery(Recovery {
+        reason,
+        adopted,
+        torn_bytes: torn.len() as u64,
+        torn_digest: (!torn.is_empty()).then(|| Digest::of(torn)),
+        timestamp: now(),
+    })
+}
+
+/// Now: RFC 3339, UTC, milliseconds.
+#[must_use]
+pub fn now() -> String {
+    format!("{:.3}", jiff::Timestamp::now())
+}
+
+/// The advisory lock, released when dropped. It dies with the process that holds it.
+pub(crate) struct Held<'a>(&'a File);
+
+impl<'a> Held<'a> {
+    pub(crate) fn exclusive(file: &'a File) -> Result<Self, LedgerError> {
+        Self::take(file, FlockOperation::LockExclusive)
+    }
+
+    pub(crate) fn shared(file: &'a File) -> Result<Self, LedgerError> {
+        Self::take(file, FlockOperation::LockShared)
+    }
+
+    fn take(file: &'a File, operation: FlockOperation) -> Result<Self, LedgerError> {
+        loop {
+            match rustix::fs::flock(file, operation) {
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(io("lock", "taken")(error.into())),
+                Ok(()) => return Ok(Self(file)),
+            }
+        }
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        let _ = rustix::fs::flock(self.0, FlockOperation::Unlock);
+    }
+}
+
+impl Head {
+    fn advance(&mut self, leaf: Digest, hash: Digest, bytes: u64) {
+        self.size += 1;
+        self.segment_len += bytes;
+        self.last_hash = hash;
+        self.frontier.push(leaf);
+        self.key = self.key.next();
+    }
+
+    /// The head of a ledger that has no record yet.
+    fn first(ledger: String, key: RatchetKey) -> Self {
+        Self {
+            ledger,
+            generation: 0,
+            size: 0,
+            segment: 0,
+            segment_len: 0,
+            last_hash: Digest::ZERO,
+            key,
+            frontier: Frontier::default(),
+        }
+    }
+}

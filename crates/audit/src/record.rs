@@ -1,0 +1,224 @@
+//! The records of the ledger, and how they are sealed into one line each.
+
+use contract::{CallId, Digest, Fault, PlanId, TranscriptId, canonical};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::chain::RatchetKey;
+
+/// Whether a call rehearsed or performed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExecutionMode {
+    /// Nothing was to change.
+    DryRun,
+    /// The plan was to be applied.
+    Apply,
+}
+
+/// What one call leaves behind. Field names are those of the seed's transcript table and DESIGN §6.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Transcript {
+    /// Names this record: a version 4 UUID.
+    pub id: TranscriptId,
+    /// The id of the JSON-RPC request, or what the CLI made up.
+    pub tool_call_id: CallId,
+    /// When the call began: RFC 3339, UTC, milliseconds.
+    #[serde(rename = "timestamp_start")]
+    pub timestamp_start: String,
+    /// When it ended.
+    #[serde(rename = "timestamp_end")]
+    pub timestamp_end: String,
+    /// The tool's wire name; for an unknown tool, what was asked for.
+    pub tool_name: String,
+    /// The arguments, redacted.
+    pub tool_args: Value,
+    /// Whether the call rehearsed or performed.
+    pub execution_mode: ExecutionMode,
+    /// The exit code of the program that the tool ran; `null` when it ran none.
+    pub exit_code: Option<i32>,
+    /// The program's standard output, or the tool's message, redacted and bounded.
+    pub stdout: String,
+    /// The program's standard error, or the fault's message, redacted and bounded.
+    pub stderr: String,
+    /// Root-relative paths created or modified.
+    pub artifacts: Vec<String>,
+    /// Where in the arguments something was redacted.
+    pub redactions: Vec<String>,
+    /// Who called.
+    pub principal: String,
+    /// What policy decided, and by which rule.
+    pub decision: String,
+    /// The plan that was made or applied.
+    pub plan_id: Option<PlanId>,
+    /// The hash of the tool's definition at the time.
+    pub definition_hash: Option<Digest>,
+    /// How the programs were confined; `none` when none ran.
+    pub confinement: String,
+    /// What went wrong, when something did.
+    pub error: Option<Fault>,
+    /// The root that the call worked in, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+    /// The plan's effects, one line each, as they were shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<String>,
+    /// The plan's diff, redacted and bounded: what a reader of the report sees.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub diff: String,
+}
+
+/// Written and synced before an apply starts. One without a transcript is evidence of a crash.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Intent {
+    /// The transcript that is to follow.
+    pub id: TranscriptId,
+    /// The tool.
+    pub tool_name: String,
+    /// The plan about to be applied.
+    pub plan_id: PlanId,
+    /// Who called.
+    pub principal: String,
+    /// When.
+    pub timestamp: String,
+}
+
+/// The first record of every segment: what came before, so that a missing segment shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Segment {
+    /// The ledger's random id, the same in all its segments.
+    pub ledger: String,
+    /// The segment's number, from 1.
+    pub segment: u64,
+    /// The Ed25519 key that signs checkpoints from here on, base64.
+    pub public_key: String,
+    /// The Merkle tree's frontier over all records before this one, largest subtree first.
+    pub frontier: Vec<Digest>,
+    /// When the segment was begun.
+    pub timestamp: String,
+}
+
+/// What recovery found and did when a process opened a ledger that another had left unfinished.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Recovery {
+    /// What was found, for people.
+    pub reason: String,
+    /// Whole records that had been written but not yet counted.
+    pub adopted: u64,
+    /// Bytes of a torn last line, moved aside.
+    pub torn_bytes: u64,
+    /// The digest of those bytes.
+    pub torn_digest: Option<Digest>,
+    /// When.
+    pub timestamp: String,
+}
+
+/// A change of the signing key, signed by the key that it replaces.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Rekey {
+    /// The key from here on, base64.
+    pub public_key: String,
+    /// The old key's signature over `gatewright rekey`, the ledger's id and the new key, base64.
+    pub signature: String,
+    /// When.
+    pub timestamp: String,
+}
+
+/// Any record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Body {
+    /// Begins a segment.
+    Segment(Segment),
+    /// Precedes an apply.
+    Intent(Intent),
+    /// Ends a call.
+    Transcript(Box<Transcript>),
+    /// Follows a crash.
+    Recovery(Recovery),
+    /// Replaces the signing key.
+    Rekey(Rekey),
+}
+
+/// A record as it stands in the ledger.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    /// Its place, from 0, over all segments.
+    pub seq: u64,
+    /// The `integrityHash` of the record before; zeros for the first.
+    pub prev_hash: Digest,
+    /// HMAC-SHA-256 under this place's ratchet key, of the canonical record without this field and `integrityHash`.
+    pub mac: Digest,
+    /// SHA-256 of the canonical record without this field.
+    pub integrity_hash: Digest,
+    /// What it says.
+    #[serde(flatten)]
+    pub body: Body,
+}
+
+/// A sealed record: its line (without the newline) and its hash.
+#[derive(Debug)]
+pub struct Sealed {
+    /// The canonical bytes.
+    pub line: Vec<u8>,
+    /// The record's `integrityHash`.
+    pub hash: Digest,
+}
+
+/// Seals `body` at `seq` after `prev_hash`.
+pub fn seal(body: &Body, seq: u64, prev_hash: Digest, key: &RatchetKey) -> Result<Sealed, serde_json::Error> {
+    let mut object = match serde_json::to_value(body)? {
+        Value::Object(object) => object,
+        other => Map::from_iter([("body".to_owned(), other)]),
+    };
+    object.insert("seq".into(), seq.into());
+    object.insert("prevHash".into(), prev_hash.to_string().into());
+    let mac = key.mac(&canonical::to_vec(&object)?);
+    object.insert("mac".into(), mac.to_string().into());
+    let hash = Digest::of(&canonical::to_vec(&object)?);
+    object.insert("integrityHash".into(), hash.to_string().into());
+    Ok(Sealed { line: canonical::to_vec(&object)?, hash })
+}
+
+/// Why a line is not an intact record.
+#[derive(Debug, thiserror::Error)]
+pub enum NotIntact {
+    /// Not canonical JSON without duplicate keys.
+    #[error("{0}")]
+    Bytes(#[from] canonical::Refusal),
+    /// Canonical JSON that is not a record.
+    #[error("not a record: {0}")]
+    Shape(serde_json::Error),
+    /// The content does not have the hash that it states.
+    #[error("the content does not have the hash that it states")]
+    Hash,
+}
+
+/// A record read back, with what its MAC covers.
+#[derive(Debug)]
+pub struct Opened {
+    /// The record.
+    pub entry: Entry,
+    /// The canonical bytes that the MAC covers.
+    pub mac_input: Vec<u8>,
+}
+
+/// Parses a line and checks its own hash. Its place and its MAC are the reader's to check.
+pub fn open(line: &[u8]) -> Result<Opened, NotIntact> {
+    let value = canonical::parse_canonical(line)?;
+    let entry: Entry = serde_json::from_value(value.clone()).map_err(NotIntact::Shape)?;
+    let Value::Object(mut object) = value else { return Err(NotIntact::Hash) };
+    object.remove("integrityHash");
+    if Digest::of(&canonical::to_vec(&object).map_err(NotIntact::Shape)?) != entry.integrity_hash {
+        return Err(NotIntact::Hash);
+    }
+    object.remove("mac");
+    let mac_input = canonical::to_vec(&object).map_err(NotIntact::Shape)?;
+    Ok(Opened { entry, mac_input })
+}

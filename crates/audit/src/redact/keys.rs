@@ -1,0 +1,106 @@
+//! Names that hold secrets, decided by segment: `apiKey`, `access_token`, `DB-PASSWORD`; not `keyword`, not
+//! `tokensUsed`, not `primaryKey`.
+
+/// Segments that are enough alone, wherever they stand.
+const ALWAYS: &[&str] = &[
+    "password", "passwd", "pwd", "passphrase", "secret", "secrets", "credential", "credentials", "apikey",
+    "authorization", "privatekey", "accesskey", "secretkey", "accesstoken", "authtoken", "bearer", "cookie",
+    "cookies", "setcookie", "sessionid", "jwt", "otp", "totp", "cvv", "cvc",
+];
+
+/// What makes a final `key` or `keys` a secret.
+const KEY_KINDS: &[&str] = &[
+    "api", "access", "private", "secret", "signing", "encryption", "decryption", "ssh", "gpg", "pgp", "deploy",
+    "master", "auth", "service", "account", "storage", "shared", "license", "webhook", "hmac", "rsa", "ed25519",
+];
+
+/// What makes a final `token` harmless: a word of the field, not a credential.
+const TOKEN_KINDS: &[&str] =
+    &["design", "next", "page", "progress", "continuation", "cancel", "cancellation", "max", "min", "css", "color"];
+
+/// Whether a value under `name` is a secret, whatever it looks like.
+#[must_use]
+pub fn is_sensitive(name: &str) -> bool {
+    let segments = segments(name);
+    let Some(last) = segments.last() else { return false };
+    // `passwordPolicy` and `secretName` describe; `password`, `dbPassword`, `password2` hold.
+    let describes = matches!(
+        last.as_str(),
+        "policy" | "name" | "names" | "path" | "file" | "length" | "count" | "id" | "ref" | "field" | "required"
+            | "enabled" | "url" | "uri" | "type" | "env" | "mask" | "hint" | "label" | "used" | "limit" | "kind"
+    );
+    if describes && last != "id" {
+        return false;
+    }
+    let has = |words: &[&str]| segments.iter().any(|s| words.contains(&s.as_str()));
+    if has(ALWAYS) && !(last == "id" && !segments.iter().any(|s| s == "session")) {
+        return true;
+    }
+    let before = segments.len().checked_sub(2).and_then(|i| segments.get(i)).map(String::as_str);
+    match last.as_str() {
+        "key" | "keys" => before.is_some_and(|b| KEY_KINDS.contains(&b)),
+        "token" => before.is_none_or(|b| !TOKEN_KINDS.contains(&b)),
+        "tokens" => before.is_some_and(|b| matches!(b, "access" | "refresh" | "auth" | "api" | "bearer")),
+        "id" => before == Some("session"),
+        "auth" => true,
+        _ => false,
+    }
+}
+
+/// Splits at everything that is not a letter or digit, at case changes, and before trailing digits; lower case.
+fn segments(name: &str) -> Vec<String> {
+    let mut out = vec![String::new()];
+    let chars: Vec<char> = name.chars().collect();
+    for (i, &c) in chars.iter().enumerate() {
+        if !c.is_alphanumeric() {
+            out.push(String::new());
+            continue;
+        }
+        let before = i.checked_sub(1).map(|j| chars[j]);
+        let next_is_lower = chars.get(i + 1).is_some_and(|n| n.is_lowercase());
+        let begins = c.is_uppercase()
+            && before.is_some_and(|b| b.is_lowercase() || b.is_ascii_digit() || (b.is_uppercase() && next_is_lower));
+        if begins {
+            out.push(String::new());
+        }
+        if let Some(last) = out.last_mut() {
+            last.extend(c.to_lowercase());
+        }
+    }
+    // `password2`, `key1`: the number only counts.
+    for segment in &mut out {
+        let word = segment.trim_end_matches(|c: char| c.is_ascii_digit());
+        if word.len() >= 3 && word.len() < segment.len() && word != "ed" {
+            segment.truncate(word.len());
+        }
+    }
+    out.retain(|s| !s.is_empty());
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_hold_secrets() {
+        for name in [
+            "apiKey", "api_key", "API-KEY", "APIKey", "access_token", "accessToken", "token", "githubToken",
+            "DB_PASSWORD", "password2", "clientSecret", "client_secret", "Authorization", "private_key", "auth",
+            "sessionId", "Set-Cookie", "AWS_SECRET_ACCESS_KEY", "refresh_tokens", "sshKey", "credentials.json.secret",
+        ] {
+            assert!(is_sensitive(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_that_only_sound_like_it() {
+        for name in [
+            "keyword", "tokensUsed", "tokens", "key", "primaryKey", "monkey", "keyboard", "nextPageToken", "maxTokens",
+            "designToken", "passwordPolicy", "author", "authority", "tokenCount", "secretName", "idempotencyKey",
+            "source", "compass", "bypass", "id", "toolCallId", "cookieName", "tokenType",
+        ] {
+            assert!(!is_sensitive(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! Shapes of secrets: keyed contexts, providers' tokens, PEM blocks and JSON Web Tokens.
+//!
+//! Every rule names literals that must be near a match. One Aho-Corasick scan finds those; a rule's expression then
+//! runs over a window around each, so that text without triggers is read once and none is read more than a few times.
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::{BadRule, Hit, is_sensitive};
+
+/// How far around a literal a rule looks. Longer secrets (PEM blocks) say so themselves.
+const WINDOW: usize = 512;
+
+struct Rule {
+    kind: &'static str,
+    /// Any of these, compared without ASCII case, must be in the text.
+    literals: &'static [&'static str],
+    /// The group named `secret` is what goes; the whole match where there is none.
+    expression: &'static str,
+    window: usize,
+}
+
+const fn rule(kind: &'static str, literals: &'static [&'static str], expression: &'static str) -> Rule {
+    Rule { kind, literals, expression, window: WINDOW }
+}
+
+/// Token shapes as their issuers document them.
+#[rustfmt::skip]
+const RULES: &[Rule] = &[
+    rule("aws", &["AKIA", "ASIA", "ABIA", "ACCA"], r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b"),
+    rule("github", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b"),
+    rule("github", &["github_pat_"], r"\bgithub_pat_[A-Za-z0-9_]{22,255}\b"),
+    rule("gitlab", &["glpat-", "gldt-", "glrt-", "glptt-", "glsoat-", "glcbt-", "glagent-", "glft-", "glimt-"], r"\bgl(?:pat|dt|rt|ptt|soat|cbt|agent|ft|imt)-[A-Za-z0-9_-]{20,}"),
+    rule("slack", &["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxe", "xapp-"], r"\b(?:xox[abeprs][-.][A-Za-z0-9.-]{10,}|xapp-\d-[A-Z0-9]+-\d+-[a-z0-9]+)"),
+    rule("slack", &["hooks.slack.com"], r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<secret>[A-Za-z0-9+/]{20,})"),
+    rule("stripe", &["sk_live", "sk_test", "rk_live", "rk_test", "sk_prod", "whsec_"], r"\b(?:(?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{10,99}|whsec_[A-Za-z0-9+/=]{20,})"),
+    rule("google", &["AIza"], r"\bAIza[0-9A-Za-z_-]{35}\b"),
+    rule("google", &["ya29.", "GOCSPX-"], r"\b(?:ya29\.[0-9A-Za-z_-]{20,}|GOCSPX-[0-9A-Za-z_-]{28})"),
+    rule("anthropic", &["sk-ant-"], r"\bsk-ant-[A-Za-z0-9_-]{20,}"),
+    rule("openai", &["sk-"], r"\bsk-(?:proj-|svcacct-|admin-|or-v1-)?[A-Za-z0-9_-]{32,}"),
+    rule("npm", &["npm_"], r"\bnpm_[A-Za-z0-9]{36}\b"),
+    rule("pypi", &["pypi-AgEI"], r"\bpypi-AgEI[A-Za-z0-9_-]{50,}"),
+    rule("crates", &["cio"], r"\bcio[A-Za-z0-9]{32}\b"),
+    rule("rubygems", &["rubygems_"], r"\brubygems_[a-f0-9]{48}\b"),
+    rule("docker", &["dckr_"], r"\bdckr_(?:pat|oat)_[A-Za-z0-9_-]{27,}"),
+    rule("sendgrid", &["SG."], r"\bSG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}"),
+    rule("mailgun", &["key-"], r"\bkey-[a-f0-9]{32}\b"),
+    rule("twilio", &["SK", "AC"], r"\b(?:SK|AC)[a-f0-9]{32}\b"),
+    rule("telegram", &[":AA"], r"\b\d{8,10}:AA[A-Za-z0-9_-]{33}\b"),
+    rule("discord", &["discord"], r"discord(?:app)?\.com/api/webhooks/\d+/(?P<secret>[A-Za-z0-9_-]{60,})"),
+    rule("digitalocean", &["dop_v1_", "doo_v1_", "dor_v1_"], r"\bdo[opr]_v1_[a-f0-9]{64}\b"),
+    rule("databricks", &["dapi"], r"\bdapi[a-f0-9]{32}(?:-\d)?\b"),
+    rule("doppler", &["dp."], r"\bdp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{40,}"),
+    rule("figma", &["figd_", "figu_", "figur_", "figo_"], r"\bfig(?:d|u|ur|o)_[A-Za-z0-9_-]{40,}"),
+    rule("hashicorp", &["hvs.", "hvb.", "hvr.", "atlasv1"], r"\b(?:hv[sbr]\.[A-Za-z0-9_-]{24,}|[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,})"),
+    rule("huggingface", &["hf_", "api_org_"], r"\b(?:hf_|api_org_)[A-Za-z]{34}\b"),
+    rule("linear", &["lin_api_", "lin_oauth_"], r"\blin_(?:api|oauth)_[A-Za-z0-9]{40,}"),
+    rule("notion", &["ntn_"], r"\bntn_[A-Za-z0-9]{40,}"),
+    rule("planetscale", &["pscale_"], r"\bpscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.-]{32,}"),
+    rule("postman", &["PMAK-"], r"\bPMAK-[a-f0-9]{24}-[a-f0-9]{34}\b"),
+    rule("pulumi", &["pul-"], r"\bpul-[a-f0-9]{40}\b"),
+    rule("sentry", &["sntrys_", "sntryu_"], r"\bsntry[su]_[A-Za-z0-9+/=_-]{40,}"),
+    rule("shopify", &["shpat_", "shpca_", "shppa_", "shpss_"], r"\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}\b"),
+    rule("square", &["EAAA", "sq0"], r"\b(?:EAAA[A-Za-z0-9_-]{60}|sq0[a-z]{3}-[A-Za-z0-9_-]{22,43})"),
+    rule("supabase", &["sbp_", "sb_secret_"], r"\b(?:sbp_[a-f0-9]{40}|sb_secret_[A-Za-z0-9_-]{20,})"),
+    rule("vercel", &["vercel_"], r"\bvercel_[A-Za-z0-9_]{20,}"),
+    rule("azure", &["AccountKey=", "SharedAccessKey=", "sig="], r"(?:AccountKey|SharedAccessKey|[?&]sig)=(?P<secret>[A-Za-z0-9+/%]{30,}={0,2})"),
+    rule("age", &["AGE-SECRET-KEY-1"], r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
+    rule("jwt", &["eyJ"], r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
+    rule("url", &["://"], r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@'\x22<>]{0,128}:(?P<secret>[^\s/@'\x22<>\[]+)@"),
+    rule("header", &["authorization", "x-api-key", "cookie"], r"(?i)\b(?:authorization|x-api-key|(?:set-)?cookie)['\x22]?\s*[:=]\s*['\x22]?(?P<secret>(?:(?:bearer|basic|token|digest|negotiate)\s+)?[^\s'\x22\[,][^\r\n'\x22]{5,})"),
+    rule("bearer", &["bearer"], r"(?i)\bbearer\s+(?P<secret>[A-Za-z0-9._~+/=-]{16,})"),
+    Rule {
+        kind: "private-key",
+        literals: &["PRIVATE KEY"],
+        expression: r"-----BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----|\z)",
+        window: 20 * 1024,
+    },
+];
+
+/// `name = value` in prose, configuration and logs; whether the name holds a secret is decided by segment.
+const KEYED: &str = r#"(?i)(?P<name>[A-Za-z][A-Za-z0-9_.-]{0,60})\\?["']?\s{0,3}(?::=|=>|[:=])\s{0,3}(?:\\?"(?P<dq>[^"\\\r\n]{4,})|'(?P<sq>[^'\r\n]{4,})|(?P<bare>[^\s"'\[\]{},;&<>()]{6,}))"#;
+
+/// What a keyed context's name contains, so that the scan can find it.
+const KEYED_LITERALS: &[&str] = &[
+    "password", "passwd", "pwd", "passphrase", "secret", "credential", "apikey", "api_key", "api-key", "token",
+    "private_key", "privatekey", "private-key", "access_key", "accesskey", "access-key", "auth", "signing",
+    "encryption", "_key", "-key", "cookie", "jwt",
+];
+
+pub(super) struct Rules {
+    prefilter: AhoCorasick,
+    /// For each literal of the prefilter, the rule that it belongs to; the last is the keyed context.
+    owners: Vec<usize>,
+    compiled: Vec<(Regex, &'static str, usize)>,
+    keyed: Regex,
+}
+
+impl std::fmt::Debug for Rules {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Rules({})", self.compiled.len())
+    }
+}
+
+impl Rules {
+    pub(super) fn new() -> Result<Self, BadRule> {
+        let mut literals = Vec::new();
+        let mut owners = Vec::new();
+        let mut compiled = Vec::new();
+        for (index, rule) in RULES.iter().enumerate() {
+            literals.extend_from_slice(rule.literals);
+            owners.extend(std::iter::repeat_n(index, rule.literals.len()));
+            let regex = compile(rule.expression)?;
+            compiled.push((regex, rule.kind, rule.window));
+        }
+        literals.extend_from_slice(KEYED_LITERALS);
+        owners.extend(std::iter::repeat_n(RULES.len(), KEYED_LITERALS.len()));
+        let prefilter = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::Standard)
+            .build(literals)
+            .map_err(|e| BadRule(e.to_string()))?;
+        let keyed = compile(KEYED)?;
+        Ok(Self { prefilter, owners, compiled, keyed })
+    }
+
+    pub(super) fn find(&self, bytes: &[u8], mut each: impl FnMut(Hit)) {
+        // How far each rule has looked already: windows of one rule never overlap, so that the work stays linear.
+        let mut looked = vec![0; self.compiled.len() + 1];
+        for literal in self.prefilter.find_overlapping_iter(bytes) {
+            let owner = self.owners[literal.pattern().as_usize()];
+            let window = self.compiled.get(owner).map_or(WINDOW, |c| c.2);
+            let from = literal.start().saturating_sub(WINDOW / 4).max(looked[owner]);
+            let to = (literal.start() + window).min(bytes.len());
+            if literal.end() <= looked[owner] || from >= to {
+                continue;
+            }
+            let mut end = literal.end();
+            match self.compiled.get(owner) {
+                Some((regex, kind, _)) => {
+                    for captures in regex.captures_iter(&bytes[from..to]) {
+                        let Some(found) = captures.name("secret").or_else(|| captures.get(0)) else { continue };
+                        end = end.max(from + found.end());
+                        each(Hit { range: from + found.start()..from + found.end(), kind });
+                    }
+                }
+                None => {
+                    for captures in self.keyed.captures_iter(&bytes[from..to]) {
+                        let value = ["dq", "sq", "bare"].iter().find_map(|group| captures.name(group));
+                        let (Some(name), Some(value)) = (captures.name("name"), value) else { continue };
+                        let sensitive = std::str::from_utf8(name.as_bytes()).is_ok_and(is_sensitive);
+                        if sensitive && !is_benign(value.as_bytes()) {
+                            end = end.max(from + value.end());
+                            each(Hit { range: from + value.start()..from + value.end(), kind: "keyed" });
+                        }
+                    }
+                }
+            }
+            looked[owner] = end;
+        }
+    }
+}
+
+/// Secrets are ASCII in every rule; without Unicode classes the automata stay small.
+fn compile(expression: &str) -> Result<Regex, BadRule> {
+    RegexBuilder::new(expression).unicode(false).build().map_err(|e| BadRule(e.to_string()))
+}
+
+/// Values that stand where a secret would and are none: references, placeholders, words of a type system.
+fn is_benign(value: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(value) else { return false };
+    let text = text.trim_matches(|c: char| matches!(c, '"' | '\''));
+    text.starts_with("[redacted:")
+        || text.starts_with("${")
+        || text.starts_with("$(")
+        || text.starts_with("{{")
+        || text.starts_with("process.env")
+        || text.starts_with("os.environ")
+        || text.starts_with("env.")
+        || text.bytes().all(|b| matches!(b, b'*' | b'x' | b'X' | b'.' | b'-'))
+        || matches!(
+            text.to_ascii_lowercase().as_str(),
+            "string" | "boolean" | "number" | "undefined" | "required" | "optional" | "none" | "null" | "true" | "false"
+                | "changeme" | "example" | "placeholder" | "redacted" | "string;" | "option<string>" | "&str"
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Redactor;
+
+    fn clean(text: &str) -> String {
+        Redactor::new(&[], [1; 32]).unwrap().text(text).into_owned()
+    }
+
+    #[test]
+    fn provider_tokens_are_masked() {
+        let f = |n: usize| "0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3".chars().cycle().take(n).collect::<String>();
+        let hex = |n: usize| "0123456789abcdef".chars().cycle().take(n).collect::<String>();
+        for token in [
+            "AKIAIOSFODNN7EXAMPLE".to_owned(),
+            format!("ghp_{}", f(36)),
+            format!("github_pat_{}", f(60)),
+            format!("glpat-{}", f(20)),
+            "xoxb-123456789012-abcdefABCDEF".into(),
+            format!("sk_live_{}", f(24)),
+            format!("AIza{}", f(35)),
+            format!("sk-ant-api03-{}", f(40)),
+            format!("sk-proj-{}", f(48)),
+            format!("npm_{}", f(36)),
+            format!("dop_v1_{}", hex(64)),
+            format!("hvs.{}", f(24)),
+            format!("eyJ{}.eyJ{}.{}", f(20), f(20), f(20)),
+            format!("PMAK-{}-{}", hex(24), hex(34)),
+            format!("-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----", f(900)),
+        ] {
+            let out = clean(&format!("x {token} y"));
+            assert!(out.contains("[redacted:") && !out.contains(&token[token.len() / 2..]), "{token}: {out}");
+        }
+    }
+
+    #[test]
+    fn keyed_contexts_lose_their_values_only() {
+        for (text, kept) in [
+            ("password=hunter2hunter2 next", " next"),
+            (r#"{"apiKey": "abcd1234efgh", "keyword": "design"}"#, r#""keyword": "design""#),
+            ("export GITHUB_TOKEN='abcdefgh12345678'", "export GITHUB_TOKEN="),
+            ("Authorization: Bearer abcdefghijklmnop1234", "Authorization: "),
+            ("postgres://app:s3cretpw@db:5432/x", "@db:5432/x"),
+            (r#"{\"client_secret\":\"abcd1234efgh\"}"#, "client_secret"),
+        ] {
+            let out = clean(text);
+            assert!(out.contains("[redacted:") && out.contains(kept), "{text} -> {out}");
+        }
+    }
+
+    #[test]
+    fn ordinary_text_is_left_alone() {
+        for text in [
+            "const token = process.env.TOKEN;",
+            "password: string;",
+            "the keyword is author: Jane Doe",
+            "color.primary: {color.blue.500}",
+            "tokensUsed: 1234567",
+            "git commit 0123456789abcdef0123456789abcdef01234567",
+            "https://example.org/path?x=1",
+            "--color-token-primary: #ff0000;",
+        ] {
+            assert_eq!(clean(text), text);
+        }
+    }
+
+    #[test]
+    fn r06_work_grows_with_the_text_and_not_faster() {
+        // Every byte a trigger: the worst case for the windows. Time is not asserted, the amount of output is;
+        // a super-linear scan would not finish fifty megabytes here at all.
+        let redactor = Redactor::new(&[], [1; 32]).unwrap();
+        let hostile = "sk-eyJpassword=://bearer ".repeat(40_000);
+        assert!(redactor.text(&hostile).len() <= hostile.len() * 2);
+        let benign = "plain output of an ordinary program, line after line\n".repeat(100_000);
+        assert!(matches!(redactor.text(&benign), std::borrow::Cow::Borrowed(_)));
+    }
+}

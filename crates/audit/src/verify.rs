@@ -1,0 +1,457 @@
+//! What anyone can check about a ledger's folder, or a copy of it, with what is in hand.
+#![allow(clippy::disallowed_methods, reason = "reads the ledger's own folder, which no tool can")]
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
+
+use contract::{Digest, TranscriptId};
+use ed25519_dalek::VerifyingKey;
+use serde::{Deserialize, Serialize};
+
+use crate::chain::RatchetKey;
+use crate::checkpoint::{self, BadNote, Checkpoint};
+use crate::ledger::{self, Anchor, Held, LedgerError, io};
+use crate::merkle::{self, Frontier};
+use crate::record::{self, Body, Entry};
+
+/// The first ratchet key, as an operator keeps it.
+#[derive(Clone)]
+pub struct KeyFile(RatchetKey);
+
+impl KeyFile {
+    /// Reads the key from the file that the ledger began with.
+    pub fn read(path: &Path) -> Result<Self, LedgerError> {
+        ledger::read_private(path)
+            .ok()
+            .and_then(|text| text.trim_end().parse::<Digest>().ok())
+            .map(|digest| Self(RatchetKey::from_bytes(*digest.as_bytes())))
+            .ok_or(LedgerError::DamagedKey("initial key"))
+    }
+}
+
+/// What to check against.
+#[derive(Default, Clone)]
+pub struct With {
+    /// The first ratchet key; without it MACs are not checked.
+    pub initial_key: Option<KeyFile>,
+    /// Anchors kept outside.
+    pub anchors: Vec<Anchor>,
+    /// The signing key that is expected at the beginning; without it, the one that the ledger states.
+    pub public_key: Option<VerifyingKey>,
+}
+
+/// How grave a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Gravity {
+    /// Worth knowing.
+    Note,
+    /// Evidence of a crash.
+    Warning,
+    /// The ledger is not what was written.
+    Broken,
+}
+
+/// One thing that was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// How grave it is.
+    pub gravity: Gravity,
+    /// A stable name: `hash`, `chain`, `sequence`, `mac`, `segment`, `checkpoint`, `anchor`, `truncated`, `key`,
+    /// `orphan_intent`, `recovery`, `mac_unchecked`.
+    pub code: String,
+    /// The record it is about.
+    pub seq: Option<u64>,
+    /// What it is, for people.
+    pub message: String,
+}
+
+/// The verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// The ledger's id.
+    pub ledger: String,
+    /// Records read.
+    pub records: u64,
+    /// Transcripts among them.
+    pub transcripts: u64,
+    /// The Merkle root over them.
+    pub root: Digest,
+    /// Whether nothing is broken.
+    pub intact: bool,
+    /// Whether every MAC was checked, with the first key in hand.
+    pub macs_checked: bool,
+    /// How many checkpoints matched.
+    pub checkpoints: u64,
+    /// How many outside anchors matched. At zero, whoever ran as the same account could have rewritten everything.
+    pub anchors: u64,
+    /// Everything that was found, in order.
+    pub findings: Vec<Finding>,
+}
+
+impl Report {
+    /// `verified`, `unanchored` or `broken`.
+    #[must_use]
+    pub const fn verdict(&self) -> &'static str {
+        match (self.intact, self.anchors) {
+            (false, _) => "broken",
+            (true, 0) => "unanchored",
+            (true, _) => "verified",
+        }
+    }
+}
+
+/// Checks the ledger in `dir`, handing every intact record to `each` on the way.
+pub fn verify(dir: &Path, with: &With, mut each: impl FnMut(&Entry)) -> Result<Report, LedgerError> {
+    let mut check = Check::new(with);
+    // Under the lock no append is half-way; a copy may lack the file.
+    let lock = File::open(dir.join("lock")).ok();
+    let _held = lock.as_ref().map(Held::shared).transpose()?;
+    for number in ledger::segment_numbers(dir)? {
+        check.segment(dir, number, &mut each)?;
+    }
+    check.against_head(dir);
+    check.against_checkpoints(dir)?;
+    Ok(check.finish())
+}
+
+struct Check<'a> {
+    with: &'a With,
+    key: Option<RatchetKey>,
+    ledger: Option<String>,
+    signing: Vec<VerifyingKey>,
+    next_seq: u64,
+    last_hash: Digest,
+    frontier: Frontier,
+    segment: u64,
+    /// Roots that checkpoints and anchors ask for, by size.
+    wanted: BTreeMap<u64, Option<Digest>>,
+    intents: BTreeMap<TranscriptId, u64>,
+    records: u64,
+    transcripts: u64,
+    checkpoints: u64,
+    findings: Vec<Finding>,
+    roots_known: bool,
+}
+
+impl<'a> Check<'a> {
+    fn new(with: &'a With) -> Self {
+        Self {
+            with,
+            key: with.initial_key.as_ref().map(|k| k.0.clone()),
+            ledger: None,
+            signing: Vec::new(),
+            next_seq: 0,
+            last_hash: Digest::ZERO,
+            frontier: Frontier::default(),
+            segment: 0,
+            wanted: BTreeMap::new(),
+            intents: BTreeMap::new(),
+            records: 0,
+            transcripts: 0,
+            checkpoints: 0,
+            findings: Vec::new(),
+            roots_known: true,
+        }
+    }
+
+    fn find(&mut self, gravity: Gravity, code: &str, seq: Option<u64>, message: impl Into<String>) {
+        self.findings.push(Finding { gravity, code: code.into(), seq, message: message.into() });
+    }
+
+    fn broken(&mut self, code: &str, seq: u64, message: impl Into<String>) {
+        self.find(Gravity::Broken, code, Some(seq), message);
+    }
+
+    fn segment(&mut self, dir: &Path, number: u64, each: &mut impl FnMut(&Entry)) -> Result<(), LedgerError> {
+        if number != self.segment + 1 {
+            let message = format!("segment {} is followed by segment {number}", self.segment);
+            self.broken("segment", self.next_seq, message);
+        }
+        self.segment = number;
+        let file = File::open(ledger::segment_path(dir, number)).map_err(io("segment", "opened"))?;
+        let mut reader = BufReader::with_capacity(256 * 1024, file);
+        let mut line = Vec::new();
+        let mut first = true;
+        loop {
+            line.clear();
+            let read = reader
+                .by_ref()
+                .take(ledger::MAX_RECORD as u64 + 1)
+                .read_until(b'\n', &mut line)
+                .map_err(io("segment", "read"))?;
+            if read == 0 {
+                break;
+            }
+            let Some(bare) = line.strip_suffix(b"\n") else {
+                self.broken("hash", self.next_seq, "the last line is torn");
+                break;
+            };
+            if let Some(entry) = self.line(bare, first) {
+                each(&entry);
+            }
+            first = false;
+        }
+        if first {
+            self.broken("segment", self.next_seq, format!("segment {number} is empty"));
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, bare: &[u8], first: bool) -> Option<Entry> {
+        self.records += 1;
+        let opened = match record::open(bare) {
+            Ok(opened) => opened,
+            Err(error) => {
+                self.broken("hash", self.next_seq, error.to_string());
+                self.step(bare, Digest::of(bare));
+                return None;
+            }
+        };
+        let entry = opened.entry;
+        let seq = entry.seq;
+        if seq != self.next_seq {
+            let message = format!("record {} was expected, {seq} stands here", self.next_seq);
+            self.broken("sequence", seq, message);
+            // Keys only ratchet forward: a gap can be stepped over, a repetition cannot.
+            if let Some(key) = &mut self.key
+                && let Some(steps) = seq.checked_sub(self.next_seq).filter(|n| *n < 1 << 24)
+            {
+                (0..steps).for_each(|_| *key = key.next());
+            }
+            self.roots_known = false;
+        }
+        if entry.prev_hash != self.last_hash {
+            self.broken("chain", seq, "it does not point at the record before it");
+        }
+        if let Some(key) = &self.key
+            && !key.verify(&opened.mac_input, &entry.mac)
+        {
+            self.broken("mac", seq, "its MAC is not the ledger's");
+        }
+        match (&entry.body, first) {
+            (Body::Segment(segment), true) => self.begins(seq, segment),
+            (Body::Segment(_), false) => self.broken("segment", seq, "a segment begins inside another"),
+            (_, true) => self.broken("segment", seq, "the segment does not begin with its header"),
+            _ => {}
+        }
+        self.next_seq = seq;
+        self.step(bare, entry.integrity_hash);
+        self.content(&entry);
+        Some(entry)
+    }
+
+    fn step(&mut self, bare: &[u8], hash: Digest) {
+        self.next_seq += 1;
+        self.last_hash = hash;
+        self.frontier.push(merkle::leaf(bare));
+        if let Some(key) = &mut self.key {
+            *key = key.next();
+        }
+        let size = self.next_seq;
+        let asked = self.with.anchors.iter().any(|a| a.seq + 1 == size);
+        if asked {
+            self.note_root(size);
+        }
+    }
+
+    fn note_root(&mut self, size: u64) {
+        let root = self.roots_known.then(|| self.frontier.root());
+        self.wanted.insert(size, root);
+    }
+
+    fn begins(&mut self, seq: u64, segment: &record::Segment) {
+        match self.ledger.clone() {
+            None => self.ledger = Some(segment.ledger.clone()),
+            Some(id) if id != segment.ledger => self.broken("segment", seq, "it belongs to another ledger"),
+            Some(_) => {}
+        }
+        if segment.segment != self.segment {
+            self.broken("segment", seq, format!("it says that it is segment {}", segment.segment));
+        }
+        match Frontier::new(seq, segment.frontier.clone()) {
+            None => self.broken("segment", seq, "its statement of what came before is malformed"),
+            Some(stated) => {
+                if self.roots_known && stated.root() != self.frontier.root() {
+                    self.broken("segment", seq, "what it says came before is not what stands before it");
+                }
+                // After a gap the header's own statement is all there is to go on.
+                self.frontier = stated;
+                self.roots_known = true;
+            }
+        }
+        let Some(key) = checkpoint::decode_key(&segment.public_key) else {
+            return self.broken("key", seq, "its signing key is malformed");
+        };
+        match self.signing.last() {
+            Some(current) if *current == key => {}
+            Some(_) => self.broken("key", seq, "its signing key is not the one in force"),
+            None => {
+                if self.with.public_key.as_ref().is_some_and(|expected| *expected != key) {
+                    self.broken("key", seq, "its signing key is not the one expected");
+                }
+                self.signing.push(key);
+            }
+        }
+    }
+
+    fn content(&mut self, entry: &Entry) {
+        match &entry.body {
+            Body::Intent(intent) => {
+                self.intents.insert(intent.id.clone(), entry.seq);
+            }
+            Body::Transcript(transcript) => {
+                self.transcripts += 1;
+                self.intents.remove(&transcript.id);
+            }
+            Body::Recovery(recovery) => {
+                self.find(Gravity::Note, "recovery", Some(entry.seq), recovery.reason.clone());
+            }
+            Body::Rekey(rekey) => {
+                let ledger = self.ledger.clone().unwrap_or_default();
+                let message = checkpoint::rekey_message(&ledger, &rekey.public_key);
+                let signed =
+                    self.signing.last().is_some_and(|old| checkpoint::verify(old, &message, &rekey.signature));
+                match checkpoint::decode_key(&rekey.public_key) {
+                    Some(key) if signed => self.signing.push(key),
+                    _ => self.broken("key", entry.seq, "the new signing key is not signed by the old one"),
+                }
+            }
+            Body::Segment(_) => {}
+        }
+    }
+
+    fn against_head(&mut self, dir: &Path) {
+        let Ok(file) = File::open(dir.join(ledger::HEAD)) else {
+            return self.find(Gravity::Note, "truncated", None, "there is no head: whether the end is missing is unknown");
+        };
+        match ledger::Head::read(&file) {
+            Err(_) => self.broken("truncated", self.next_seq, "the head is damaged"),
+            Ok(head) if head.size > self.next_seq => {
+                let message = format!("the head counts {} records, {} are here", head.size, self.next_seq);
+                self.broken("truncated", self.next_seq, message);
+            }
+            Ok(_) => {}
+        }
+    }
+
+    fn against_checkpoints(&mut self, dir: &Path) -> Result<(), LedgerError> {
+        #[derive(Deserialize)]
+        struct Line {
+            note: String,
+        }
+        let Ok(file) = File::open(dir.join(ledger::CHECKPOINTS)) else { return Ok(()) };
+        let mut open = Vec::new();
+        for line in BufReader::new(file).lines() {
+            let line = line.map_err(io("checkpoints", "read"))?;
+            // A torn note at the end is a crash between record and note; it says nothing.
+            let Ok(Line { note }) = serde_json::from_str(&line) else { continue };
+            let mut verdict = Err(BadNote::Key);
+            for key in &self.signing {
+                verdict = Checkpoint::open(&note, key);
+                if verdict.is_ok() {
+                    break;
+                }
+            }
+            match verdict {
+                Ok(checkpoint) => open.push(checkpoint),
+                Err(error) => self.find(Gravity::Broken, "checkpoint", None, format!("a checkpoint is {error}")),
+            }
+        }
+        // Roots at the sizes that the notes state are computed in one more pass over the leaves.
+        let sizes: Vec<u64> = open.iter().map(|c| c.size).collect();
+        let roots = roots_at(dir, &sizes, &self.wanted)?;
+        for checkpoint in open {
+            let seq = checkpoint.size.saturating_sub(1);
+            if checkpoint.size > self.next_seq {
+                let message = format!("a checkpoint covers {} records, {} are here", checkpoint.size, self.next_seq);
+                self.broken("truncated", seq, message);
+            } else if Some(&checkpoint.ledger) != self.ledger.as_ref() {
+                self.broken("checkpoint", seq, "a checkpoint belongs to another ledger");
+            } else if roots.get(&checkpoint.size) == Some(&checkpoint.root) {
+                self.checkpoints += 1;
+            } else {
+                self.broken("checkpoint", seq, "a signed checkpoint has another root");
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Report {
+        let mut anchored = 0;
+        for anchor in &self.with.anchors {
+            if Some(&anchor.ledger) != self.ledger.as_ref() {
+                self.find(Gravity::Broken, "anchor", Some(anchor.seq), "an anchor belongs to another ledger");
+            } else if anchor.seq >= self.next_seq {
+                let message =
+                    format!("an anchor covers record {}, only {} records are here", anchor.seq, self.next_seq);
+                self.find(Gravity::Broken, "anchor", Some(anchor.seq), message);
+            } else if self.wanted.get(&(anchor.seq + 1)) == Some(&Some(anchor.root)) {
+                anchored += 1;
+            } else {
+                self.find(Gravity::Broken, "anchor", Some(anchor.seq), "an anchor has another root");
+            }
+        }
+        for (id, seq) in std::mem::take(&mut self.intents) {
+            let message = format!("call {id} was about to apply a plan and left no transcript: a crash");
+            self.find(Gravity::Warning, "orphan_intent", Some(seq), message);
+        }
+        if self.key.is_none() {
+            let message = "MACs were not checked: the first key is not in hand";
+            self.find(Gravity::Note, "mac_unchecked", None, message);
+        }
+        if self.records == 0 {
+            self.find(Gravity::Broken, "truncated", None, "there is no record");
+        }
+        self.findings.sort_by_key(|f| f.seq);
+        Report {
+            ledger: self.ledger.unwrap_or_default(),
+            records: self.records,
+            transcripts: self.transcripts,
+            root: self.frontier.root(),
+            intact: self.findings.iter().all(|f| f.gravity < Gravity::Broken),
+            macs_checked: self.key.is_some(),
+            checkpoints: self.checkpoints,
+            anchors: anchored,
+            findings: self.findings,
+        }
+    }
+}
+
+/// The Merkle roots at `sizes`, over the lines as they stand; those in `known` are not computed again.
+fn roots_at(
+    dir: &Path,
+    sizes: &[u64],
+    known: &BTreeMap<u64, Option<Digest>>,
+) -> Result<BTreeMap<u64, Digest>, LedgerError> {
+    let mut roots: BTreeMap<u64, Digest> = known.iter().filter_map(|(n, root)| Some((*n, (*root)?))).collect();
+    if sizes.iter().all(|n| roots.contains_key(n)) {
+        return Ok(roots);
+    }
+    let wanted: std::collections::BTreeSet<u64> = sizes.iter().copied().collect();
+    let mut frontier = Frontier::default();
+    for_each_line(dir, |line| {
+        frontier.push(merkle::leaf(line));
+        if wanted.contains(&frontier.size()) {
+            roots.insert(frontier.size(), frontier.root());
+        }
+    })?;
+    Ok(roots)
+}
+
+/// Every line of every segment, in order, without its newline.
+pub fn for_each_line(dir: &Path, mut each: impl FnMut(&[u8])) -> Result<(), LedgerError> {
+    for number in ledger::segment_numbers(dir)? {
+        let file = File::open(ledger::segment_path(dir, number)).map_err(io("segment", "opened"))?;
+        let mut reader = BufReader::with_capacity(256 * 1024, file);
+        let mut line = Vec::new();
+        while reader.read_until(b'\n', &mut line).map_err(io("segment", "read"))? > 0 {
+            each(line.strip_suffix(b"\n").unwrap_or(&line));
+            line.clear();
+        }
+    }
+    Ok(())
+}

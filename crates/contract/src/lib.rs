@@ -1,0 +1,28 @@
+//! The words that every other crate speaks: what a tool is called, what it may change, what was planned,
+//! what happened, and what went wrong.
+//!
+//! Nothing here touches the machine. A value of one of these types is either valid or could not be made.
+
+pub mod canonical;
+pub mod digest;
+pub mod effect;
+pub mod fault;
+pub mod id;
+pub mod name;
+pub mod path;
+pub mod plan;
+pub mod principal;
+pub mod reply;
+pub mod spec;
+pub mod text;
+
+pub use digest::Digest;
+pub use effect::{Effect, FileMode, State};
+pub use fault::{Code, Fault, FaultKind, Severity};
+pub use id::{CallId, Key, PlanId, TranscriptId};
+pub use name::{ToolName, Toolset};
+pub use path::{PathRefusal, RelPath};
+pub use plan::{Observation, Plan, PlanFile, Precondition, Receipt};
+pub use principal::Principal;
+pub use reply::{Envelope, Metadata, PlanView, Reply, Status, Truncated, tokens_used};
+pub use spec::{Annotations, Kind, Spec};

@@ -1,0 +1,131 @@
+//! The result of a call: what every front door returns around a tool's own output.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::id::{PlanId, TranscriptId};
+
+/// How far a call came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Everything that was asked was done.
+    Completed,
+    /// A plan was made and not applied.
+    Proposed,
+    /// The call goes on as a job.
+    Detached,
+}
+
+/// About the result, rather than of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Metadata {
+    /// Estimated tokens of the result without this object: `ceil(chars × 11 / 40)`.
+    pub tokens_used: u64,
+    /// How long the call took, in milliseconds.
+    pub duration: u64,
+    /// How many results a list holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub results_count: Option<u64>,
+    /// The transcript that records the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub transcript: Option<TranscriptId>,
+}
+
+/// The plan of a rehearsal or an apply, as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PlanView {
+    /// Pass it back as `plan` to apply exactly this.
+    #[schemars(with = "String")]
+    pub id: PlanId,
+    /// One line per effect, in order.
+    pub effects: Vec<String>,
+    /// Unified diffs, redacted and cut to the budget.
+    pub diff: String,
+}
+
+/// What was cut to keep a result within its budget.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Truncated {
+    /// How much is shown.
+    pub shown: u64,
+    /// How much there is.
+    pub total: u64,
+    /// The call that shows more.
+    pub next: String,
+}
+
+/// The envelope that is merged with the tool's own output into one object.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Envelope {
+    /// False when a program ran and reported findings.
+    pub success: bool,
+    /// How far the call came.
+    pub status: Status,
+    /// Markdown, deterministic, written to be read and quoted.
+    pub message: String,
+    /// The plan, when the tool changes something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanView>,
+    /// What was cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truncated: Option<Truncated>,
+    /// About the result.
+    pub metadata: Metadata,
+}
+
+/// A successful result: the envelope and the tool's own output, one object on the wire.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    /// The envelope.
+    pub envelope: Envelope,
+    /// The tool's own fields.
+    pub output: Map<String, Value>,
+}
+
+impl Reply {
+    /// The one object that goes out. The tool's fields never replace the envelope's.
+    pub fn to_value(&self) -> Result<Value, serde_json::Error> {
+        let mut object = self.output.clone();
+        if let Value::Object(envelope) = serde_json::to_value(&self.envelope)? {
+            object.extend(envelope);
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+/// The estimate that `tokensUsed` states: `ceil(chars × 11 / 40)`, in integers.
+#[must_use]
+pub const fn tokens_used(chars: u64) -> u64 {
+    (chars * 11).div_ceil(40)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_rounded_up_in_integers() {
+        assert_eq!([0, 1, 40, 41].map(tokens_used), [0, 1, 11, 12]);
+        assert_eq!(tokens_used(50_000), 13_750);
+    }
+
+    #[test]
+    fn output_cannot_shadow_the_envelope() {
+        let metadata = Metadata { tokens_used: 1, duration: 2, results_count: None, transcript: None };
+        let envelope = Envelope {
+            success: true,
+            status: Status::Completed,
+            message: "m".into(),
+            plan: None,
+            truncated: None,
+            metadata,
+        };
+        let output = serde_json::json!({"success": false, "x": 1}).as_object().unwrap().clone();
+        let value = Reply { envelope, output }.to_value().unwrap();
+        assert_eq!((&value["success"], &value["x"]), (&Value::Bool(true), &Value::from(1)));
+    }
+}

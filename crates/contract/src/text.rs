@@ -1,0 +1,54 @@
+//! Characters that deceive a reader: what is refused in names and stripped from what is returned.
+
+/// Whether `c` draws nothing or reorders its neighbours: bidirectional controls (UAX #9), zero-width and
+/// invisible format characters, variation selectors' tag block, interlinear and other `Cf` characters that
+/// have no place in a file name.
+#[must_use]
+pub fn is_deceptive(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// `text` without control characters (C0 apart from newline and tab, DEL, C1) and without
+/// [deceptive](is_deceptive) characters other than the joiners that scripts and emoji need between visible neighbours.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let joiner = matches!(c, '\u{200c}' | '\u{200d}');
+        let keep = if joiner {
+            // A joiner between two visible, non-ASCII characters shapes a ligature or an emoji.
+            out.chars().next_back().is_some_and(|p| !p.is_ascii())
+                && chars.peek().is_some_and(|n| !n.is_ascii() && !is_deceptive(*n))
+        } else {
+            (!c.is_control() || matches!(c, '\n' | '\t')) && !is_deceptive(c)
+        };
+        if keep {
+            out.push(c);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_and_bidi_go_while_text_stays() {
+        assert_eq!(visible("a\u{1b}[31mb\u{9b}2Jc\u{202e}d\u{e0041}\n\te\r"), "a[31mb2Jcd\n\te");
+    }
+
+    #[test]
+    fn joiners_stay_only_where_they_join() {
+        assert_eq!(visible("👩\u{200d}💻 a\u{200d}b"), "👩\u{200d}💻 ab");
+    }
+}
