@@ -1,0 +1,267 @@
+//! The journal of one apply: written before anything happens, renamed when it has, removed when all is tidy.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use cap_fs_ext::DirExt as _;
+use contract::{Code, Effect, Fault, Key, Plan, Receipt, RelPath, State, TranscriptId};
+use serde::{Deserialize, Serialize};
+
+use super::step::Step;
+use super::Applied;
+use crate::branch;
+use crate::jail::{self, TEMPORARY};
+use crate::request::Outcome;
+use crate::root::Root;
+use crate::state::{StateDir, broken, sync_path};
+
+/// A place that recovery had to leave as it is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Blocked {
+    /// Where.
+    pub path: RelPath,
+    /// What is in the way.
+    pub why: String,
+}
+
+impl fmt::Display for Blocked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path, self.why)
+    }
+}
+
+/// What is about to happen, or has.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Journal {
+    pub(super) transcript: TranscriptId,
+    plan: Plan,
+    pub(super) steps: Vec<Step>,
+    /// Directories that the plan needs and that are not there, outermost first.
+    directories: Vec<RelPath>,
+    /// Whether every step's content is whole beside its target; before that, no step has taken place.
+    staged: bool,
+    branches: Vec<(String, String)>,
+    /// The idempotency key of the plan's request.
+    pub(super) key: Key,
+    /// Whether the request may have been sent.
+    sending: bool,
+    #[serde(skip)]
+    pub(super) committed: bool,
+    #[serde(skip)]
+    file: PathBuf,
+}
+
+const PREPARED: &str = "json";
+const COMMITTED: &str = "done";
+const BLOCKED: &str = "blocked";
+
+impl Journal {
+    /// Keeps pre-images and writes down what is about to happen.
+    pub(super) fn prepare(
+        root: &Root,
+        state: &StateDir,
+        plan: &Plan,
+        transcript: &TranscriptId,
+    ) -> Result<Self, Fault> {
+        let mut steps = Vec::new();
+        let mut directories = Vec::new();
+        let mark = transcript.as_str().replace('-', "");
+        for (index, change) in plan.effects.iter().filter_map(Effect::change).enumerate() {
+            if let State::File { digest, .. } = &change.before {
+                let (bytes, _) = jail::read(root.dir(), &change.path)?;
+                state.put_blob(digest, &bytes)?;
+            }
+            if let State::File { digest, .. } = &change.after {
+                state.blob(digest)?;
+            }
+            for ancestor in change.path.ancestors() {
+                if !directories.contains(&ancestor) && jail::state(root.dir(), &ancestor)? == State::Absent {
+                    directories.push(ancestor);
+                }
+            }
+            steps.push(Step {
+                path: change.path.clone(),
+                before: change.before.clone(),
+                after: change.after.clone(),
+                temporary: format!("{TEMPORARY}{mark}-{index}"),
+            });
+        }
+        let key = Key::random().map_err(|e| Fault::internal(e.to_string()))?;
+        let file = state.journal_dir().join(format!("{transcript}.{PREPARED}"));
+        let journal = Self {
+            transcript: transcript.clone(),
+            plan: plan.clone(),
+            steps,
+            directories,
+            staged: false,
+            branches: Vec::new(),
+            key,
+            sending: false,
+            committed: false,
+            file,
+        };
+        state.write_json(&journal.file, &journal)?;
+        Ok(journal)
+    }
+
+    /// Creates the directories and stages every step's content.
+    pub(super) fn stage(&mut self, root: &Root, state: &StateDir) -> Result<(), Fault> {
+        for directory in &self.directories {
+            let parent = jail::open_parent(root.dir(), directory)?;
+            let Some(parent) = parent else {
+                return Err(Fault::new(Code::Conflict, format!("{directory}: its folder is gone")));
+            };
+            match parent.create_dir(directory.file_name()) {
+                Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(jail::fault(directory, &e)),
+                // Made by someone meanwhile: as good, as long as it is a directory.
+                _ => drop(parent.open_dir_nofollow(directory.file_name()).map_err(|e| jail::fault(directory, &e))?),
+            }
+        }
+        self.steps.iter().try_for_each(|step| step.stage(root, state))?;
+        self.staged = true;
+        state.write_json(&self.file, self)
+    }
+
+    pub(super) fn add_branch(&mut self, state: &StateDir, name: &str, commit: &str) -> Result<(), Fault> {
+        self.branches.push((name.to_owned(), commit.to_owned()));
+        state.write_json(&self.file, self)
+    }
+
+    pub(super) fn mark_sending(&self, state: &StateDir) -> Result<(), Fault> {
+        state.write_json(&self.file, &Self { sending: true, ..self.clone() })
+    }
+
+    /// How a request went whose answer nobody heard.
+    pub(super) fn unknown_request(&self, _state: &StateDir) -> Option<Outcome> {
+        let planned = self.plan.effects.iter().any(|e| matches!(e, Effect::Request(_)));
+        planned.then(|| {
+            if self.sending {
+                Outcome::Unknown { key: self.key.clone() }
+            } else {
+                Outcome::NotSent("the process stopped before the request was sent".into())
+            }
+        })
+    }
+
+    /// Syncs every folder that names changed in.
+    pub(super) fn sync(&self, root: &Root) -> Result<(), Fault> {
+        self.steps.iter().try_for_each(|step| step.sync(root))?;
+        for directory in &self.directories {
+            if let Some(parent) = jail::open_parent(root.dir(), directory)? {
+                jail::sync_dir(&parent).map_err(|e| jail::fault(directory, &e))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// From here on the plan has happened.
+    pub(super) fn commit(&mut self, state: &StateDir) -> Result<(), Fault> {
+        self.rename(state, COMMITTED)?;
+        self.committed = true;
+        Ok(())
+    }
+
+    fn rename(&mut self, state: &StateDir, extension: &str) -> Result<(), Fault> {
+        let to = self.file.with_extension(extension);
+        std::fs::rename(&self.file, &to)
+            .and_then(|()| sync_path(&state.journal_dir()))
+            .map_err(|e| broken("journal", &e))?;
+        self.file = to;
+        Ok(())
+    }
+
+    /// Writes the receipt and removes what was displaced.
+    pub(super) fn finish(self, root: &Root, state: &StateDir, request: Option<Outcome>) -> Result<Applied, Fault> {
+        let id = self.plan.id().map_err(|e| Fault::internal(e.to_string()))?;
+        let receipt = Receipt {
+            plan: id,
+            transcript: self.transcript.clone(),
+            effects: self.plan.effects.clone(),
+            created_directories: self.directories.clone(),
+            commits: self.branches.clone(),
+        };
+        let applied = Applied { receipt, plan: self.plan.clone(), request };
+        state.write_json(&state.applied_path(&self.transcript), &applied)?;
+        for step in &self.steps {
+            step.clean(root, state)?;
+        }
+        std::fs::remove_file(&self.file).map_err(|e| broken("journal", &e))?;
+        Ok(applied)
+    }
+
+    /// Makes things as they were; returns the places that had to be left.
+    pub(super) fn take_back(mut self, root: &Root, state: &StateDir) -> Result<Vec<Blocked>, Fault> {
+        for (name, commit) in &self.branches {
+            branch::delete(root, name, commit)?;
+        }
+        let mut blocked = Vec::new();
+        for step in self.steps.iter().rev() {
+            blocked.extend(step.take_back(root, state, self.staged)?);
+        }
+        for directory in self.directories.iter().rev() {
+            if let Ok(Some(parent)) = jail::open_parent(root.dir(), directory) {
+                // Only an empty one goes.
+                let _ = parent.remove_dir(directory.file_name());
+            }
+        }
+        self.sync_what_is_there(root);
+        if blocked.is_empty() {
+            std::fs::remove_file(&self.file).map_err(|e| broken("journal", &e))?;
+        } else {
+            state.write_json(&self.file.with_extension("why"), &blocked)?;
+            self.rename(state, BLOCKED)?;
+        }
+        Ok(blocked)
+    }
+
+    fn sync_what_is_there(&self, root: &Root) {
+        for step in &self.steps {
+            // A folder that went with the rest needs no syncing.
+            let _ = step.sync(root);
+        }
+    }
+
+    /// The journals that earlier processes left, oldest name first.
+    pub(super) fn left(state: &StateDir) -> Result<Vec<Self>, Fault> {
+        let mut found = Vec::new();
+        for path in entries(state)? {
+            let committed = match path.extension().and_then(|e| e.to_str()) {
+                Some(PREPARED) => false,
+                Some(COMMITTED) => true,
+                _ => continue,
+            };
+            let Some(journal) = state.read_json::<Self>(&path) else {
+                return Err(Fault::new(Code::FilesystemError, "a journal of an earlier apply is damaged")
+                    .suggest("Keep the state folder's `journal` for a report, then move it aside."));
+            };
+            found.push(Self { committed, file: path, ..journal });
+        }
+        Ok(found)
+    }
+
+    /// The places that earlier recoveries had to leave and nobody has accepted yet.
+    pub(super) fn blocked(state: &StateDir) -> Result<Vec<Blocked>, Fault> {
+        let why = |path: &PathBuf| path.extension().is_some_and(|e| e == "why");
+        Ok(entries(state)?.iter().filter(|p| why(p)).filter_map(|p| state.read_json::<Vec<Blocked>>(p)).flatten().collect())
+    }
+
+    /// Forgets them.
+    pub(super) fn accept(state: &StateDir) -> Result<Vec<Blocked>, Fault> {
+        let accepted = Self::blocked(state)?;
+        for path in entries(state)? {
+            if path.extension().is_some_and(|e| e == "why" || e == BLOCKED) {
+                std::fs::remove_file(&path).map_err(|e| broken("journal", &e))?;
+            }
+        }
+        Ok(accepted)
+    }
+}
+
+fn entries(state: &StateDir) -> Result<Vec<PathBuf>, Fault> {
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(state.journal_dir()).map_err(|e| broken("journal", &e))? {
+        paths.push(entry.map_err(|e| broken("journal", &e))?.path());
+    }
+    paths.sort();
+    Ok(paths)
+}

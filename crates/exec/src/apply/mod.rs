@@ -1,0 +1,293 @@
+//! A plan happens all or not at all, also across a crash, and can be taken back.
+//!
+//! 1. Under the root's lock, what other processes left unfinished is [recovered](recover).
+//! 2. Everything that the plan observed, and every state that it starts from, must still hold: else `conflict`.
+//! 3. Pre-images are kept; the journal says what is about to happen and is synced.
+//! 4. New bytes are written beside their targets and synced.
+//! 5. One by one they take their places: created only where nothing is, exchanged only for what was expected.
+//!    What was displaced is looked at; if it is not what the plan knew, it goes back, and so does everything else.
+//! 6. Branches are created. The journal is renamed: from here on the plan *has* happened.
+//! 7. The request, if there is one, is sent. Leftovers go; a receipt stays.
+//!
+//! Recovery finishes what was committed and takes back what was not. It decides by looking at bytes, and never
+//! overwrites any that are neither the plan's before nor its after: those stay, and are reported.
+
+mod journal;
+mod step;
+
+use std::collections::BTreeMap;
+
+use contract::{Code, Digest, Effect, Fault, Observation, Plan, Precondition, Receipt, RelPath, State, TranscriptId};
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use crate::branch;
+use crate::draft::{Draft, Proposal};
+use crate::jail;
+use crate::request::{self, Outcome, Sender};
+use crate::root::{Rights, Root};
+use crate::state::StateDir;
+use crate::view::View;
+use journal::Journal;
+pub use journal::Blocked;
+
+/// What an applied plan did: enough to show it and to take it back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Applied {
+    /// What happened.
+    pub receipt: Receipt,
+    /// The plan.
+    pub plan: Plan,
+    /// How the request went, when the plan had one.
+    pub request: Option<Outcome>,
+}
+
+/// What [`recover`] did.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Recovered {
+    /// Plans that had been committed and were finished.
+    pub finished: Vec<TranscriptId>,
+    /// Plans that had not been committed and were taken back.
+    pub taken_back: Vec<TranscriptId>,
+    /// Places where bytes of others were in the way: left as they are.
+    pub blocked: Vec<Blocked>,
+}
+
+/// Applies `plan` in `root`. On any fault the files are as they were.
+///
+/// `transcript` names the call; the caller has written its intent. `sender` performs the plan's request, if any.
+pub fn apply(
+    root: &Root,
+    state: &StateDir,
+    plan: &Plan,
+    transcript: &TranscriptId,
+    sender: Option<&dyn Sender>,
+    cancel: &CancellationToken,
+) -> Result<Applied, Fault> {
+    if root.rights() == Rights::Read {
+        return Err(Fault::new(Code::Forbidden, format!("the root {:?} is read-only", root.name())));
+    }
+    if plan.root != root.id() {
+        return Err(Fault::new(Code::Conflict, "the plan was made for another root")
+            .suggest("Rehearse again: call the tool without `plan`."));
+    }
+    let _lock = state.lock()?;
+    refuse_blocked(&recover_locked(root, state)?.blocked)?;
+    check_preconditions(root, plan)?;
+    let mut journal = Journal::prepare(root, state, plan, transcript)?;
+    let happened = happen(root, state, plan, &mut journal, cancel);
+    if let Err(fault) = happened {
+        let blocked = journal.take_back(root, state)?;
+        return Err(blocked.iter().fold(fault, |fault, b| fault.suggest(b.to_string())));
+    }
+    journal.commit(state)?;
+    let request = send(state, plan, &journal, sender);
+    let applied = journal.finish(root, state, request.clone())?;
+    match request {
+        Some(outcome) if !outcome.is_success() => Err(outcome.into_fault()),
+        _ => Ok(applied),
+    }
+}
+
+fn happen(
+    root: &Root,
+    state: &StateDir,
+    plan: &Plan,
+    journal: &mut Journal,
+    cancel: &CancellationToken,
+) -> Result<(), Fault> {
+    journal.stage(root, state)?;
+    for index in 0..journal.steps.len() {
+        if cancel.is_cancelled() {
+            return Err(Fault::new(Code::Cancelled, "the call was cancelled; nothing was changed"));
+        }
+        journal.steps[index].take_place(root)?;
+    }
+    for effect in &plan.effects {
+        if let Effect::Branch(planned) = effect {
+            let written = branch::write_commit(root, state, planned, transcript_trailer(&journal.transcript))?;
+            // The journal knows the commit before the branch exists, so that recovery can take it back.
+            journal.add_branch(state, &planned.name, &written)?;
+            branch::create(root, &planned.name, &written)?;
+        }
+    }
+    journal.sync(root)
+}
+
+fn transcript_trailer(transcript: &TranscriptId) -> String {
+    format!("Gatewright-Transcript: {transcript}")
+}
+
+fn send(state: &StateDir, plan: &Plan, journal: &Journal, sender: Option<&dyn Sender>) -> Option<Outcome> {
+    let planned = plan.effects.iter().find_map(|e| if let Effect::Request(r) = e { Some(r) } else { None })?;
+    Some(match (sender, state.blob(&planned.body)) {
+        (_, Err(_)) => Outcome::NotSent("the body has expired".into()),
+        (None, _) => Outcome::NotSent("no connections are allowed here".into()),
+        (Some(sender), Ok(body)) => match journal.mark_sending(state) {
+            Err(fault) => Outcome::NotSent(fault.message),
+            Ok(()) => request::perform(sender, planned, &body, &journal.key),
+        },
+    })
+}
+
+/// Finishes or takes back what earlier processes left in `root`, under its lock.
+pub fn recover(root: &Root, state: &StateDir) -> Result<Recovered, Fault> {
+    let _lock = state.lock()?;
+    recover_locked(root, state)
+}
+
+fn recover_locked(root: &Root, state: &StateDir) -> Result<Recovered, Fault> {
+    let mut recovered = Recovered::default();
+    for found in Journal::left(state)? {
+        let transcript = found.transcript.clone();
+        if found.committed {
+            let request = found.unknown_request(state);
+            found.finish(root, state, request)?;
+            recovered.finished.push(transcript);
+        } else {
+            let blocked = found.take_back(root, state)?;
+            recovered.blocked.extend(blocked);
+            recovered.taken_back.push(transcript);
+        }
+    }
+    recovered.blocked.extend(Journal::blocked(state)?);
+    recovered.blocked.sort();
+    recovered.blocked.dedup();
+    Ok(recovered)
+}
+
+fn refuse_blocked(blocked: &[Blocked]) -> Result<(), Fault> {
+    let Some(first) = blocked.first() else { return Ok(()) };
+    let mut fault = Fault::new(
+        Code::Conflict,
+        format!("an earlier plan was interrupted and could not be taken back whole: {first}"),
+    );
+    for b in blocked {
+        fault = fault.about(b.path.as_str());
+    }
+    Err(fault.suggest("Look at the paths; when they are as you want them, run `gatewright recover --accept`."))
+}
+
+/// Accepts the paths that recovery had to leave as they are.
+pub fn accept_blocked(state: &StateDir) -> Result<Vec<Blocked>, Fault> {
+    let _lock = state.lock()?;
+    Journal::accept(state)
+}
+
+fn check_preconditions(root: &Root, plan: &Plan) -> Result<(), Fault> {
+    let mut moved: Vec<Precondition> = Vec::new();
+    for observation in &plan.observed {
+        let now = observe(root, observation)?;
+        if now.seen != observation.seen {
+            let path = observation.path.as_ref().map_or_else(|| ".".to_owned(), ToString::to_string);
+            moved.push(Precondition { path, why: "it changed since the rehearsal".into() });
+        }
+    }
+    for change in plan.effects.iter().filter_map(Effect::change) {
+        jail::check_writable(&change.path)?;
+        let now = jail::state(root.dir(), &change.path)?;
+        if now != change.before && !moved.iter().any(|m| m.path == change.path.as_str()) {
+            moved.push(Precondition { path: change.path.to_string(), why: format!("it is now {now}") });
+        }
+    }
+    conflict(&moved)
+}
+
+fn observe(root: &Root, observation: &Observation) -> Result<Observation, Fault> {
+    let state = match &observation.path {
+        None => {
+            let here = RelPath::new("here").map_err(|e| Fault::internal(e.to_string()))?;
+            State::Directory { listing: jail::listing(root.dir(), &here)?.1 }
+        }
+        // The same two ways to look as the view has: what was read through a link is read through it again.
+        Some(path) => match jail::read(root.dir(), path) {
+            Ok((bytes, metadata)) => {
+                let through = jail::file_state(&bytes, &metadata);
+                let seen = Observation::of(Some(path.clone()), &through);
+                if seen.seen == observation.seen {
+                    return Ok(seen);
+                }
+                jail::state(root.dir(), path).unwrap_or(through)
+            }
+            Err(_) => jail::state(root.dir(), path).unwrap_or(State::Absent),
+        },
+    };
+    Ok(Observation::of(observation.path.clone(), &state))
+}
+
+fn conflict(moved: &[Precondition]) -> Result<(), Fault> {
+    let Some(first) = moved.first() else { return Ok(()) };
+    let more = if moved.len() > 1 { format!(" (and {} more)", moved.len() - 1) } else { String::new() };
+    let message = format!("{}: {}{more}; nothing was changed", first.path, first.why);
+    let fault = moved.iter().fold(Fault::new(Code::Conflict, message), |fault, m| fault.about(&*m.path));
+    Err(fault.suggest("Rehearse again: call the tool without `plan`, look at the new diff, and apply that."))
+}
+
+/// The plan that takes `applied` back. A state other than the one that it left is a `conflict`.
+pub fn plan_undo(root: &std::sync::Arc<Root>, state: &StateDir, applied: &Applied) -> Result<Proposal, Fault> {
+    let plan = &applied.plan;
+    let mut moved = Vec::new();
+    let view = View::new(std::sync::Arc::clone(root), CancellationToken::new());
+    let mut effects = Vec::new();
+    let mut blobs: BTreeMap<Digest, Vec<u8>> = BTreeMap::new();
+    for effect in plan.effects.iter().rev() {
+        if let Some(change) = effect.change() {
+            let now = view.state(&change.path)?;
+            if now != change.after {
+                moved.push(Precondition { path: change.path.to_string(), why: format!("it is now {now}, which is later work") });
+                continue;
+            }
+            let back = contract::effect::Change {
+                path: change.path.clone(),
+                before: change.after.clone(),
+                after: change.before.clone(),
+            };
+            if let State::File { digest, .. } = &back.after {
+                blobs.insert(*digest, state.blob(digest)?);
+            }
+            effects.push(match back.after {
+                State::Absent => Effect::Remove(back),
+                State::Symlink { .. } => Effect::Symlink(back),
+                _ => Effect::Put(back),
+            });
+        }
+    }
+    conflict(&moved)?;
+    let mut proposal = Draft::default().into_proposal(
+        &view,
+        plan.tool.clone(),
+        Digest::of(format!("undo {}", applied.receipt.transcript).as_bytes()),
+        &contract::Principal::Local { uid: 0 },
+    );
+    proposal.plan.owner = plan.owner;
+    proposal.plan.effects = effects;
+    proposal.blobs = blobs;
+    Ok(proposal)
+}
+
+/// Takes `applied` back: its files by `undo`, the plan of [`plan_undo`]; its branches where they still point at our
+/// commits; its directories where they are empty.
+pub fn undo(
+    root: &Root,
+    state: &StateDir,
+    applied: &Applied,
+    undo: &Plan,
+    transcript: &TranscriptId,
+) -> Result<Applied, Fault> {
+    for (name, commit) in &applied.receipt.commits {
+        branch::check_points_at(root, name, commit)?;
+    }
+    let done = apply(root, state, undo, transcript, None, &CancellationToken::new())?;
+    let _lock = state.lock()?;
+    for (name, commit) in &applied.receipt.commits {
+        branch::delete(root, name, commit)?;
+    }
+    for path in applied.receipt.created_directories.iter().rev() {
+        // Only what is empty goes; a directory with later work in it stays.
+        if let Ok(Some(parent)) = jail::open_parent(root.dir(), path) {
+            let _ = parent.remove_dir(path.file_name());
+        }
+    }
+    let _ = std::fs::remove_file(state.applied_path(&applied.receipt.transcript));
+    Ok(done)
+}

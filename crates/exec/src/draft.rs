@@ -1,0 +1,184 @@
+//! Where a tool says what it would change. Nothing happens here: a draft becomes a plan.
+
+use std::collections::BTreeMap;
+
+use contract::effect::{Branch, BranchChange, Change, Request};
+use contract::{Code, Digest, Effect, Fault, FileMode, Plan, Principal, RelPath, State, ToolName};
+
+use crate::branch;
+use crate::jail;
+use crate::root::Rights;
+use crate::view::View;
+
+/// Most effects in one plan.
+pub const MAX_EFFECTS: usize = 10_000;
+
+/// Most bytes that one plan may carry.
+pub const MAX_PLAN_BYTES: u64 = 512 * 1024 * 1024;
+
+/// The changes that a tool proposes, in order.
+#[derive(Debug, Default)]
+pub struct Draft {
+    effects: Vec<Effect>,
+    blobs: BTreeMap<Digest, Vec<u8>>,
+    bytes: u64,
+}
+
+/// A plan with the bytes that it needs.
+#[derive(Debug)]
+pub struct Proposal {
+    /// The plan.
+    pub plan: Plan,
+    /// The bytes that its effects name by digest.
+    pub blobs: BTreeMap<Digest, Vec<u8>>,
+}
+
+impl Draft {
+    /// Puts a file. No effect is added where the same bytes with the same mode stand already.
+    pub fn put(&mut self, view: &View, path: &RelPath, bytes: Vec<u8>, mode: FileMode) -> Result<(), Fault> {
+        let before = self.before(view, path)?;
+        let after = State::File { digest: self.keep(&bytes)?, bytes: bytes.len() as u64, mode };
+        if before != after {
+            self.blobs.insert(Digest::of(&bytes), bytes);
+            self.add(Effect::Put(Change { path: path.clone(), before, after }))?;
+        }
+        Ok(())
+    }
+
+    /// Removes a file or a link. Nothing is added where nothing is.
+    pub fn remove(&mut self, view: &View, path: &RelPath) -> Result<(), Fault> {
+        let before = self.before(view, path)?;
+        if before != State::Absent {
+            self.add(Effect::Remove(Change { path: path.clone(), before, after: State::Absent }))?;
+        }
+        Ok(())
+    }
+
+    /// Makes a symbolic link to `target`, relative to the link and inside the root.
+    pub fn symlink(&mut self, view: &View, path: &RelPath, target: &str) -> Result<(), Fault> {
+        path.resolve_reference(target).map_err(|why| {
+            Fault::new(Code::PathNotAllowed, format!("{path}: the link's target {target:?}: {why}")).about(path.as_str())
+        })?;
+        let before = self.before(view, path)?;
+        let after = State::Symlink { target: target.to_owned() };
+        if before != after {
+            self.add(Effect::Symlink(Change { path: path.clone(), before, after }))?;
+        }
+        Ok(())
+    }
+
+    /// Appends `line` and a newline to a file, or creates it.
+    pub fn append(&mut self, view: &View, path: &RelPath, line: &str) -> Result<(), Fault> {
+        if line.contains('\n') {
+            return Err(Fault::internal("an appended line has a newline in it"));
+        }
+        let before = self.before(view, path)?;
+        let mode = if let State::File { mode, .. } = before { mode } else { FileMode::Regular };
+        let mut bytes = view.read_optional(path)?.unwrap_or_default();
+        if bytes.last().is_some_and(|b| *b != b'\n') {
+            bytes.push(b'\n');
+        }
+        bytes.extend_from_slice(line.as_bytes());
+        bytes.push(b'\n');
+        let after = State::File { digest: self.keep(&bytes)?, bytes: bytes.len() as u64, mode };
+        self.blobs.insert(Digest::of(&bytes), bytes);
+        self.add(Effect::Append(Change { path: path.clone(), before, after }))
+    }
+
+    /// Writes `files` (`None` removes) as one commit on the new branch `name`, on top of HEAD.
+    pub fn branch(
+        &mut self,
+        view: &View,
+        name: &str,
+        message: &str,
+        files: Vec<(RelPath, Option<(Vec<u8>, FileMode)>)>,
+    ) -> Result<(), Fault> {
+        branch::check_name(name)?;
+        let base = branch::head(view.root())?;
+        let mut changes = Vec::with_capacity(files.len());
+        for (path, content) in files {
+            let after = match content {
+                None => State::Absent,
+                Some((bytes, mode)) => {
+                    let (digest, length) = (self.keep(&bytes)?, bytes.len() as u64);
+                    self.blobs.insert(digest, bytes);
+                    State::File { digest, bytes: length, mode }
+                }
+            };
+            changes.push(BranchChange { path, after });
+        }
+        changes.sort_by(|a, b| a.path.cmp(&b.path));
+        self.add(Effect::Branch(Branch { name: name.to_owned(), base, message: message.to_owned(), changes }))
+    }
+
+    /// Sends one request, after everything else.
+    pub fn request(
+        &mut self,
+        method: &str,
+        url: &str,
+        headers: Vec<(String, String)>,
+        body: Vec<u8>,
+    ) -> Result<(), Fault> {
+        if self.effects.iter().any(|e| matches!(e, Effect::Request(_))) {
+            return Err(Fault::internal("a plan holds at most one request"));
+        }
+        crate::request::check(method, url)?;
+        let digest = self.keep(&body)?;
+        self.blobs.insert(digest, body);
+        let request = Request { method: method.to_owned(), url: url.to_owned(), headers, body: digest };
+        self.add(Effect::Request(request))
+    }
+
+    /// Whether nothing would change.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.effects.is_empty()
+    }
+
+    /// The plan, with everything that `view` has seen.
+    #[must_use]
+    pub fn into_proposal(mut self, view: &View, tool: ToolName, arguments: Digest, owner: &Principal) -> Proposal {
+        // Files first, then branches, then the request; within each, as the tool said.
+        self.effects.sort_by_key(|effect| match effect {
+            Effect::Put(_) | Effect::Remove(_) | Effect::Symlink(_) | Effect::Append(_) => 0,
+            Effect::Branch(_) => 1,
+            Effect::Request(_) => 2,
+        });
+        let mut plan = Plan::empty(tool, arguments, view.root().id().to_owned(), owner);
+        plan.observed = view.observed();
+        plan.effects = self.effects;
+        Proposal { plan, blobs: self.blobs }
+    }
+
+    fn before(&self, view: &View, path: &RelPath) -> Result<State, Fault> {
+        jail::check_writable(path)?;
+        if view.root().rights() == Rights::Read {
+            let name = view.root().name();
+            return Err(Fault::new(Code::Forbidden, format!("the root {name:?} is read-only")).about(path.as_str()));
+        }
+        if self.effects.iter().filter_map(Effect::change).any(|c| c.path == *path) {
+            return Err(Fault::internal(format!("{path} is changed twice in one plan")));
+        }
+        let state = view.state(path)?;
+        if let State::Directory { .. } = state {
+            return Err(Fault::new(Code::PathNotAllowed, format!("{path} is a directory")).about(path.as_str()));
+        }
+        Ok(state)
+    }
+
+    fn keep(&mut self, bytes: &[u8]) -> Result<Digest, Fault> {
+        self.bytes += bytes.len() as u64;
+        if self.bytes > MAX_PLAN_BYTES {
+            return Err(Fault::new(Code::TooLarge, format!("the plan carries more than {} MiB", MAX_PLAN_BYTES >> 20)));
+        }
+        Ok(Digest::of(bytes))
+    }
+
+    fn add(&mut self, effect: Effect) -> Result<(), Fault> {
+        if self.effects.len() == MAX_EFFECTS {
+            return Err(Fault::new(Code::TooLarge, format!("the plan has more than {MAX_EFFECTS} effects")));
+        }
+        self.effects.push(effect);
+        Ok(())
+    }
+}

@@ -1,0 +1,297 @@
+//! The request effect: one outbound request per plan, last, with an idempotency key, never retried blindly.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+use std::time::Duration;
+
+use contract::effect::Request;
+use contract::{Code, Fault, Key};
+use serde::{Deserialize, Serialize};
+use url::{Host, Url};
+
+/// Largest answer that is kept, in bytes.
+pub const MAX_ANSWER: u64 = 1 << 20;
+
+/// How long one request may take.
+pub const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How often a request is tried when the connection fails; the idempotency key stays the same.
+const TRIES: u32 = 3;
+
+/// How a request went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "request", rename_all = "snake_case")]
+pub enum Outcome {
+    /// Answered.
+    Answered {
+        /// The HTTP status.
+        status: u16,
+        /// The beginning of the body.
+        body: String,
+        /// The key that was sent.
+        key: Key,
+    },
+    /// Nothing was sent.
+    NotSent(String),
+    /// It may have been sent; nobody heard the answer. Not retried without this key.
+    Unknown {
+        /// The key that was sent.
+        key: Key,
+    },
+}
+
+impl Outcome {
+    /// Whether the other side took it (a status below 400).
+    #[must_use]
+    pub const fn is_success(&self) -> bool {
+        matches!(self, Self::Answered { status, .. } if *status < 400)
+    }
+
+    /// The fault that a failed one is.
+    #[must_use]
+    pub fn into_fault(self) -> Fault {
+        match self {
+            Self::Answered { status, .. } => {
+                Fault::new(Code::ToolExecutionFailed, format!("the files were changed; the request was answered {status}"))
+            }
+            Self::NotSent(why) => {
+                Fault::new(Code::ToolExecutionFailed, format!("the files were changed; the request was not sent: {why}"))
+            }
+            Self::Unknown { key } => Fault::new(
+                Code::ToolExecutionFailed,
+                format!("the files were changed; whether the request {key} arrived is unknown"),
+            )
+            .suggest("Ask the other side by its idempotency key before sending again."),
+        }
+    }
+}
+
+/// Sends bytes over the network: the one place that does.
+pub trait Sender: Send + Sync {
+    /// Sends `request` with `body` and the headers given; `Err` says whether it may have arrived.
+    fn send(&self, request: &Request, body: &[u8], key: &Key) -> Result<(u16, String), SendError>;
+}
+
+/// Why no answer came.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    /// The connection was never made: nothing arrived.
+    #[error("{0}")]
+    NotSent(String),
+    /// The connection broke or timed out afterwards.
+    #[error("{0}")]
+    Unknown(String),
+}
+
+/// Performs a planned request: again when the connection could not be made, with the same key.
+pub(crate) fn perform(sender: &dyn Sender, request: &Request, body: &[u8], key: &Key) -> Outcome {
+    let mut last = String::new();
+    for attempt in 0..TRIES {
+        if attempt > 0 {
+            std::thread::sleep(Duration::from_millis(200 << attempt));
+        }
+        match sender.send(request, body, key) {
+            Ok((status, body)) => return Outcome::Answered { status, body, key: key.clone() },
+            Err(SendError::Unknown(_)) => return Outcome::Unknown { key: key.clone() },
+            Err(SendError::NotSent(why)) => last = why,
+        }
+    }
+    Outcome::NotSent(last)
+}
+
+/// Checks method and URL of a planned request.
+pub(crate) fn check(method: &str, url: &str) -> Result<(), Fault> {
+    if !matches!(method, "POST" | "PUT" | "PATCH" | "DELETE") {
+        return Err(Fault::internal(format!("a plan does not send {method}")));
+    }
+    let parsed = Url::parse(url).map_err(|e| Fault::invalid(format!("{url}: {e}")))?;
+    if !matches!(parsed.scheme(), "http" | "https") || parsed.host().is_none() {
+        return Err(Fault::new(Code::Forbidden, "requests go to http and https only"));
+    }
+    if !parsed.username().is_empty() || parsed.password().is_some() {
+        return Err(Fault::new(Code::Forbidden, "a URL with credentials in it is not sent"));
+    }
+    Ok(())
+}
+
+/// Whether an address is public: not loopback, private, link-local, shared, reserved, multicast, or any of these
+/// wrapped in IPv6 (IANA special-purpose registries, RFC 6890).
+#[must_use]
+pub fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => is_public_v4(v4),
+        IpAddr::V6(v6) => is_public_v6(v6),
+    }
+}
+
+fn is_public_v4(a: Ipv4Addr) -> bool {
+    let [b0, b1, b2, _] = a.octets();
+    !(a.is_loopback()
+        || a.is_private()
+        || a.is_link_local()
+        || a.is_broadcast()
+        || a.is_documentation()
+        || a.is_multicast()
+        || b0 == 0
+        || b0 >= 240
+        || (b0 == 100 && (64..128).contains(&b1))
+        || (b0 == 198 && (18..20).contains(&b1))
+        || (b0 == 192 && b1 == 0 && b2 == 0)
+        || (b0 == 192 && b1 == 88 && b2 == 99))
+}
+
+fn is_public_v6(a: Ipv6Addr) -> bool {
+    let s = a.segments();
+    let low = Ipv4Addr::from((u32::from(s[6]) << 16) | u32::from(s[7]));
+    match s {
+        // IPv4-mapped, -compatible and NAT64: as good as the address inside.
+        [0, 0, 0, 0, 0, 0xffff, ..] | [0x64, 0xff9b, 0, 0, 0, 0, ..] => is_public_v4(low),
+        // The rest of ::/96, local NAT64, discard-only, Teredo and ORCHID, documentation, 6to4.
+        [0, 0, 0, 0, 0, 0, ..]
+        | [0x64, 0xff9b, 1, ..]
+        | [0x100, 0, 0, 0, ..]
+        | [0x2001, 0..=0x1ff, ..]
+        | [0x2001, 0xdb8, ..]
+        | [0x2002, ..]
+        | [0x3fff, 0..=0xfff, ..] => false,
+        // Only global unicast is public.
+        [first, ..] => (0x2000..=0x3fff).contains(&first),
+    }
+}
+
+/// Sends to hosts that a person has allowed, and to nothing else. No proxy from the environment, no redirects.
+#[derive(Debug, Clone)]
+pub struct Egress {
+    hosts: Vec<String>,
+    allow_private: bool,
+    credentials: Vec<(String, String, String)>,
+}
+
+impl Egress {
+    /// Allows `hosts` (exact names, with a port where it is not the scheme's). Private addresses only if said so.
+    #[must_use]
+    pub fn new(hosts: Vec<String>, allow_private: bool) -> Self {
+        Self { hosts, allow_private, credentials: Vec::new() }
+    }
+
+    /// Adds a header for one host: the server's own credential, never the caller's.
+    #[must_use]
+    pub fn with_credential(mut self, host: &str, header: &str, value: &str) -> Self {
+        self.credentials.push((host.to_owned(), header.to_owned(), value.to_owned()));
+        self
+    }
+
+    fn allowed(&self, url: &Url) -> Result<(String, SocketAddr), SendError> {
+        let no = |why: String| SendError::NotSent(why);
+        let host = url.host().ok_or_else(|| no("the URL names no host".into()))?;
+        let shown = url.port().map_or_else(|| host.to_string(), |port| format!("{host}:{port}"));
+        if !self.hosts.contains(&shown) {
+            return Err(no(format!("the host {shown} is not allowed by configuration")));
+        }
+        let port = url.port_or_known_default().ok_or_else(|| no("the URL names no port".into()))?;
+        let addresses: Vec<SocketAddr> = match host {
+            Host::Ipv4(a) => vec![(a, port).into()],
+            Host::Ipv6(a) => vec![(a, port).into()],
+            Host::Domain(name) => {
+                (name, port).to_socket_addrs().map_err(|e| no(format!("{name}: {}", e.kind())))?.collect()
+            }
+        };
+        let first = *addresses.first().ok_or_else(|| no(format!("{shown} has no address")))?;
+        if !self.allow_private && addresses.iter().any(|a| !is_public(a.ip())) {
+            return Err(no(format!("{shown} leads to a private address")));
+        }
+        Ok((shown, first))
+    }
+}
+
+/// Connects to the one address that was checked, whatever the name resolves to by then.
+#[derive(Debug)]
+struct Pinned(SocketAddr);
+
+impl ureq::unversioned::resolver::Resolver for Pinned {
+    fn resolve(
+        &self,
+        _uri: &ureq::http::Uri,
+        _config: &ureq::config::Config,
+        _timeout: ureq::unversioned::transport::NextTimeout,
+    ) -> Result<ureq::unversioned::resolver::ResolvedSocketAddrs, ureq::Error> {
+        let mut addresses = self.empty();
+        addresses.push(self.0);
+        Ok(addresses)
+    }
+}
+
+impl Sender for Egress {
+    fn send(&self, request: &Request, body: &[u8], key: &Key) -> Result<(u16, String), SendError> {
+        let url = Url::parse(&request.url).map_err(|e| SendError::NotSent(e.to_string()))?;
+        let (shown, address) = self.allowed(&url)?;
+        let config = ureq::Agent::config_builder()
+            .timeout_global(Some(TIMEOUT))
+            .proxy(None)
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .user_agent(concat!("gatewright/", env!("CARGO_PKG_VERSION")))
+            .build();
+        let connector = ureq::unversioned::transport::DefaultConnector::default();
+        let agent = ureq::Agent::with_parts(config, connector, Pinned(address));
+        let mut builder = ureq::http::Request::builder()
+            .method(request.method.as_str())
+            .uri(request.url.as_str())
+            .header("idempotency-key", key.as_str());
+        for (name, value) in &request.headers {
+            builder = builder.header(name, value);
+        }
+        for (host, name, value) in &self.credentials {
+            if *host == shown {
+                builder = builder.header(name, value);
+            }
+        }
+        let outgoing = builder.body(body).map_err(|e| SendError::NotSent(e.to_string()))?;
+        match agent.run(outgoing) {
+            Ok(mut answer) => {
+                let status = answer.status().as_u16();
+                let body = answer.body_mut().with_config().limit(MAX_ANSWER).lossy_utf8(true).read_to_string();
+                Ok((status, body.unwrap_or_default()))
+            }
+            Err(e @ (ureq::Error::HostNotFound | ureq::Error::ConnectionFailed | ureq::Error::BadUri(_))) => {
+                Err(SendError::NotSent(e.to_string()))
+            }
+            Err(ureq::Error::Io(e)) if e.kind() == std::io::ErrorKind::ConnectionRefused => {
+                Err(SendError::NotSent("connection refused".into()))
+            }
+            Err(error) => Err(SendError::Unknown(error.to_string())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn n08_special_purpose_addresses_are_not_public() {
+        for text in [
+            "127.0.0.1", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1",
+            "198.18.0.1", "240.0.0.1", "255.255.255.255", "224.0.0.1", "192.0.0.8", "::", "::1", "::ffff:127.0.0.1",
+            "::7f00:1", "64:ff9b::7f00:1", "2002:7f00:1::", "fe80::1", "fc00::1", "fec0::1", "ff02::1", "2001:db8::1",
+            "2001::1",
+        ] {
+            assert!(!is_public(text.parse().unwrap()), "{text}");
+        }
+        for text in ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:1.1.1.1"] {
+            assert!(is_public(text.parse().unwrap()), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_allowed_hosts_are_spoken_to() {
+        let egress = Egress::new(vec!["127.0.0.1:1".into()], false);
+        let url = |text| Url::parse(text).unwrap();
+        assert!(matches!(egress.allowed(&url("http://example.org/")), Err(SendError::NotSent(_))));
+        // Every spelling of loopback is the same host after parsing, and still private.
+        for text in ["http://127.0.0.1:1/", "http://2130706433:1/", "http://0x7f.1:1/"] {
+            let Err(SendError::NotSent(why)) = egress.allowed(&url(text)) else { panic!("{text}") };
+            assert!(why.contains("private"), "{why}");
+        }
+    }
+}

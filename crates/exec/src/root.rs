@@ -1,0 +1,81 @@
+//! Named directories with read and write rights, held open by handle.
+
+use std::path::{Path, PathBuf};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use contract::{Code, Digest, Fault};
+
+/// What tools may do beneath a root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rights {
+    /// Look.
+    Read,
+    /// Look, and change through plans.
+    ReadWrite,
+}
+
+/// A directory that tools may work in.
+#[derive(Debug)]
+pub struct Root {
+    name: String,
+    id: String,
+    path: PathBuf,
+    dir: Dir,
+    rights: Rights,
+}
+
+impl Root {
+    /// Opens `path` as the root called `name`.
+    pub fn open(path: &Path, name: &str, rights: Rights) -> Result<Self, Fault> {
+        let no_root = |error: std::io::Error| {
+            Fault::new(Code::NoRoot, format!("the root {name:?} cannot be opened: {}", error.kind()))
+                .suggest("Name an existing directory with --root.")
+        };
+        // Resolved once, here; from then on the handle counts and the name is only shown.
+        let path = std::fs::canonicalize(path).map_err(no_root)?;
+        let dir = Dir::open_ambient_dir(&path, ambient_authority()).map_err(no_root)?;
+        let place = Digest::of(path.as_os_str().as_encoded_bytes()).short(12);
+        let stem: String = path
+            .file_name()
+            .map(|n| n.to_string_lossy().chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect())
+            .unwrap_or_default();
+        Ok(Self { name: name.to_owned(), id: format!("{stem}-{place}"), path, dir, rights })
+    }
+
+    /// The git top level of `from` or the nearest directory above it that has a `.git`.
+    #[must_use]
+    pub fn git_top_level(from: &Path) -> Option<PathBuf> {
+        from.ancestors().find(|dir| std::fs::symlink_metadata(dir.join(".git")).is_ok()).map(Path::to_owned)
+    }
+
+    /// The name that configuration and messages use.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Names the root's state folder: the directory's name and a digest of its place.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The absolute place. Never returned to a caller of a tool.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The open handle.
+    #[must_use]
+    pub fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    /// What tools may do here.
+    #[must_use]
+    pub const fn rights(&self) -> Rights {
+        self.rights
+    }
+}

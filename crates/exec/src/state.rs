@@ -1,0 +1,263 @@
+//! Where plans, their bytes, journals and receipts are kept: outside every root, 0700, one folder per root.
+//!
+//! ```text
+//! lock           held while anything is applied, undone or recovered in the root
+//! ledger/        the audit crate's
+//! blobs/ab/…     bytes by digest: planned content and pre-images, unredacted, 0600, expiring
+//! plans/         rehearsed plans by id
+//! journal/       applies under way: TX.json prepared, TX.done committed
+//! applied/       what each applied plan did, by transcript id: what undo works from
+//! salvage/       bytes of others that an apply displaced and could not put back
+//! ```
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use contract::{Code, Digest, Fault, PlanFile, PlanId, Principal, TranscriptId};
+use jiff::{SignedDuration, Timestamp};
+use rustix::fs::{FlockOperation, OFlags};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::apply::Applied;
+use crate::draft::Proposal;
+use crate::root::Root;
+
+/// How long a rehearsed plan can be applied.
+pub const PLAN_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
+
+/// The folder of one root's state.
+#[derive(Debug, Clone)]
+pub struct StateDir {
+    dir: PathBuf,
+}
+
+/// Something about our own files went wrong: never the caller's fault.
+pub(crate) fn broken(what: &str, error: &std::io::Error) -> Fault {
+    Fault::new(Code::FilesystemError, format!("gatewright's {what} could not be used: {}", error.kind()))
+        .suggest("Check that the state folder is writable and its disk has room; `gatewright doctor` names it.")
+}
+
+impl StateDir {
+    /// The base for all roots: `$XDG_STATE_HOME/gatewright`, else `~/.local/state/gatewright`.
+    pub fn base() -> Result<PathBuf, Fault> {
+        let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+        absolute("XDG_STATE_HOME")
+            .or_else(|| absolute("HOME").map(|home| home.join(".local/state")))
+            .map(|state| state.join("gatewright"))
+            .ok_or_else(|| {
+                Fault::new(Code::FilesystemError, "neither XDG_STATE_HOME nor HOME names a folder for the state")
+                    .suggest("Set XDG_STATE_HOME to an absolute path.")
+            })
+    }
+
+    /// Opens, and creates where needed, the state of `root` below `base`.
+    pub fn for_root(base: &Path, root: &Root) -> Result<Self, Fault> {
+        Self::at(base.join(root.id()))
+    }
+
+    /// Opens, and creates where needed, the state folder `dir`.
+    pub fn at(dir: PathBuf) -> Result<Self, Fault> {
+        for part in ["", "blobs", "plans", "journal", "applied", "salvage"] {
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(dir.join(part))
+                .map_err(|e| broken("state folder", &e))?;
+        }
+        Ok(Self { dir })
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Where the ledger is.
+    #[must_use]
+    pub fn ledger(&self) -> PathBuf {
+        self.dir.join("ledger")
+    }
+
+    /// Takes the root's lock; it is released when the value is dropped, or when the process dies.
+    pub fn lock(&self) -> Result<RootLock, Fault> {
+        let file = open_private(&self.dir.join("lock")).map_err(|e| broken("lock", &e))?;
+        loop {
+            match rustix::fs::flock(&file, FlockOperation::LockExclusive) {
+                Ok(()) => return Ok(RootLock { _file: file }),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(broken("lock", &error.into())),
+            }
+        }
+    }
+
+    fn blob_path(&self, digest: &Digest) -> PathBuf {
+        let hex = digest.to_string();
+        self.dir.join("blobs").join(&hex[..2]).join(&hex[2..])
+    }
+
+    /// Keeps `bytes` durably under their digest.
+    pub fn put_blob(&self, digest: &Digest, bytes: &[u8]) -> Result<(), Fault> {
+        let path = self.blob_path(digest);
+        if self.blob(digest).is_ok() {
+            return Ok(());
+        }
+        let parent = path.parent().unwrap_or(&self.dir);
+        DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(|e| broken("blob store", &e))?;
+        write_atomically(&path, bytes).map_err(|e| broken("blob store", &e))
+    }
+
+    /// Bytes that were kept, checked against their digest.
+    pub fn blob(&self, digest: &Digest) -> Result<Vec<u8>, Fault> {
+        let gone = || {
+            Fault::new(Code::NotFound, "bytes that the plan needs have expired")
+                .suggest("Rehearse again: call the tool without `plan`.")
+        };
+        let bytes = read_private(&self.blob_path(digest)).map_err(|_| gone())?;
+        if Digest::of(&bytes) == *digest { Ok(bytes) } else { Err(gone()) }
+    }
+
+    /// Keeps a rehearsed plan with its bytes and the answer that goes with it.
+    pub fn keep_plan(&self, proposal: &Proposal, answer: serde_json::Value) -> Result<PlanId, Fault> {
+        let id = proposal.plan.id().map_err(|e| Fault::internal(e.to_string()))?;
+        for (digest, bytes) in &proposal.blobs {
+            self.put_blob(digest, bytes)?;
+        }
+        let now = Timestamp::now();
+        let expires = now.checked_add(PLAN_LIFETIME).map_err(|e| Fault::internal(e.to_string()))?;
+        let file = PlanFile {
+            plan: proposal.plan.clone(),
+            planned: format!("{now:.3}"),
+            expires: format!("{expires:.3}"),
+            answer,
+        };
+        self.write_json(&self.plan_path(&id), &file)?;
+        Ok(id)
+    }
+
+    /// A rehearsed plan of `principal`. One that expired or belongs to someone else does not exist.
+    pub fn plan(&self, id: &PlanId, principal: &Principal) -> Result<PlanFile, Fault> {
+        let unknown = || {
+            Fault::new(Code::NotFound, format!("there is no plan {id} that can be applied: it expired, or never was"))
+                .suggest("Rehearse again: call the tool without `plan` and pass the new plan id.")
+        };
+        let file: PlanFile = self.read_json(&self.plan_path(id)).ok_or_else(unknown)?;
+        let expired = file.expires.parse::<Timestamp>().map_or(true, |at| at < Timestamp::now());
+        let tampered = file.plan.id().ok() != Some(*id);
+        if expired || tampered || file.plan.owner != principal.key() {
+            return Err(unknown());
+        }
+        Ok(file)
+    }
+
+    fn plan_path(&self, id: &PlanId) -> PathBuf {
+        self.dir.join("plans").join(format!("{id}.json"))
+    }
+
+    /// What the call with this transcript applied.
+    pub fn applied(&self, transcript: &TranscriptId) -> Result<Applied, Fault> {
+        self.read_json(&self.applied_path(transcript)).ok_or_else(|| {
+            Fault::new(Code::NotFound, format!("the call {transcript} applied nothing that can be undone here"))
+                .suggest("`gatewright audit tail` lists the calls; only applied ones can be undone.")
+        })
+    }
+
+    pub(crate) fn applied_path(&self, transcript: &TranscriptId) -> PathBuf {
+        self.dir.join("applied").join(format!("{transcript}.json"))
+    }
+
+    pub(crate) fn journal_dir(&self) -> PathBuf {
+        self.dir.join("journal")
+    }
+
+    /// Keeps displaced bytes of others where a person finds them; returns the file's name.
+    pub(crate) fn salvage(&self, bytes: &[u8]) -> Result<String, Fault> {
+        let name = Digest::of(bytes).short(16);
+        write_atomically(&self.dir.join("salvage").join(&name), bytes).map_err(|e| broken("salvage", &e))?;
+        Ok(name)
+    }
+
+    pub(crate) fn write_json<T: Serialize>(&self, path: &Path, value: &T) -> Result<(), Fault> {
+        let bytes = serde_json::to_vec(value).map_err(|e| Fault::internal(e.to_string()))?;
+        write_atomically(path, &bytes).map_err(|e| broken("state", &e))
+    }
+
+    pub(crate) fn read_json<T: DeserializeOwned>(&self, path: &Path) -> Option<T> {
+        serde_json::from_slice(&read_private(path).ok()?).ok()
+    }
+
+    /// Removes plans, receipts and bytes that have expired: plans after [`PLAN_LIFETIME`], the rest after `keep`.
+    pub fn expire(&self, keep: SignedDuration) -> Result<u64, Fault> {
+        let _lock = self.lock()?;
+        let mut removed = 0;
+        let now = Timestamp::now();
+        let older = |path: &Path, age: SignedDuration| {
+            let modified = std::fs::symlink_metadata(path).and_then(|m| m.modified()).ok();
+            modified.and_then(|t| Timestamp::try_from(t).ok()).is_some_and(|t| now.duration_since(t) > age)
+        };
+        let mut sweep = |dir: PathBuf, age: SignedDuration| {
+            for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+                if older(&entry.path(), age) && std::fs::remove_file(entry.path()).is_ok() {
+                    removed += 1;
+                }
+            }
+        };
+        sweep(self.dir.join("plans"), PLAN_LIFETIME);
+        sweep(self.dir.join("applied"), keep);
+        for entry in std::fs::read_dir(self.dir.join("blobs")).into_iter().flatten().flatten() {
+            sweep(entry.path(), keep);
+        }
+        Ok(removed)
+    }
+}
+
+/// The per-root lock.
+#[derive(Debug)]
+pub struct RootLock {
+    _file: File,
+}
+
+pub(crate) fn open_private(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+        .open(path)
+}
+
+fn read_private(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    OpenOptions::new()
+        .read(true)
+        .custom_flags(OFlags::NOFOLLOW.union(OFlags::NONBLOCK).bits().cast_signed())
+        .open(path)?
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+pub(crate) fn sync_path(dir: &Path) -> std::io::Result<()> {
+    File::open(dir)?.sync_all()
+}
+
+/// Write beside, sync, rename, sync the folder: the file is there whole, or as it was.
+pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let parent = path.parent().ok_or(std::io::ErrorKind::InvalidInput)?;
+    let mut nonce = [0; 8];
+    getrandom::fill(&mut nonce).map_err(|_| std::io::ErrorKind::Other)?;
+    let beside = parent.join(format!(".{}.new", u64::from_le_bytes(nonce)));
+    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    if let Err(error) = written.and_then(|()| std::fs::rename(&beside, path)) {
+        let _ = std::fs::remove_file(&beside);
+        return Err(error);
+    }
+    sync_path(parent)
+}

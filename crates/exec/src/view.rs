@@ -1,0 +1,186 @@
+//! A tool's read-only window on a root. It remembers the digest of everything that was read through it, so that a
+//! plan made from it can be held to what it was made from.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cap_fs_ext::DirExt as _;
+use contract::{Code, Fault, Observation, RelPath, State};
+use globset::{GlobBuilder, GlobMatcher};
+use tokio_util::sync::CancellationToken;
+
+use crate::jail::{self, Entry};
+use crate::root::Root;
+
+/// Most files that one glob may match.
+pub const MAX_MATCHES: usize = 20_000;
+
+/// Most directory entries that one glob may look at.
+const MAX_VISITED: usize = 500_000;
+
+/// A read-only window on one root.
+#[derive(Debug)]
+pub struct View {
+    root: Arc<Root>,
+    seen: Mutex<BTreeMap<Option<RelPath>, Observation>>,
+    cancel: CancellationToken,
+}
+
+impl View {
+    /// A window on `root` that closes when `cancel` is cancelled.
+    #[must_use]
+    pub fn new(root: Arc<Root>, cancel: CancellationToken) -> Self {
+        Self { root, seen: Mutex::default(), cancel }
+    }
+
+    /// The root.
+    #[must_use]
+    pub fn root(&self) -> &Arc<Root> {
+        &self.root
+    }
+
+    /// Everything that was looked at, sorted by path.
+    #[must_use]
+    pub fn observed(&self) -> Vec<Observation> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    /// Reads a file. What was read is remembered, and so is that there was none.
+    pub fn read(&self, path: &RelPath) -> Result<Vec<u8>, Fault> {
+        self.alive()?;
+        match jail::read(self.root.dir(), path) {
+            Ok((bytes, metadata)) => {
+                self.remember(Some(path.clone()), &jail::file_state(&bytes, &metadata));
+                Ok(bytes)
+            }
+            Err(fault) => {
+                if fault.code == Code::NotFound {
+                    self.remember(Some(path.clone()), &State::Absent);
+                }
+                Err(fault)
+            }
+        }
+    }
+
+    /// Reads a file that may be absent.
+    pub fn read_optional(&self, path: &RelPath) -> Result<Option<Vec<u8>>, Fault> {
+        match self.read(path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(fault) if fault.code == Code::NotFound => Ok(None),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Reads a file as UTF-8 text.
+    pub fn read_text(&self, path: &RelPath) -> Result<String, Fault> {
+        String::from_utf8(self.read(path)?).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            Fault::invalid(format!("{path} is not UTF-8 text (byte {at})"))
+                .about(path.as_str())
+                .suggest("Save the file as UTF-8.")
+        })
+    }
+
+    /// What is at `path`; the last component is not followed.
+    pub fn state(&self, path: &RelPath) -> Result<State, Fault> {
+        self.alive()?;
+        let state = jail::state(self.root.dir(), path)?;
+        self.remember(Some(path.clone()), &state);
+        Ok(state)
+    }
+
+    /// The names in a directory (`None`: the root's top), sorted.
+    pub fn list(&self, path: Option<&RelPath>) -> Result<Vec<Entry>, Fault> {
+        self.alive()?;
+        let dot = RelPath::new("here").map_err(|e| Fault::internal(e.to_string()))?;
+        let named = path.unwrap_or(&dot);
+        let dir = match path {
+            None => self.root.dir().try_clone(),
+            // Component by component, so that no link leads a walk in a circle.
+            Some(path) => path.components().try_fold(
+                self.root.dir().try_clone().map_err(|e| jail::fault(named, &e))?,
+                |dir, component| dir.open_dir_nofollow(component),
+            ),
+        };
+        let dir = dir.map_err(|e| jail::fault(named, &e))?;
+        let (entries, listing) = jail::listing(&dir, named)?;
+        self.remember(path.cloned(), &State::Directory { listing });
+        Ok(entries)
+    }
+
+    /// The regular files that `pattern` matches (`*`, `?`, `[…]`, `{a,b}`, `**`), sorted. Links are not followed.
+    ///
+    /// Every directory looked at is remembered, so that a file that appears later is a conflict.
+    pub fn glob(&self, pattern: &str) -> Result<Vec<RelPath>, Fault> {
+        // The fixed front part must itself be a path beneath the root.
+        let fixed: Vec<&str> = pattern.split('/').take_while(|part| !is_pattern(part)).collect();
+        let base = if fixed.is_empty() { None } else { Some(path_argument(&fixed.join("/"))?) };
+        if pattern.split('/').any(|part| part == "..") {
+            return Err(Fault::new(Code::PathNotAllowed, format!("{pattern}: the pattern climbs with `..`")));
+        }
+        let matcher: GlobMatcher = GlobBuilder::new(pattern)
+            .literal_separator(true)
+            .backslash_escape(false)
+            .build()
+            .map_err(|e| Fault::invalid(format!("{pattern}: {}", e.kind())))?
+            .compile_matcher();
+        let (mut found, mut visited) = (Vec::new(), 0usize);
+        let mut open = vec![base];
+        while let Some(dir) = open.pop() {
+            let entries = match self.list(dir.as_ref()) {
+                Ok(entries) => entries,
+                Err(fault) if fault.code == Code::NotFound => continue,
+                Err(fault) => return Err(fault),
+            };
+            visited += entries.len();
+            if visited > MAX_VISITED {
+                return Err(Fault::new(Code::TooLarge, format!("{pattern}: looks at more than {MAX_VISITED} entries"))
+                    .suggest("Begin the pattern with the folder that holds the files."));
+            }
+            for entry in entries {
+                let path = match &dir {
+                    None => RelPath::new(&entry.name),
+                    Some(dir) => dir.join(&entry.name),
+                };
+                let Ok(path) = path else { continue };
+                if entry.is_dir && !matches!(entry.name.as_str(), "node_modules" | "target") {
+                    open.push(Some(path));
+                } else if entry.is_file && matcher.is_match(path.as_str()) {
+                    found.push(path);
+                }
+            }
+            if found.len() > MAX_MATCHES {
+                return Err(Fault::new(Code::TooLarge, format!("{pattern}: matches more than {MAX_MATCHES} files")));
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    fn alive(&self) -> Result<(), Fault> {
+        if self.cancel.is_cancelled() {
+            return Err(Fault::new(Code::Cancelled, "the call was cancelled"));
+        }
+        Ok(())
+    }
+
+    fn remember(&self, path: Option<RelPath>, state: &State) {
+        let observation = Observation::of(path.clone(), state);
+        // The first look counts: a file that moved between two looks is a conflict either way.
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).entry(path).or_insert(observation);
+    }
+}
+
+/// Whether `part` has a glob's special characters.
+#[must_use]
+pub fn is_pattern(part: &str) -> bool {
+    part.contains(['*', '?', '[', '{'])
+}
+
+/// A path that a caller gave: refused with the policy fault that names it.
+pub fn path_argument(text: &str) -> Result<RelPath, Fault> {
+    RelPath::new(text).map_err(|why| {
+        Fault::new(Code::PathNotAllowed, format!("{}: {why}", contract::text::visible(text)))
+            .suggest("Give a plain path relative to the root, such as `tokens/colors.json`.")
+    })
+}

@@ -1,0 +1,69 @@
+//! One call, as every front door makes it, and what came of it.
+
+use std::sync::Arc;
+
+use audit::Anchor;
+use contract::{CallId, Fault, Metadata, Principal, Reply};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+/// Told how far a call has come. Cheap; called from any thread.
+pub type Progress = Arc<dyn Fn(Step) + Send + Sync>;
+
+/// How far a call has come.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// Units done.
+    pub done: f64,
+    /// Units in all, where known.
+    pub total: Option<f64>,
+    /// What is being done.
+    pub message: String,
+}
+
+/// One call.
+#[derive(Clone)]
+pub struct Call {
+    /// What the caller names it.
+    pub id: CallId,
+    /// The tool's name or alias, as the caller wrote it.
+    pub tool: String,
+    /// The arguments: an object.
+    pub arguments: Value,
+    /// Who calls.
+    pub principal: Principal,
+    /// Cancels it.
+    pub cancel: CancellationToken,
+    /// Hears how far it has come.
+    pub progress: Progress,
+}
+
+impl std::fmt::Debug for Call {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Call({} {})", self.tool, self.id.0)
+    }
+}
+
+/// What came of a call.
+#[derive(Debug, Clone)]
+pub struct Done {
+    /// The result or what went wrong.
+    pub result: Result<Reply, Fault>,
+    /// About the call; the same object stands in a reply.
+    pub metadata: Metadata,
+    /// The ledger's anchor after this call was recorded: whoever keeps it is a witness.
+    pub anchor: Option<Anchor>,
+    /// Whether the name is that of no tool: a protocol error, not a tool's.
+    pub unknown_tool: bool,
+}
+
+impl Done {
+    /// The object that a client gets: a reply's, or `{ success: false, error, metadata }`.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        match &self.result {
+            Ok(reply) => reply.to_value().unwrap_or_else(|e| json!({ "success": false, "message": e.to_string() })),
+            Err(fault) => json!({ "success": false, "error": fault, "metadata": self.metadata }),
+        }
+    }
+}

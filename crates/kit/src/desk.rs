@@ -1,0 +1,244 @@
+//! What a call works at. The kind of the tool decides which desk it gets; none of them gives the machine.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use contract::{Code, Fault, FileMode, Principal, RelPath};
+use exec::{Draft, Root, View};
+use tokio_util::sync::CancellationToken;
+
+use crate::call::{Progress, Step};
+use crate::kinds::Service;
+use crate::settings::{Section, Settings};
+
+/// What the engine hands to a tool's adapter.
+#[derive(Clone)]
+pub struct Setting {
+    pub(crate) root: Option<Arc<Root>>,
+    pub(crate) settings: Settings,
+    pub(crate) services: Services,
+    pub(crate) principal: Principal,
+    pub(crate) cancel: CancellationToken,
+    pub(crate) progress: Progress,
+}
+
+/// What the binary provides to tools that record: one service per type.
+#[derive(Clone, Default)]
+pub struct Services(BTreeMap<&'static str, Arc<dyn Any + Send + Sync>>);
+
+impl Services {
+    /// Provides `service` to every tool whose store it is.
+    #[must_use]
+    pub fn with<S: ?Sized + Send + Sync + 'static>(mut self, service: Arc<S>) -> Self {
+        self.0.insert(std::any::type_name::<S>(), Arc::new(service));
+        self
+    }
+
+    pub(crate) fn get<S: ?Sized + Send + Sync + 'static>(&self) -> Option<Service<S>> {
+        self.0.get(std::any::type_name::<S>())?.downcast_ref::<Service<S>>().cloned()
+    }
+}
+
+impl std::fmt::Debug for Services {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// The desk of a tool that looks.
+#[derive(Clone)]
+pub struct ReadDesk {
+    view: Arc<View>,
+    setting: Setting,
+}
+
+impl ReadDesk {
+    pub(crate) fn new(setting: Setting) -> Result<Self, Fault> {
+        let root = setting.root.clone().ok_or_else(no_root)?;
+        let view = Arc::new(View::new(root, setting.cancel.clone()));
+        Ok(Self { view, setting })
+    }
+
+    /// The window on the root.
+    #[must_use]
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// Who calls.
+    #[must_use]
+    pub const fn principal(&self) -> &Principal {
+        &self.setting.principal
+    }
+
+    /// A section of the configuration: the project's `gatewright.toml`, read through the view, over the user's.
+    pub fn settings<S: Section>(&self) -> Result<S, Fault> {
+        let path = RelPath::new("gatewright.toml").map_err(|e| Fault::internal(e.to_string()))?;
+        let project = match self.view.read_optional(&path)? {
+            None => Settings::default(),
+            Some(bytes) => {
+                let text = String::from_utf8_lossy(&bytes);
+                let table: toml::Table = toml::from_str(&text).map_err(|e| {
+                    Fault::invalid(format!("gatewright.toml: {}", e.message())).about("gatewright.toml")
+                })?;
+                match serde_json::to_value(table) {
+                    Ok(serde_json::Value::Object(map)) => Settings::new(map),
+                    _ => Settings::default(),
+                }
+            }
+        };
+        self.setting.settings.overlaid(&project).section()
+    }
+
+    /// Says how far the call has come.
+    pub fn progress(&self, done: f64, total: Option<f64>, message: impl Into<String>) {
+        (self.setting.progress)(Step { done, total, message: message.into() });
+    }
+
+    /// Fails when the call was cancelled.
+    pub fn check(&self) -> Result<(), Fault> {
+        if self.setting.cancel.is_cancelled() {
+            return Err(Fault::new(Code::Cancelled, "the call was cancelled"));
+        }
+        Ok(())
+    }
+
+    /// Runs file work, hashing and other blocking work off the protocol's thread.
+    pub async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let desk = self.clone();
+        join(tokio::task::spawn_blocking(move || work(&desk)).await)
+    }
+}
+
+/// The desk of a tool that changes something: looks like a reader's, and has a draft.
+#[derive(Clone)]
+pub struct ChangeDesk {
+    read: ReadDesk,
+    draft: Arc<Mutex<Draft>>,
+}
+
+impl ChangeDesk {
+    pub(crate) fn new(setting: Setting) -> Result<Self, Fault> {
+        Ok(Self { read: ReadDesk::new(setting)?, draft: Arc::default() })
+    }
+
+    /// Puts a file.
+    pub fn put(&self, path: &RelPath, bytes: Vec<u8>, mode: FileMode) -> Result<(), Fault> {
+        self.with(|draft, view| draft.put(view, path, bytes, mode))
+    }
+
+    /// Removes a file or link.
+    pub fn remove(&self, path: &RelPath) -> Result<(), Fault> {
+        self.with(|draft, view| draft.remove(view, path))
+    }
+
+    /// Makes a symbolic link whose target lies inside the root.
+    pub fn symlink(&self, path: &RelPath, target: &str) -> Result<(), Fault> {
+        self.with(|draft, view| draft.symlink(view, path, target))
+    }
+
+    /// Appends a line.
+    pub fn append(&self, path: &RelPath, line: &str) -> Result<(), Fault> {
+        self.with(|draft, view| draft.append(view, path, line))
+    }
+
+    /// Writes files as a commit on a new branch.
+    pub fn branch(
+        &self,
+        name: &str,
+        message: &str,
+        files: Vec<(RelPath, Option<(Vec<u8>, FileMode)>)>,
+    ) -> Result<(), Fault> {
+        self.with(|draft, view| draft.branch(view, name, message, files))
+    }
+
+    /// Sends one request after everything else.
+    pub fn request(
+        &self,
+        method: &str,
+        url: &str,
+        headers: Vec<(String, String)>,
+        body: Vec<u8>,
+    ) -> Result<(), Fault> {
+        self.with(|draft, _| draft.request(method, url, headers, body))
+    }
+
+    /// As [`ReadDesk::blocking`], with the draft at hand.
+    pub async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let desk = self.clone();
+        join(tokio::task::spawn_blocking(move || work(&desk)).await)
+    }
+
+    fn with(&self, work: impl FnOnce(&mut Draft, &View) -> Result<(), Fault>) -> Result<(), Fault> {
+        work(&mut self.draft.lock().unwrap_or_else(PoisonError::into_inner), self.read.view())
+    }
+
+    /// What was drafted, and the view that it was made with.
+    pub(crate) fn into_parts(self) -> (Draft, Arc<View>) {
+        let draft = std::mem::take(&mut *self.draft.lock().unwrap_or_else(PoisonError::into_inner));
+        (draft, self.read.view)
+    }
+}
+
+impl std::ops::Deref for ChangeDesk {
+    type Target = ReadDesk;
+
+    fn deref(&self) -> &ReadDesk {
+        &self.read
+    }
+}
+
+/// The desk of a tool that records.
+pub struct RecordDesk<S: ?Sized> {
+    store: Arc<S>,
+    setting: Setting,
+}
+
+impl<S: ?Sized + Send + Sync + 'static> RecordDesk<S> {
+    pub(crate) fn new(setting: Setting) -> Result<Self, Fault> {
+        let store = setting.services.get::<S>().ok_or_else(|| {
+            Fault::internal(format!("no store of type {} was provided", std::any::type_name::<S>()))
+        })?;
+        Ok(Self { store, setting })
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &S {
+        &self.store
+    }
+
+    /// Who calls.
+    #[must_use]
+    pub const fn principal(&self) -> &Principal {
+        &self.setting.principal
+    }
+
+    /// A window on the root, for what a record is about.
+    pub fn read(&self) -> Result<ReadDesk, Fault> {
+        ReadDesk::new(self.setting.clone())
+    }
+}
+
+fn no_root() -> Fault {
+    Fault::new(Code::NoRoot, "there is no root to work in")
+        .suggest("Start the server in a git repository, or name a directory with `--root PATH`.")
+}
+
+fn join<T>(joined: Result<Result<T, Fault>, tokio::task::JoinError>) -> Result<T, Fault> {
+    match joined {
+        Ok(result) => result,
+        Err(error) => match error.try_into_panic() {
+            // The pipeline catches it and writes the transcript.
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(Fault::new(Code::Cancelled, "the call was cancelled")),
+        },
+    }
+}

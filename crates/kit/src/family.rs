@@ -1,0 +1,54 @@
+//! Families: a crate's tools as one static slice.
+
+use std::sync::Arc;
+
+use contract::Toolset;
+
+use crate::erased::{self, Tool};
+use crate::kinds::{Change, Read, Record};
+use crate::settings::SectionEntry;
+
+/// A crate of tools.
+#[derive(Debug, Clone, Copy)]
+pub struct Family {
+    /// The crate's short name: `design`, `devtools`, …
+    pub name: &'static str,
+    /// The toolsets that its tools are in.
+    pub toolsets: &'static [Toolset],
+    /// One line per tool.
+    pub tools: &'static [Entry],
+    /// The configuration sections that its tools read.
+    pub sections: &'static [SectionEntry],
+}
+
+/// One tool in a family's slice.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    make: fn() -> Arc<dyn Tool>,
+}
+
+impl Entry {
+    /// A tool that looks.
+    #[must_use]
+    pub const fn read<T: Read + Default>() -> Self {
+        Self { make: erased::read::<T> }
+    }
+
+    /// A tool that changes something.
+    #[must_use]
+    pub const fn change<T: Change + Default>() -> Self {
+        Self { make: erased::change::<T> }
+    }
+
+    /// A tool that records.
+    #[must_use]
+    pub const fn record<T: Record + Default>() -> Self {
+        Self { make: erased::record::<T> }
+    }
+
+    /// The tool.
+    #[must_use]
+    pub fn make(&self) -> Arc<dyn Tool> {
+        (self.make)()
+    }
+}

@@ -1,0 +1,31 @@
+//! What a tool is made with and goes through.
+//!
+//! - [`kinds`]: the traits, one per kind of tool; the kind decides what the call's desk offers.
+//! - [`desk`]: what a call works at: a view, a draft, a store; never the machine.
+//! - [`family`] and [`registry`]: static slices of tools, and everything a server offers.
+//! - [`pipeline`]: the one way that every call takes, from name to transcript.
+//! - [`testing`]: the laws that every family is held to (feature `testing`).
+
+pub mod call;
+pub mod desk;
+pub mod doc;
+pub mod erased;
+pub mod family;
+pub mod kinds;
+pub mod limits;
+pub mod pipeline;
+pub mod registry;
+pub mod schema;
+pub mod settings;
+pub mod shape;
+#[cfg(feature = "testing")]
+pub mod testing;
+
+pub use call::{Call, Done, Progress};
+pub use desk::{ChangeDesk, ReadDesk, RecordDesk};
+pub use doc::Doc;
+pub use family::{Entry, Family};
+pub use kinds::{Answer, Change, Define, Read, Record};
+pub use pipeline::Engine;
+pub use registry::Registry;
+pub use settings::{Section, Settings};

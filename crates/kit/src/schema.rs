@@ -1,0 +1,219 @@
+//! JSON Schemas, derived from the Rust types that are deserialised: there is no second copy.
+
+use contract::reply::Envelope;
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// What every tool that changes something takes besides its own inputs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Common {
+    /// Perform it; otherwise only rehearse.
+    #[serde(default)]
+    pub apply: bool,
+    /// Apply exactly this rehearsed plan (its id).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"^plan_[0-9a-f]{64}$"))]
+    pub plan: Option<String>,
+}
+
+/// What strict clients warn about goes: `null` types, titles, Rust's integer formats.
+fn tidy(schema: &mut Schema) {
+    let Some(object) = schema.as_object_mut() else { return };
+    object.remove("title");
+    object.remove("$schema");
+    if object.get("format").and_then(Value::as_str).is_some_and(|f| f.starts_with("uint") || f.starts_with("int") || f == "double" || f == "float") {
+        object.remove("format");
+    }
+    if object.get("default") == Some(&Value::Null) {
+        object.remove("default");
+    }
+    if let Some(Value::Array(types)) = object.get_mut("type") {
+        types.retain(|t| t != "null");
+        if let [one] = types.as_slice() {
+            let one = one.clone();
+            object.insert("type".into(), one);
+        }
+    }
+    if let Some(Value::Array(values)) = object.get_mut("enum") {
+        values.retain(|v| !v.is_null());
+    }
+    for key in ["anyOf", "oneOf"] {
+        let Some(Value::Array(branches)) = object.get_mut(key) else { continue };
+        branches.retain(|b| b.get("type").and_then(Value::as_str) != Some("null"));
+        if let [Value::Object(one)] = branches.as_slice() {
+            let one = one.clone();
+            object.remove(key);
+            for (k, v) in one {
+                object.entry(k).or_insert(v);
+            }
+        }
+    }
+    constants_to_enum(object);
+}
+
+/// Documented enums come out as one branch per value; clients understand a plain `enum` better.
+fn constants_to_enum(object: &mut Map<String, Value>) {
+    let Some(Value::Array(branches)) = object.get("oneOf") else { return };
+    let values: Option<Vec<Value>> = branches
+        .iter()
+        .map(|b| {
+            let constant = b.get("const").cloned().map(|c| vec![c]);
+            constant.or_else(|| b.get("enum").and_then(Value::as_array).cloned())
+        })
+        .collect::<Option<Vec<_>>>()
+        .map(|v| v.into_iter().flatten().collect());
+    if let Some(values) = values.filter(|v| v.iter().all(Value::is_string)) {
+        object.remove("oneOf");
+        object.insert("type".into(), "string".into());
+        object.insert("enum".into(), values.into());
+    }
+}
+
+/// The schema of `T` (JSON Schema 2020-12), inlined and tidied.
+#[must_use]
+pub fn plain<T: JsonSchema>() -> Value {
+    generate::<T>(SchemaSettings::draft2020_12())
+}
+
+fn generate<T: JsonSchema>(settings: SchemaSettings) -> Value {
+    let mut generator = settings
+        .with(|s| {
+            s.meta_schema = None;
+            s.inline_subschemas = true;
+        })
+        .with_transform(RecursiveTransform(tidy as fn(&mut Schema)))
+        .into_generator();
+    let mut schema = generator.root_schema_for::<T>().to_value();
+    // The type's own documentation is for readers of the code; the tool's description is what models read.
+    if let Some(object) = schema.as_object_mut() {
+        object.remove("description");
+    }
+    schema
+}
+
+/// The input schema of a tool: the type's, with [`Common`]'s properties where the tool changes something.
+#[must_use]
+pub fn input<T: JsonSchema>(changes: bool) -> Value {
+    let mut schema = plain::<T>();
+    if changes {
+        let common = plain::<Common>();
+        let properties = common.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+        merge_properties(&mut schema, properties);
+    }
+    if let Some(object) = schema.as_object_mut() {
+        object.entry("properties").or_insert_with(|| json!({}));
+        object.insert("additionalProperties".into(), false.into());
+    }
+    schema
+}
+
+/// The published output schema: the type's properties and the envelope's, of which only what every reply has is
+/// required. The second value is what the type requires of a completed reply.
+#[must_use]
+pub fn output<T: JsonSchema>() -> (Value, Vec<String>) {
+    let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_serialize());
+    let required = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .map(|names| names.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+        .unwrap_or_default();
+    let envelope = generate::<Envelope>(SchemaSettings::draft2020_12().for_serialize());
+    let properties = envelope.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    merge_properties(&mut schema, properties);
+    if let Some(object) = schema.as_object_mut() {
+        object.insert("required".into(), json!(["success", "message", "metadata"]));
+        object.remove("additionalProperties");
+    }
+    (schema, required)
+}
+
+fn merge_properties(schema: &mut Value, more: Map<String, Value>) {
+    let Some(object) = schema.as_object_mut() else { return };
+    let properties = object.entry("properties").or_insert_with(|| json!({}));
+    if let Some(properties) = properties.as_object_mut() {
+        properties.extend(more);
+    }
+}
+
+/// A compiled schema.
+#[derive(Debug)]
+pub struct Compiled(jsonschema::Validator);
+
+impl Compiled {
+    /// Compiles `schema`; patterns run in linear time, and nothing is fetched.
+    pub fn new(schema: &Value) -> Result<Self, String> {
+        jsonschema::options()
+            .with_draft(jsonschema::Draft::Draft202012)
+            .should_validate_formats(true)
+            .with_pattern_options(jsonschema::PatternOptions::regex())
+            .build(schema)
+            .map(Self)
+            .map_err(|e| e.to_string())
+    }
+
+    /// What does not fit, at most `most` findings: `path: message`. Values are not repeated.
+    #[must_use]
+    pub fn errors(&self, value: &Value, most: usize) -> Vec<String> {
+        self.0
+            .iter_errors(value)
+            .take(most)
+            .map(|e| {
+                let path = e.instance_path().as_str();
+                let place = if path.is_empty() { "arguments" } else { path.trim_start_matches('/') };
+                format!("{place}: {}", e.masked())
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Not shown to models.
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    struct Input {
+        /// Which.
+        which: Which,
+        /// Maybe.
+        maybe: Option<u32>,
+        /// One of them, maybe.
+        optional: Option<Which>,
+    }
+
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(rename_all = "snake_case")]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    enum Which {
+        /// The first.
+        One,
+        /// The second.
+        Two,
+    }
+
+    #[test]
+    fn schemas_have_no_nulls_and_plain_enums() {
+        let schema = input::<Input>(true);
+        assert_eq!(schema["properties"]["which"]["enum"], json!(["one", "two"]));
+        assert_eq!(schema["properties"]["optional"]["enum"], json!(["one", "two"]));
+        assert_eq!(schema["properties"]["maybe"]["type"], "integer");
+        assert_eq!(schema["required"], json!(["which"]));
+        assert_eq!(schema["additionalProperties"], false);
+        assert_eq!(schema["properties"]["apply"]["default"], false);
+        assert!(!schema.to_string().contains("null") && schema.get("description").is_none());
+    }
+
+    #[test]
+    fn findings_name_the_place_and_not_the_value() {
+        let compiled = Compiled::new(&input::<Input>(true)).unwrap();
+        let errors = compiled.errors(&json!({"which": "hunter2", "surprise": 1}), 8);
+        assert_eq!(errors.len(), 2, "{errors:?}");
+        assert!(errors.iter().all(|e| !e.contains("hunter2")), "{errors:?}");
+    }
+}

@@ -1,0 +1,165 @@
+//! The last thing that happens to a result: secrets and deceptive characters leave, absolute places become relative,
+//! and it is made to fit its budget.
+
+use audit::Redactor;
+use contract::reply::Envelope;
+use contract::text::visible;
+use contract::{Fault, Metadata, Reply, Truncated, tokens_used};
+use serde_json::{Map, Value};
+
+/// What a result may cost by default, in tokens.
+pub const BUDGET: u64 = 4_000;
+
+/// What no result may cost, in tokens.
+pub const HARD_CAP: u64 = 20_000;
+
+/// How many characters `tokens` are.
+#[must_use]
+pub const fn chars(tokens: u64) -> u64 {
+    tokens * 40 / 11
+}
+
+/// Cleans what goes out.
+pub struct Cleaner<'a> {
+    /// Takes secrets out.
+    pub redactor: &'a Redactor,
+    /// Absolute places and what they are called instead, longest first.
+    pub places: &'a [(String, &'static str)],
+}
+
+impl Cleaner<'_> {
+    /// Text as it may leave.
+    #[must_use]
+    pub fn text(&self, text: &str) -> String {
+        let mut clean = self.redactor.text(text).into_owned();
+        for (place, name) in self.places {
+            if clean.contains(place.as_str()) {
+                clean = clean.replace(place.as_str(), name);
+            }
+        }
+        visible(&clean)
+    }
+
+    /// A value as it may leave.
+    #[must_use]
+    pub fn value(&self, value: &Value) -> Value {
+        self.characters(&self.redactor.value(value).value)
+    }
+
+    fn characters(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.text(text)),
+            Value::Array(items) => items.iter().map(|v| self.characters(v)).collect(),
+            Value::Object(map) => {
+                Value::Object(map.iter().map(|(k, v)| (visible(k), self.characters(v))).collect())
+            }
+            other => other.clone(),
+        }
+    }
+
+    /// A fault as it may leave.
+    #[must_use]
+    pub fn fault(&self, mut fault: Fault) -> Fault {
+        fault.message = self.text(&fault.message);
+        fault.suggestions.iter_mut().for_each(|s| *s = self.text(s));
+        fault.affected_files.iter_mut().for_each(|s| *s = self.text(s));
+        fault
+    }
+}
+
+/// Puts a reply together within `budget` tokens: the plan's diff is what gives way.
+pub fn reply(mut envelope: Envelope, output: Map<String, Value>, budget: u64) -> Result<Reply, Fault> {
+    let cost = |envelope: &Envelope, output: &Map<String, Value>| -> Result<u64, Fault> {
+        let reply = Reply { envelope: envelope.clone(), output: output.clone() };
+        let mut value = reply.to_value().map_err(|e| Fault::internal(e.to_string()))?;
+        if let Some(object) = value.as_object_mut() {
+            object.remove("metadata");
+        }
+        Ok(value.to_string().chars().count() as u64)
+    };
+    let allowed = chars(budget);
+    let mut size = cost(&envelope, &output)?;
+    if size > allowed
+        && let Some(plan) = &mut envelope.plan
+    {
+        let over = usize::try_from(size - allowed).unwrap_or(usize::MAX);
+        let total = plan.diff.lines().count() as u64;
+        let keep = plan.diff.chars().count().saturating_sub(over + 200);
+        plan.diff = whole_lines(&plan.diff, keep);
+        let shown = plan.diff.lines().count() as u64;
+        let earlier = envelope.truncated.take();
+        envelope.truncated = Some(Truncated {
+            shown,
+            total: earlier.as_ref().map_or(total, |t| t.total.max(total)),
+            next: earlier.map_or_else(|| format!("gatewright plan show {}", plan.id), |t| t.next),
+        });
+        size = cost(&envelope, &output)?;
+    }
+    if size > chars(HARD_CAP) {
+        let message = format!("the result is {} tokens, the cap is {HARD_CAP}", tokens_used(size));
+        return Err(Fault::new(contract::Code::TooLarge, message).suggest("Ask for less: a narrower input, or a smaller limit."));
+    }
+    envelope.metadata.tokens_used = tokens_used(size);
+    Ok(Reply { envelope, output })
+}
+
+/// The beginning of `text`, at most `most` characters, cut at a line's end.
+#[must_use]
+pub fn whole_lines(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((at, _)) => text[..at].rfind('\n').map_or_else(String::new, |end| text[..=end].to_owned()),
+    }
+}
+
+/// The beginning of `text`, at most `most` bytes, on a character boundary, with a mark where it was cut.
+#[must_use]
+pub fn bounded(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let end = (0..=most).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0);
+    format!("{}… [{} bytes in all]", &text[..end], text.len())
+}
+
+/// Metadata before the cost is known.
+#[must_use]
+pub const fn metadata() -> Metadata {
+    Metadata { tokens_used: 0, duration: 0, results_count: None, transcript: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use contract::{Digest, PlanId, PlanView, Status};
+
+    use super::*;
+
+    fn envelope(diff: String) -> Envelope {
+        Envelope {
+            success: true,
+            status: Status::Proposed,
+            message: "m".into(),
+            plan: Some(PlanView { id: PlanId::from_digest(Digest::ZERO), effects: vec![], diff }),
+            truncated: None,
+            metadata: metadata(),
+        }
+    }
+
+    #[test]
+    fn the_diff_gives_way_to_the_budget_and_says_so() {
+        let diff = "+ a line of the diff\n".repeat(5_000);
+        let reply = reply(envelope(diff), Map::new(), BUDGET).unwrap();
+        assert!(reply.envelope.metadata.tokens_used <= BUDGET);
+        let truncated = reply.envelope.truncated.unwrap();
+        assert_eq!(truncated.total, 5_000);
+        let shown = reply.envelope.plan.unwrap().diff.lines().count() as u64;
+        assert_eq!(truncated.shown, shown);
+        assert!(shown > 100);
+    }
+
+    #[test]
+    fn what_cannot_be_cut_is_refused_and_not_sent() {
+        let output = serde_json::json!({"x": "y".repeat(200_000)}).as_object().unwrap().clone();
+        assert_eq!(reply(envelope(String::new()), output, BUDGET).unwrap_err().code, contract::Code::TooLarge);
+    }
+}

@@ -1,0 +1,147 @@
+//! Facts about a call and rules give a decision: allow, confirm or forbid. No I/O, and no way to widen: where two
+//! parties have rules, the stricter decision counts.
+
+use contract::Kind;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What happens to a call, from the most to the least permissive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// It goes ahead.
+    Allow,
+    /// A person must consent: by an answered question, or by applying the reviewed plan by its id.
+    Confirm,
+    /// It does not happen.
+    Forbid,
+}
+
+/// What a rule can ask about.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// The tool's wire name.
+    pub tool: &'a str,
+    /// The tool's toolset.
+    pub toolset: &'a str,
+    /// What the tool is.
+    pub kind: Kind,
+    /// Whether the call is to perform, rather than to rehearse.
+    pub apply: bool,
+    /// Whether a plan that was shown before is named.
+    pub reviewed: bool,
+}
+
+/// One rule. Every condition that is given must hold; the first rule that holds decides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// Names of tools; `*` at the end stands for anything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+    /// Names of toolsets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub toolsets: Vec<String>,
+    /// Only calls that perform (`true`) or only calls that do not (`false`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apply: Option<bool>,
+    /// What happens.
+    pub decision: Decision,
+}
+
+impl Rule {
+    fn holds(&self, facts: &Facts<'_>) -> bool {
+        let named = |patterns: &[String], name: &str| {
+            patterns.is_empty()
+                || patterns.iter().any(|p| p.strip_suffix('*').map_or(p == name, |front| name.starts_with(front)))
+        };
+        named(&self.tools, facts.tool)
+            && named(&self.toolsets, facts.toolset)
+            && self.apply.is_none_or(|apply| apply == facts.apply)
+    }
+}
+
+/// The rules of one party, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rules {
+    /// Tried in order.
+    #[serde(default)]
+    pub rules: Vec<Rule>,
+}
+
+/// A decision and where it came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    /// What happens.
+    pub decision: Decision,
+    /// Which rule said so, for the record: `user rule 2`, `default`.
+    pub because: String,
+}
+
+/// The rules of the user, who may allow, and of the project, which may only narrow.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// From the user's own configuration.
+    pub user: Rules,
+    /// From the repository.
+    pub project: Rules,
+}
+
+impl Policy {
+    /// The stricter of what the two parties decide. Without a rule everything is allowed: performing takes an explicit
+    /// `apply` already.
+    #[must_use]
+    pub fn decide(&self, facts: &Facts<'_>) -> Decided {
+        let of = |rules: &Rules, whose: &str| {
+            rules.rules.iter().enumerate().find(|(_, rule)| rule.holds(facts)).map_or_else(
+                || Decided { decision: Decision::Allow, because: "default".into() },
+                |(i, rule)| Decided { decision: rule.decision, because: format!("{whose} rule {}", i + 1) },
+            )
+        };
+        let (user, project) = (of(&self.user, "user"), of(&self.project, "project"));
+        let mut decided = if project.decision > user.decision { project } else { user };
+        if decided.decision == Decision::Confirm && facts.reviewed {
+            decided = Decided { decision: Decision::Allow, because: format!("{}, reviewed plan", decided.because) };
+        }
+        decided
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FACTS: Facts<'_> =
+        Facts { tool: "tokens_build", toolset: "design", kind: Kind::Change, apply: true, reviewed: false };
+
+    fn rule(tools: &[&str], decision: Decision) -> Rules {
+        let tools = tools.iter().map(|t| (*t).to_owned()).collect();
+        Rules { rules: vec![Rule { tools, toolsets: vec![], apply: Some(true), decision }] }
+    }
+
+    #[test]
+    fn a_project_narrows_and_never_widens() {
+        let user = rule(&["tokens_*"], Decision::Confirm);
+        let widening = Policy { user: user.clone(), project: rule(&["*"], Decision::Allow) };
+        assert_eq!(widening.decide(&FACTS).decision, Decision::Confirm);
+        let narrowing = Policy { user, project: rule(&["*"], Decision::Forbid) };
+        assert_eq!(narrowing.decide(&FACTS).decision, Decision::Forbid);
+    }
+
+    #[test]
+    fn a_reviewed_plan_is_consent_but_lifts_no_ban() {
+        let facts = Facts { reviewed: true, ..FACTS };
+        let confirm = Policy { user: rule(&[], Decision::Confirm), project: Rules::default() };
+        assert_eq!(confirm.decide(&facts).decision, Decision::Allow);
+        let forbid = Policy { user: rule(&[], Decision::Forbid), project: Rules::default() };
+        assert_eq!(forbid.decide(&facts).decision, Decision::Forbid);
+    }
+
+    #[test]
+    fn rules_about_apply_leave_rehearsals_alone() {
+        let policy = Policy { user: rule(&["tokens_build"], Decision::Forbid), project: Rules::default() };
+        assert_eq!(policy.decide(&Facts { apply: false, ..FACTS }).decision, Decision::Allow);
+        assert_eq!(policy.decide(&Facts { tool: "tokens_build_x", ..FACTS }).decision, Decision::Allow);
+    }
+}
