@@ -1,0 +1,212 @@
+//! From sources to resolved tokens, for the default and for every mode.
+
+use std::collections::BTreeMap;
+
+use crate::diagnostic::{At, Diagnostics};
+use crate::emit::{Output, Platform};
+use crate::extends;
+use crate::json;
+use crate::names;
+use crate::options::{ModeOptions, Options};
+use crate::resolve::{Tokens, resolve};
+use crate::resolver;
+use crate::tree::{self, Group};
+use crate::value::Value;
+use crate::{Diagnostic, emit};
+
+/// Gives texts by name.
+pub trait Loader {
+    /// The text of the file called `name`; `Err` says why there is none.
+    fn load(&self, name: &str) -> Result<String, String>;
+
+    /// The name and text of `reference` as it stands in the file called `from`.
+    fn relative(&self, from: &str, reference: &str) -> Result<(String, String), String> {
+        let mut parts: Vec<&str> = from.split('/').collect();
+        parts.pop();
+        for part in reference.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => {
+                    parts.pop().ok_or("it leads out of the root")?;
+                }
+                part => parts.push(part),
+            }
+        }
+        let name = parts.join("/");
+        let text = self.load(&name)?;
+        Ok((name, text))
+    }
+}
+
+impl Loader for BTreeMap<String, String> {
+    fn load(&self, name: &str) -> Result<String, String> {
+        self.get(name).cloned().ok_or_else(|| "no such file".to_owned())
+    }
+}
+
+/// One mode, resolved.
+#[derive(Debug, Clone)]
+pub struct Mode {
+    /// How it is called and when it is in force.
+    pub options: ModeOptions,
+    /// Its tokens, all of them.
+    pub tokens: Tokens,
+}
+
+/// A name for a set of tokens: the default's is empty.
+pub type Permutation<'a> = (&'a str, &'a Tokens);
+
+/// Resolved tokens of the default and of every mode.
+#[derive(Debug, Clone)]
+pub struct Compiled {
+    /// The default.
+    pub tokens: Tokens,
+    /// The modes, in the order of the options.
+    pub modes: Vec<Mode>,
+    /// Warnings; errors have prevented this value.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Compiles `sources` (names that `loader` knows, later ones laid over earlier ones).
+pub fn compile(sources: &[String], loader: &dyn Loader, options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
+    let mut diagnostics = Diagnostics::default();
+    let tokens = one(sources, &options.contexts, loader, &mut diagnostics);
+    let mut modes = Vec::new();
+    for mode in &options.modes {
+        let mut contexts = options.contexts.clone();
+        contexts.extend(mode.contexts.clone());
+        let all: Vec<String> = sources.iter().chain(&mode.sources).cloned().collect();
+        let tokens = one(&all, &contexts, loader, &mut diagnostics);
+        modes.push(Mode { options: mode.clone(), tokens });
+    }
+    check_names(&tokens, options, &mut diagnostics);
+    let compiled = Compiled { tokens, modes, warnings: Vec::new() };
+    if !diagnostics.has_errors() {
+        compiled.check_contrast(options, &mut diagnostics);
+        compiled.check_unused(&mut diagnostics);
+    }
+    let found = diagnostics.sorted();
+    if diagnostics.has_errors() { Err(found) } else { Ok(Compiled { warnings: found, ..compiled }) }
+}
+
+fn one(
+    sources: &[String],
+    contexts: &BTreeMap<String, String>,
+    loader: &dyn Loader,
+    diagnostics: &mut Diagnostics,
+) -> Tokens {
+    let mut merged = Group::default();
+    for name in sources {
+        let text = match loader.load(name) {
+            Ok(text) => text,
+            Err(why) => {
+                let file = diagnostics.add_file(name, "");
+                diagnostics.error(At { file, offset: 0 }, "source", format!("{name}: {why}"), "check the path");
+                continue;
+            }
+        };
+        let Some(node) = json::parse(name, &text, diagnostics) else { continue };
+        let group = if resolver::is_document(&node) {
+            resolver::tree(name, &node, contexts, loader, diagnostics)
+        } else {
+            tree::read(&node, diagnostics)
+        };
+        merged.merge(group, diagnostics);
+    }
+    extends::expand(&mut merged, diagnostics);
+    resolve(&merged, diagnostics)
+}
+
+fn check_names(tokens: &Tokens, options: &Options, diagnostics: &mut Diagnostics) {
+    let mut taken: BTreeMap<String, String> = BTreeMap::new();
+    for (id, token) in tokens {
+        let name = names::name(&token.path, options);
+        for full in emit::names_of(&name, &token.value) {
+            if let Some(other) = taken.get(&full) {
+                let message = format!("{id} and {other} would both be called {full:?}");
+                let fix = "rename one of them, or set `naming = \"preserve\"`";
+                diagnostics.error(token.at, "name-collision", message, fix);
+            } else {
+                taken.insert(full, id.clone());
+            }
+        }
+    }
+}
+
+impl Compiled {
+    /// The default and every mode, by name.
+    pub fn permutations(&self) -> impl Iterator<Item = Permutation<'_>> {
+        std::iter::once(("", &self.tokens)).chain(self.modes.iter().map(|m| (m.options.name.as_str(), &m.tokens)))
+    }
+
+    /// The files for `platform`.
+    pub fn emit(&self, platform: Platform, options: &Options) -> Result<Vec<Output>, String> {
+        emit::emit(self, platform, options)
+    }
+
+    fn check_contrast(&self, options: &Options, diagnostics: &mut Diagnostics) {
+        let mut pairs: Vec<(String, String, f64)> =
+            options.contrast.iter().map(|c| (c.foreground.clone(), c.background.clone(), c.minimum)).collect();
+        for id in self.tokens.keys() {
+            // Material's convention: `on-primary` is read on `primary`.
+            let (front, name) = id.rsplit_once('.').map_or(("", id.as_str()), |(f, n)| (f, n));
+            let bare = name.strip_prefix("on-").or_else(|| name.strip_prefix("on").filter(|r| r.starts_with(char::is_uppercase)));
+            let Some(bare) = bare else { continue };
+            let mut chars = bare.chars();
+            let lower: String = chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect();
+            let behind = if front.is_empty() { lower } else { format!("{front}.{lower}") };
+            if self.tokens.contains_key(&behind) {
+                pairs.push((id.clone(), behind, 4.5));
+            }
+        }
+        for (foreground, background, minimum) in pairs {
+            for (mode, tokens) in self.permutations() {
+                let color = |id: &str| match tokens.get(id).map(|t| (&t.value, t.at)) {
+                    Some((Value::Color(c), at)) => Some((c.clone(), at)),
+                    _ => None,
+                };
+                let (Some((front, at)), Some((back, _))) = (color(&foreground), color(&background)) else {
+                    if options.contrast.iter().any(|c| c.foreground == foreground && c.background == background) {
+                        let message = format!("the pair {foreground} on {background} names a token that is no colour");
+                        diagnostics.warn(At::default(), "contrast-pair", message, "check `contrast` under [tokens]");
+                    }
+                    continue;
+                };
+                let ratio = front.contrast(&back);
+                if ratio + 0.005 < minimum {
+                    let place = if mode.is_empty() { String::new() } else { format!(" in mode {mode}") };
+                    let message = format!("{foreground} on {background}{place} has contrast {ratio:.2}, below {minimum}");
+                    diagnostics.warn(at, "contrast", message, "darken one or lighten the other");
+                }
+            }
+        }
+    }
+
+    /// Tokens that nothing refers to, in groups whose other members are there to be referred to.
+    fn check_unused(&self, diagnostics: &mut Diagnostics) {
+        let mut used = std::collections::BTreeSet::new();
+        let mut with_alias = std::collections::BTreeSet::new();
+        let top = |token: &crate::Token| token.path.first().cloned().unwrap_or_default();
+        for (_, tokens) in self.permutations() {
+            for (_, token) in tokens {
+                let mut refers = false;
+                emit::references(token, &mut |id: &str| {
+                    used.insert(id.to_owned());
+                    refers = true;
+                });
+                if refers {
+                    with_alias.insert(top(token));
+                }
+            }
+        }
+        let referred_groups: std::collections::BTreeSet<String> =
+            used.iter().filter_map(|id| self.tokens.get(id)).map(top).collect();
+        for (id, token) in &self.tokens {
+            let group = top(token);
+            if !used.contains(id) && referred_groups.contains(&group) && !with_alias.contains(&group) {
+                let message = format!("{id} is a primitive that nothing refers to");
+                diagnostics.warn(token.at, "unused-primitive", message, "remove it, or use it");
+            }
+        }
+    }
+}
