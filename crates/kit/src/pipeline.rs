@@ -64,6 +64,8 @@ pub struct Parts {
     pub sender: Option<Arc<dyn Sender>>,
     /// What a result may cost, in tokens.
     pub budget: u64,
+    /// The numeric id of the user that the process runs under.
+    pub uid: u32,
 }
 
 /// The engine behind every front door.
@@ -135,6 +137,12 @@ impl Engine {
     #[must_use]
     pub const fn registry(&self) -> &Registry {
         &self.parts.registry
+    }
+
+    /// The numeric id of the user that the process runs under: the local principal.
+    #[must_use]
+    pub const fn uid(&self) -> u32 {
+        self.parts.uid
     }
 
     /// The record.

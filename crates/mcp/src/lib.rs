@@ -1,0 +1,57 @@
+//! Gatewright over the Model Context Protocol: the only server-side user of rmcp.
+//!
+//! - [`line`]: newline-delimited JSON over any pair of streams, strict about what it lets through.
+//! - [`server`]: rmcp's handler over the engine, in both protocol eras.
+//! - [`serve_stdio`]: standard input and output, until the input ends.
+
+pub mod line;
+pub mod server;
+
+use std::sync::Arc;
+
+use kit::Engine;
+use rmcp::ServiceExt as _;
+use rmcp::service::{QuitReason, ServerInitializeError};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+
+use line::LineTransport;
+use server::Server;
+
+/// Why serving ended other than by the end of the input.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The protocol could not be begun.
+    #[error("the protocol could not be begun: {0}")]
+    Begin(String),
+    /// The server's task failed.
+    #[error("the server failed: {0}")]
+    Task(String),
+}
+
+/// Serves on standard input and output until the input ends or `stop` is cancelled.
+pub async fn serve_stdio(engine: Arc<Engine>, stop: CancellationToken) -> Result<(), ServeError> {
+    let (input, output) = rmcp::transport::stdio_pipes();
+    serve(engine, input, output, stop).await
+}
+
+/// Serves on any pair of streams.
+pub async fn serve(
+    engine: Arc<Engine>,
+    input: impl AsyncRead + Send + Unpin + 'static,
+    output: impl AsyncWrite + Send + Unpin + 'static,
+    stop: CancellationToken,
+) -> Result<(), ServeError> {
+    let server = Server::new(engine, stop.child_token());
+    let transport = LineTransport::new(input, output);
+    match server.serve_with_ct(transport, stop).await {
+        Ok(running) => match running.waiting().await {
+            Ok(QuitReason::JoinError(error)) => Err(ServeError::Task(error.to_string())),
+            Ok(_) => Ok(()),
+            Err(error) => Err(ServeError::Task(error.to_string())),
+        },
+        // The client left before it said anything.
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
+        Err(error) => Err(ServeError::Begin(error.to_string())),
+    }
+}

@@ -1,0 +1,214 @@
+//! rmcp's handler over the engine.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use contract::{CallId, Principal, Spec};
+use kit::call::Step;
+use kit::{Call, Done, Engine, Progress};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
+    CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation, JsonObject,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
+    ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams,
+    ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+};
+use rmcp::service::RequestContext;
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// What a model reads first, under 2 KB.
+const INSTRUCTIONS: &str = "\
+Gatewright does engineering work safely. Tools that change something rehearse by default: the result has a plan \
+with a diff and an id. Show the plan; to perform exactly it, call the tool again with the same arguments, \
+\"apply\": true and \"plan\": the id. If the result is `conflict`, rehearse again. Paths are relative to the root. \
+Errors say what to do next in `suggestions`. Everything is recorded; an applied plan can be undone by a person \
+with `gatewright undo`.
+- Design tokens to CSS, SCSS or JavaScript: tokens_build.";
+
+/// The server: tools over the engine, in both protocol eras.
+#[derive(Clone)]
+pub struct Server {
+    engine: Arc<Engine>,
+    tools: Arc<Vec<Tool>>,
+    stop: CancellationToken,
+}
+
+fn object(value: &Value) -> Arc<JsonObject> {
+    Arc::new(value.as_object().cloned().unwrap_or_default())
+}
+
+fn tool(spec: &Spec) -> Tool {
+    let hints = spec.annotations;
+    let annotations = ToolAnnotations::from_raw(
+        None,
+        Some(hints.read_only_hint),
+        Some(hints.destructive_hint),
+        Some(hints.idempotent_hint),
+        Some(hints.open_world_hint),
+    );
+    let mut meta = MetaObject::new();
+    meta.0.insert("anthropic/alwaysLoad".into(), json!(true));
+    Tool::new(spec.name.to_string(), spec.description.clone(), object(&spec.input_schema))
+        .with_title(spec.title.clone())
+        .with_raw_output_schema(object(&spec.output_schema))
+        .with_annotations(annotations)
+        .with_meta(meta)
+}
+
+impl Server {
+    /// A server over `engine`; when `stop` is cancelled, so are its calls.
+    #[must_use]
+    pub fn new(engine: Arc<Engine>, stop: CancellationToken) -> Self {
+        let tools = Arc::new(engine.registry().iter().map(|r| tool(r.spec())).collect());
+        Self { engine, tools, stop }
+    }
+
+    /// The tools as they go over the wire.
+    #[must_use]
+    pub fn tools(&self) -> &[Tool] {
+        &self.tools
+    }
+}
+
+/// Sends progress from whatever thread reports it, in order, and never makes the call wait.
+fn progress(context: &RequestContext<RoleServer>) -> Progress {
+    let Some(token) = context.meta.get_progress_token() else { return Arc::new(|_| {}) };
+    let (sender, mut steps) = mpsc::unbounded_channel::<Step>();
+    let peer = context.peer.clone();
+    tokio::spawn(async move {
+        while let Some(step) = steps.recv().await {
+            let mut note = ProgressNotificationParam::new(token.clone(), step.done).with_message(step.message);
+            if let Some(total) = step.total {
+                note = note.with_total(total);
+            }
+            if peer.notify_progress(note).await.is_err() {
+                return;
+            }
+        }
+    });
+    Arc::new(move |step| {
+        let _ = sender.send(step);
+    })
+}
+
+fn result(done: &Done) -> CallToolResult {
+    let value = done.to_value();
+    let text = vec![ContentBlock::text(value.to_string())];
+    let mut result = match &done.result {
+        Ok(_) => {
+            let mut result = CallToolResult::success(text);
+            result.structured_content = Some(value);
+            result
+        }
+        Err(_) => CallToolResult::error(text),
+    };
+    if let Some(anchor) = &done.anchor {
+        let mut meta = MetaObject::new();
+        meta.0.insert("gatewright/anchor".into(), json!(anchor));
+        result.meta = Some(meta);
+    }
+    result
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("gatewright", env!("CARGO_PKG_VERSION")).with_title("Gatewright"))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        if request.and_then(|r| r.cursor).is_some() {
+            return Err(ErrorData::invalid_params("unknown cursor: call tools/list without one", None));
+        }
+        Ok(ListToolsResult::with_all_items(self.tools.to_vec()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        let wire = self.engine.registry().resolve(name)?.spec().name.as_str();
+        self.tools.iter().find(|t| t.name == wire).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let cancel = self.stop.child_token();
+        // Cancelled by the client's notification, and with the server.
+        let (asked, ours) = (context.ct.clone(), cancel.clone());
+        let watch = tokio::spawn(async move {
+            asked.cancelled().await;
+            ours.cancel();
+        });
+        let call = Call {
+            id: CallId(context.id.to_string()),
+            tool: request.name.to_string(),
+            arguments: Value::Object(request.arguments.unwrap_or_default()),
+            principal: Principal::Local { uid: self.engine.uid() },
+            cancel,
+            progress: progress(&context),
+        };
+        let done = self.engine.call(call).await;
+        watch.abort();
+        if done.unknown_tool {
+            let message = done.result.as_ref().err().map(|f| f.message.clone()).unwrap_or_default();
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        Ok(result(&done).into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+    }
+
+    async fn complete(
+        &self,
+        _request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        // A known method whose parameters did not parse arrives here too (FINDINGS §1, G4).
+        let known = ["initialize", "server/discover", "tools/call", "tools/list", "ping"];
+        if known.contains(&request.method.as_str()) {
+            let message = format!("the parameters of {} do not fit", request.method);
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, Cow::Owned(request.method), None))
+    }
+}

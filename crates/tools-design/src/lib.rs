@@ -1,0 +1,19 @@
+//! Tools for design systems: one file each under `tools/`, one line each in [`FAMILY`].
+
+mod artifacts;
+pub mod tools;
+
+use contract::Toolset;
+use kit::settings::SectionEntry;
+use kit::{Entry, Family};
+
+/// The toolset of every tool here.
+pub const DESIGN: Toolset = Toolset("design");
+
+/// The tools.
+pub static FAMILY: Family = Family {
+    name: "design",
+    toolsets: &[DESIGN],
+    tools: &[Entry::change::<tools::tokens_build::TokensBuild>()],
+    sections: &[SectionEntry::of::<tools::tokens_build::TokensSection>()],
+};

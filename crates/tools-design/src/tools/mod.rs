@@ -1,0 +1,3 @@
+//! One tool, one file.
+
+pub mod tokens_build;

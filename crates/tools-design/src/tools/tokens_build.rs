@@ -1,0 +1,384 @@
+//! Build design tokens.
+//!
+//! Compiles design tokens (DTCG 2025.10, resolver documents and older dialects) to CSS, SCSS and JavaScript under
+//! `artifacts/current-state/`. Returns the artifacts, what is added, changed and removed since the last build, and
+//! warnings; errors come all at once with file and line. Rehearses unless `apply` is true: use it whenever token
+//! files change.
+
+use std::collections::BTreeMap;
+
+use contract::{Code, Digest, Fault, FileMode, RelPath, Toolset};
+use design_tokens::{Compiled, Diagnostic, Loader, Options, Output as File, Platform, Severity};
+use exec::view::{self, View};
+use kit::limits::Limits;
+use kit::{Answer, Change, ChangeDesk, Define, Doc, Section};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::artifacts;
+
+/// How many changes and warnings are listed of each kind.
+const LISTED: usize = 40;
+
+/// How many errors a fault spells out.
+const ERRORS: usize = 20;
+
+/// What to build for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// Custom properties.
+    Css,
+    /// An ES module with types.
+    Js,
+    /// Variables and maps.
+    Scss,
+}
+
+/// The arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// Token file, folder, glob or resolver document, relative.
+    #[schemars(length(min = 1))]
+    source: String,
+    /// Outputs to build.
+    #[schemars(length(min = 1))]
+    platforms: Vec<Target>,
+    /// Also write a swatch page.
+    #[serde(default)]
+    preview: bool,
+}
+
+/// One file that the build writes.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Artifact {
+    /// `css`, `js`, `scss`, or what else the file is for.
+    platform: String,
+    /// Relative to the root.
+    path: String,
+}
+
+/// One token whose value differs from the last build.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Changed {
+    /// The token, and the mode where it is not the default.
+    token: String,
+    /// Before.
+    before: String,
+    /// After.
+    after: String,
+}
+
+/// What differs from the last build of the same source; lists are cut, counts are not.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Changes {
+    /// How many tokens are new.
+    added_count: u64,
+    /// How many have another value.
+    changed_count: u64,
+    /// How many are gone.
+    removed_count: u64,
+    /// New tokens.
+    added: Vec<String>,
+    /// Tokens with another value.
+    changed: Vec<Changed>,
+    /// Tokens that are gone.
+    removed: Vec<String>,
+}
+
+/// The result.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// What is written.
+    artifacts: Vec<Artifact>,
+    /// How many tokens there are.
+    token_count: u64,
+    /// The modes, the default first.
+    modes: Vec<String>,
+    /// What differs from the last build.
+    changes: Changes,
+    /// What is worth changing: `file:line:column: warning[code]: message (fix)`.
+    warnings: Vec<String>,
+    /// How many warnings there are in all.
+    warning_count: u64,
+}
+
+/// `[tokens]` in `gatewright.toml`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct TokensSection(pub Options);
+
+impl Section for TokensSection {
+    const NAME: &'static str = "tokens";
+}
+
+/// The tool.
+#[derive(Debug, Default)]
+pub struct TokensBuild;
+
+impl Define for TokensBuild {
+    type Input = Input;
+    type Output = Output;
+    const NAME: &'static str = "tokens_build";
+    const TOOLSET: Toolset = crate::DESIGN;
+    const DOC: Doc = kit::doc!("tokens_build.rs");
+    const ALIASES: &'static [&'static str] = &["tokens.build"];
+    const LIMITS: Limits = Limits::WRITER;
+
+    fn examples() -> Vec<Value> {
+        vec![
+            json!({ "source": "tokens/colors.json", "platforms": ["css"] }),
+            json!({ "source": "tokens", "platforms": ["css", "scss", "js"], "preview": true }),
+        ]
+    }
+}
+
+impl Change for TokensBuild {
+    const IDEMPOTENT: bool = true;
+    const DESTRUCTIVE: bool = false;
+
+    async fn plan(&self, input: Input, desk: ChangeDesk) -> Result<Answer<Output>, Fault> {
+        desk.blocking(move |desk| build(&input, desk)).await
+    }
+}
+
+/// What a build leaves beside its files, for the next one to compare with.
+#[derive(Debug, Serialize, Deserialize)]
+struct Manifest {
+    source: String,
+    /// Per mode (the default's name is empty), every token's CSS text.
+    tokens: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+fn build(input: &Input, desk: &ChangeDesk) -> Result<Answer<Output>, Fault> {
+    let TokensSection(options) = desk.settings()?;
+    desk.progress(0.0, Some(3.0), "reading");
+    let sources = sources(&input.source, desk.view())?;
+    desk.progress(1.0, Some(3.0), "compiling");
+    let compiled = design_tokens::compile(&sources, &FromView(desk.view()), &options).map_err(|d| failed(&d))?;
+    desk.check()?;
+    desk.progress(2.0, Some(3.0), "comparing");
+    let files = emit(input, &compiled, &options)?;
+    let manifest = Manifest { source: input.source.clone(), tokens: values(&compiled) };
+    let previous = previous(&input.source, desk.view())?;
+    let changes = compare(previous.as_ref(), &manifest);
+    let folder = put(&files, &manifest, desk)?;
+    let artifacts = files
+        .iter()
+        .map(|(platform, file)| Artifact { platform: platform.clone(), path: format!("{folder}/{}", file.name) })
+        .collect();
+    Ok(answer(artifacts, &compiled, changes, previous.is_some()))
+}
+
+/// The files that `source` means: a folder's resolver document where it has exactly one, else all its token files.
+fn sources(source: &str, view: &View) -> Result<Vec<String>, Fault> {
+    let named = |paths: Vec<RelPath>| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
+    if source.split('/').any(view::is_pattern) {
+        let found = named(view.glob(source)?);
+        return if found.is_empty() { Err(nothing(source)) } else { Ok(found) };
+    }
+    let path = view::path_argument(source)?;
+    match view.state(&path)? {
+        contract::State::Directory { .. } => {
+            let resolvers = view.glob(&format!("{path}/*.resolver.json"))?;
+            if let [one] = resolvers.as_slice() {
+                return Ok(vec![one.to_string()]);
+            }
+            let found = named(view.glob(&format!("{path}/**/*.{{json,json5,jsonc,tokens}}"))?);
+            if found.is_empty() { Err(nothing(source)) } else { Ok(found) }
+        }
+        contract::State::Absent => Err(nothing(source)),
+        _ => Ok(vec![path.to_string()]),
+    }
+}
+
+fn nothing(source: &str) -> Fault {
+    Fault::new(Code::NotFound, format!("{source}: no token file there"))
+        .about(source)
+        .suggest("Name a file, a folder or a glob relative to the root, such as `tokens/**/*.json`.")
+}
+
+struct FromView<'v>(&'v View);
+
+impl Loader for FromView<'_> {
+    fn load(&self, name: &str) -> Result<String, String> {
+        let path = view::path_argument(name).map_err(|f| f.message)?;
+        self.0.read_text(&path).map_err(|f| f.message)
+    }
+}
+
+fn failed(diagnostics: &[Diagnostic]) -> Fault {
+    let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
+    let mut message = format!("{} errors in the token files; nothing was written", errors.len());
+    for error in errors.iter().take(ERRORS) {
+        message.push_str(&format!("\n{error}"));
+    }
+    if errors.len() > ERRORS {
+        message.push_str(&format!("\n(showing {ERRORS} of {})", errors.len()));
+    }
+    let mut fault = Fault::new(Code::InvalidSource, message);
+    for error in &errors {
+        if !fault.affected_files.contains(&error.file) {
+            fault = fault.about(&*error.file);
+        }
+    }
+    match errors.first().filter(|e| !e.fix.is_empty()) {
+        Some(first) => fault.suggest(format!("{}:{}: {}", first.file, first.line, first.fix)),
+        None => fault,
+    }
+}
+
+fn emit(input: &Input, compiled: &Compiled, options: &Options) -> Result<Vec<(String, File)>, Fault> {
+    let mut platforms = input.platforms.clone();
+    platforms.sort_unstable();
+    platforms.dedup();
+    let mut files = Vec::new();
+    for target in platforms {
+        let platform = match target {
+            Target::Css => Platform::Css,
+            Target::Js => Platform::Js,
+            Target::Scss => Platform::Scss,
+        };
+        let outputs = compiled.emit(platform, options).map_err(Fault::internal)?;
+        files.extend(outputs.into_iter().map(|file| (platform.name().to_owned(), file)));
+    }
+    if input.preview {
+        let text = design_tokens::preview(compiled, &input.source);
+        files.push(("preview".into(), File { name: "preview.html".into(), text }));
+    }
+    Ok(files)
+}
+
+fn values(compiled: &Compiled) -> BTreeMap<String, BTreeMap<String, String>> {
+    let css = |tokens: &design_tokens::Tokens| {
+        tokens.iter().map(|(id, token)| (id.clone(), shown(&token.value))).collect()
+    };
+    compiled.permutations().map(|(mode, tokens)| (mode.to_owned(), css(tokens))).collect()
+}
+
+fn shown(value: &design_tokens::value::Value) -> String {
+    match value {
+        design_tokens::value::Value::Typography(_) => value.to_json().to_string(),
+        other => design_tokens::css_value(other),
+    }
+}
+
+/// The manifest of the latest build of the same source.
+fn previous(source: &str, view: &View) -> Result<Option<Manifest>, Fault> {
+    let base = artifacts::base()?;
+    let days = match view.list(Some(&base)) {
+        Ok(days) => days,
+        Err(fault) if fault.code == Code::NotFound => return Ok(None),
+        Err(fault) => return Err(fault),
+    };
+    for day in days.iter().rev().filter(|d| d.is_dir) {
+        let Ok(day) = base.join(&day.name) else { continue };
+        for build in view.list(Some(&day))?.iter().filter(|b| b.is_dir && b.name.starts_with("tokens-")) {
+            let Ok(path) = day.join(&format!("{}/manifest.json", build.name)) else { continue };
+            let Some(bytes) = view.read_optional(&path)? else { continue };
+            // A manifest that does not read is another tool's, or damaged: nothing to compare with.
+            let Ok(manifest) = serde_json::from_slice::<Manifest>(&bytes) else { continue };
+            if manifest.source == source {
+                return Ok(Some(manifest));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn compare(before: Option<&Manifest>, after: &Manifest) -> Changes {
+    let mut changes = Changes::default();
+    let empty = BTreeMap::new();
+    for (mode, tokens) in &after.tokens {
+        let old = before.and_then(|b| b.tokens.get(mode)).unwrap_or(&empty);
+        let name = |id: &String| if mode.is_empty() { id.clone() } else { format!("{id} ({mode})") };
+        for (id, value) in tokens {
+            match old.get(id) {
+                Some(same) if same == value => {}
+                Some(other) => {
+                    changes.changed_count += 1;
+                    if changes.changed.len() < LISTED {
+                        let (before, after) = (other.clone(), value.clone());
+                        changes.changed.push(Changed { token: name(id), before, after });
+                    }
+                }
+                None if mode.is_empty() => {
+                    changes.added_count += 1;
+                    if changes.added.len() < LISTED {
+                        changes.added.push(id.clone());
+                    }
+                }
+                None => {}
+            }
+        }
+        for id in old.keys().filter(|id| mode.is_empty() && !tokens.contains_key(*id)) {
+            changes.removed_count += 1;
+            if changes.removed.len() < LISTED {
+                changes.removed.push(id.clone());
+            }
+        }
+    }
+    changes
+}
+
+/// Drafts the files. The folder is named by what is in it, so that the same build lands in the same place.
+fn put(files: &[(String, File)], manifest: &Manifest, desk: &ChangeDesk) -> Result<RelPath, Fault> {
+    let mut manifest = serde_json::to_string_pretty(manifest).map_err(|e| Fault::internal(e.to_string()))?;
+    manifest.push('\n');
+    let mut content = manifest.clone();
+    for (_, file) in files {
+        content.push_str(&format!("\0{}\0{}", file.name, file.text));
+    }
+    let name = format!("tokens-{}", Digest::of(content.as_bytes()).short(12));
+    let folder = artifacts::today()?.join(&name).map_err(|e| Fault::internal(e.to_string()))?;
+    let place = |name: &str| {
+        folder.join(name).map_err(|why| {
+            Fault::invalid(format!("[tokens] file in gatewright.toml: {name:?}: {why}")).about("gatewright.toml")
+        })
+    };
+    for (_, file) in files {
+        desk.put(&place(&file.name)?, file.text.clone().into_bytes(), FileMode::Regular)?;
+    }
+    desk.put(&place("manifest.json")?, manifest.into_bytes(), FileMode::Regular)?;
+    Ok(folder)
+}
+
+fn answer(artifacts: Vec<Artifact>, compiled: &Compiled, changes: Changes, compared: bool) -> Answer<Output> {
+    let modes: Vec<String> = compiled
+        .permutations()
+        .map(|(mode, _)| if mode.is_empty() { "default".to_owned() } else { mode.to_owned() })
+        .collect();
+    let warning_count = compiled.warnings.len() as u64;
+    let warnings: Vec<String> = compiled.warnings.iter().take(LISTED).map(ToString::to_string).collect();
+    let mut message = format!(
+        "**{} tokens**, {} in {}: {}.",
+        compiled.tokens.len(),
+        if modes.len() == 1 { "1 mode".to_owned() } else { format!("{} modes", modes.len()) },
+        if artifacts.len() == 1 { "1 file".to_owned() } else { format!("{} files", artifacts.len()) },
+        artifacts.iter().map(|a| format!("`{}`", a.path)).collect::<Vec<_>>().join(", ")
+    );
+    if compared {
+        let Changes { added_count, changed_count, removed_count, .. } = changes;
+        message.push_str(&format!(
+            "\n\nAgainst the last build: {added_count} added, {changed_count} changed, {removed_count} removed."
+        ));
+        for change in changes.changed.iter().take(10) {
+            message.push_str(&format!("\n- `{}`: {} → {}", change.token, change.before, change.after));
+        }
+        if changed_count > 10 {
+            message.push_str(&format!("\n- … showing 10 of {changed_count} changed"));
+        }
+    }
+    if let Some(first) = warnings.first() {
+        message.push_str(&format!("\n\n{warning_count} warnings, the first: {first}"));
+    }
+    let token_count = compiled.tokens.len() as u64;
+    let mut answer =
+        Answer::new(message, Output { artifacts, token_count, modes, changes, warnings, warning_count });
+    answer.results = Some(token_count);
+    answer
+}
