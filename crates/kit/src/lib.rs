@@ -18,6 +18,7 @@ pub mod registry;
 pub mod schema;
 pub mod settings;
 pub mod shape;
+pub mod undo;
 #[cfg(feature = "testing")]
 pub mod testing;
 

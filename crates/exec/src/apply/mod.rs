@@ -73,6 +73,9 @@ pub fn apply(
     }
     let _lock = state.lock()?;
     refuse_blocked(&recover_locked(root, state)?.blocked)?;
+    if already_done(root, plan)? {
+        return nothing_left(plan, transcript);
+    }
     check_preconditions(root, plan)?;
     let mut journal = Journal::prepare(root, state, plan, transcript)?;
     let happened = happen(root, state, plan, &mut journal, cancel);
@@ -87,6 +90,31 @@ pub fn apply(
         Some(outcome) if !outcome.is_success() => Err(outcome.into_fault()),
         _ => Ok(applied),
     }
+}
+
+/// Whether every effect's outcome stands already: applying the same plan again is a no-op.
+fn already_done(root: &Root, plan: &Plan) -> Result<bool, Fault> {
+    if plan.effects.is_empty() {
+        return Ok(false);
+    }
+    for effect in &plan.effects {
+        match effect.change() {
+            Some(change) if jail::state(root.dir(), &change.path)? == change.after => {}
+            _ => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+fn nothing_left(plan: &Plan, transcript: &TranscriptId) -> Result<Applied, Fault> {
+    let receipt = Receipt {
+        plan: plan.id().map_err(|e| Fault::internal(e.to_string()))?,
+        transcript: transcript.clone(),
+        effects: Vec::new(),
+        created_directories: Vec::new(),
+        commits: Vec::new(),
+    };
+    Ok(Applied { receipt, plan: plan.clone(), request: None })
 }
 
 fn happen(

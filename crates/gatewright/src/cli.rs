@@ -1,0 +1,230 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Gives coding agents hands on your engineering work, safely.
+///
+/// Everything an agent does through gatewright is typed, rehearsed before it is done, recorded so that anyone can check
+/// it, and undoable. `gatewright serve` is the MCP server that agents talk to; `gatewright call` runs the same tools
+/// from here.
+#[derive(Debug, Parser)]
+#[command(name = "gatewright", version, propagate_version = true, arg_required_else_help = true, after_help = AFTER)]
+pub struct Cli {
+    /// The directory that tools work in. Default: the git top level of the working directory.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub root: Option<PathBuf>,
+
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER: &str = "\
+Examples:
+  gatewright quickstart                                  see all of it on a scratch copy, under a minute
+  gatewright call tokens_build --source tokens --platforms css,scss
+                                                         rehearse: what would change, and a plan id
+  gatewright call tokens_build --source tokens --platforms css,scss --apply
+                                                         do it
+  gatewright undo last                                   take it back
+  gatewright audit verify                                check the record
+
+Exit codes: 0 done; 1 the call failed or the record is broken; 2 wrong usage; 3 an anchor was required and none matched.";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve tools over the Model Context Protocol on standard input and output.
+    Serve(ServeArgs),
+    /// Call one tool: rehearse by default, perform with --apply.
+    #[command(after_help = CALL)]
+    Call(CallArgs),
+    /// List the tools, or show one with its arguments and examples.
+    Tools(ToolsArgs),
+    /// Show a rehearsed plan.
+    #[command(subcommand)]
+    Plan(PlanCommand),
+    /// Take back what a call applied.
+    Undo(UndoArgs),
+    /// Finish or take back what a crash left, and say what needs a look.
+    Recover(RecoverArgs),
+    /// Check, show, export and prove the record of all calls.
+    #[command(subcommand)]
+    Audit(AuditCommand),
+    /// Show the configuration in force, or its JSON Schema.
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Say what is wrong here, in your words, with the fix.
+    Doctor,
+    /// See it work: rehearse, apply, verify, tamper, undo, on a scratch copy of the example.
+    Quickstart(QuickstartArgs),
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page.
+    Man,
+}
+
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// Which toolsets to offer: `all`, or names with commas.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub toolsets: Vec<String>,
+    /// Offer only tools that look.
+    #[arg(long)]
+    pub read_only: bool,
+}
+
+const CALL: &str = "\
+Arguments are named as in `gatewright tools NAME`. Lists take commas or repetition; a flag without a value is true.
+  gatewright call tokens_build --source tokens/colors.json --platforms css
+  gatewright call tokens_build --json '{\"source\":\"tokens\",\"platforms\":[\"css\"]}' --output json";
+
+#[derive(Debug, Args)]
+pub struct CallArgs {
+    /// The tool.
+    pub tool: String,
+    /// The tool's arguments: `--field value`, and `--apply`, `--dry-run`, `--plan ID`, `--json JSON`, `--output json`.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "--FIELD VALUE")]
+    pub rest: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct ToolsArgs {
+    /// Show one tool whole.
+    pub name: Option<String>,
+    /// Print what each tool costs a model, and the whole menu.
+    #[arg(long)]
+    pub tokens: bool,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub output: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum PlanCommand {
+    /// Show a rehearsed plan with its whole diff.
+    Show {
+        /// The plan's id.
+        id: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct UndoArgs {
+    /// The call's transcript id, the beginning of one, or `last`.
+    pub transcript: String,
+    /// Only show what would be taken back.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t)]
+    pub output: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct RecoverArgs {
+    /// Accept the paths that recovery had to leave, as they are now.
+    #[arg(long)]
+    pub accept: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum AuditCommand {
+    /// Check every record, the chain, the checkpoints and the anchors given.
+    Verify {
+        /// An anchor kept outside, `SEQ:ROOT` or a file of the JSON that results carry. Repeatable.
+        #[arg(long, value_name = "ANCHOR")]
+        anchor: Vec<String>,
+        /// The first key, where it was taken away from the ledger's folder.
+        #[arg(long, value_name = "FILE")]
+        key: Option<PathBuf>,
+        /// Exit with 3 unless an anchor matched.
+        #[arg(long)]
+        require_anchor: bool,
+        /// Another ledger's folder, such as a copy.
+        #[arg(long, value_name = "DIR")]
+        ledger: Option<PathBuf>,
+        /// How to print.
+        #[arg(long, value_enum, default_value_t)]
+        output: Format,
+    },
+    /// Show one call whole.
+    Show {
+        /// The transcript id, the beginning of one, or `last`.
+        transcript: String,
+        /// How to print.
+        #[arg(long, value_enum, default_value_t)]
+        output: Format,
+    },
+    /// List the latest calls.
+    Tail {
+        /// How many.
+        #[arg(short = 'n', default_value_t = 20)]
+        count: usize,
+        /// How to print.
+        #[arg(long, value_enum, default_value_t)]
+        output: Format,
+    },
+    /// Write all calls as JSON lines, or as one HTML page.
+    Export {
+        /// What to write.
+        #[arg(long, value_enum, default_value_t)]
+        format: ExportFormat,
+        /// Where to write. Default: standard output.
+        #[arg(long, short = 'o', value_name = "FILE")]
+        to: Option<PathBuf>,
+    },
+    /// Prove that a call stands in the record, in a form that can be checked without it.
+    Prove {
+        /// The transcript id, the beginning of one, or `last`.
+        transcript: Option<String>,
+        /// Also prove that this earlier anchor (`SEQ:ROOT`) is a prefix.
+        #[arg(long, value_name = "ANCHOR")]
+        since: Option<String>,
+        /// Check a proof instead of making one.
+        #[arg(long, value_name = "FILE", conflicts_with_all = ["transcript", "since"])]
+        check: Option<PathBuf>,
+    },
+    /// Begin a new segment, or replace the signing key.
+    Rotate {
+        /// Replace the signing key; the old one signs the new one.
+        #[arg(long)]
+        key: bool,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum ExportFormat {
+    /// One record per line, exactly as it stands.
+    #[default]
+    Jsonl,
+    /// One page to look at.
+    Html,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Print the configuration in force.
+    Show,
+    /// Print the JSON Schema of `gatewright.toml`.
+    Schema,
+}
+
+#[derive(Debug, Args)]
+pub struct QuickstartArgs {
+    /// Keep the scratch copy and say where it is.
+    #[arg(long)]
+    pub keep: bool,
+}

@@ -1,0 +1,216 @@
+//! `gatewright call`.
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::{CallId, Fault, Key, Principal, Spec, Status};
+use indicatif::{ProgressBar, ProgressStyle};
+use kit::{Call, Done, Progress};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::{CommandError, CommandResult, runtime};
+use crate::cli::CallArgs;
+use crate::compose::{self, Offer};
+use crate::term::{self, BOLD, DIM, GOOD, NOTE};
+
+pub fn run(root: Option<&Path>, args: &CallArgs) -> CommandResult {
+    let (engine, _) = compose::engine(root, &Offer::default())?;
+    let tool = engine.registry().resolve(&args.tool).ok_or_else(|| {
+        let fault = Fault::new(contract::Code::NotFound, format!("there is no tool {:?}", args.tool));
+        match engine.registry().closest(&args.tool) {
+            Some(close) => fault.suggest(format!("Did you mean `{close}`?")),
+            None => fault.suggest("`gatewright tools` lists them."),
+        }
+    })?;
+    let Parsed { arguments, as_json } = parse(tool.spec(), &args.rest)?;
+    let runtime = runtime()?;
+    let done = runtime.block_on(async {
+        let (progress, bar) = bar(as_json);
+        let cancel = CancellationToken::new();
+        let stopper = cancel.clone();
+        tokio::spawn(async move {
+            if tokio::signal::ctrl_c().await.is_ok() {
+                stopper.cancel();
+            }
+        });
+        let call = Call {
+            id: CallId(format!("cli-{}", Key::random().map(|k| k.to_string()).unwrap_or_default())),
+            tool: args.tool.clone(),
+            arguments: Value::Object(arguments),
+            principal: Principal::Local { uid: engine.uid() },
+            cancel,
+            progress,
+        };
+        let done = engine.call(call).await;
+        bar.finish_and_clear();
+        done
+    });
+    if as_json {
+        println!("{}", done.to_value());
+    } else {
+        show(&args.tool, &done);
+    }
+    Ok(match &done.result {
+        Ok(reply) if reply.envelope.success => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::from(1),
+        Err(fault) => ExitCode::from(CommandError::Fault(fault.clone()).exit_code()),
+    })
+}
+
+fn bar(quiet: bool) -> (Progress, ProgressBar) {
+    if quiet || !std::io::stderr().is_terminal() {
+        return (Arc::new(|_| {}), ProgressBar::hidden());
+    }
+    let bar = ProgressBar::new(100);
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} [{bar:30}] {percent}%") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(100));
+    let shown = bar.clone();
+    let progress: Progress = Arc::new(move |step| {
+        shown.set_message(step.message);
+        if let Some(total) = step.total.filter(|t| *t > 0.0) {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a percentage")]
+            shown.set_position((step.done / total * 100.0).clamp(0.0, 100.0) as u64);
+        }
+    });
+    (progress, bar)
+}
+
+fn show(tool: &str, done: &Done) {
+    match &done.result {
+        Err(fault) => term::fault(fault),
+        Ok(reply) => {
+            anstream::println!("{}", reply.envelope.message);
+            if let Some(plan) = &reply.envelope.plan {
+                if plan.effects.is_empty() {
+                    anstream::println!("\n{DIM}Nothing would change.{DIM:#}");
+                } else {
+                    let heading = if reply.envelope.status == Status::Proposed { "Would" } else { "Done" };
+                    anstream::println!("\n{BOLD}{heading}{BOLD:#}");
+                    plan.effects.iter().for_each(|effect| anstream::println!("  {effect}"));
+                    anstream::println!();
+                    term::diff(&plan.diff);
+                }
+                if reply.envelope.status == Status::Proposed {
+                    anstream::println!("\n{NOTE}A rehearsal: nothing was changed.{NOTE:#} To do exactly this:");
+                    anstream::println!("  gatewright call {tool} … --apply --plan {}", plan.id);
+                }
+            }
+            if let Some(cut) = &reply.envelope.truncated {
+                anstream::println!("{DIM}showing {} of {} lines; all: {}{DIM:#}", cut.shown, cut.total, cut.next);
+            }
+            if reply.envelope.status == Status::Completed && reply.envelope.plan.is_some() {
+                let id = done.metadata.transcript.as_ref().map(ToString::to_string).unwrap_or_default();
+                anstream::println!("{GOOD}Recorded{GOOD:#} as {id}; `gatewright undo {id}` takes it back.");
+            }
+        }
+    }
+}
+
+struct Parsed {
+    arguments: Map<String, Value>,
+    as_json: bool,
+}
+
+/// Turns `--field value` into arguments, by the types that the tool's schema gives.
+fn parse(spec: &Spec, rest: &[String]) -> Result<Parsed, CommandError> {
+    let usage = CommandError::Usage;
+    let mut arguments = Map::new();
+    let (mut as_json, mut dry_run) = (false, false);
+    let mut words = rest.iter().peekable();
+    while let Some(word) = words.next() {
+        let Some(flag) = word.strip_prefix("--") else {
+            return Err(usage(format!("{word:?} has no field: write `--field value`")));
+        };
+        let (flag, inline) = match flag.split_once('=') {
+            Some((flag, value)) => (flag, Some(value.to_owned())),
+            None => (flag, None),
+        };
+        let mut value = || {
+            inline.clone().or_else(|| words.next().cloned()).ok_or_else(|| usage(format!("--{flag} needs a value")))
+        };
+        match flag {
+            "output" => match value()?.as_str() {
+                "json" => as_json = true,
+                "text" => as_json = false,
+                other => return Err(usage(format!("--output is text or json, not {other:?}"))),
+            },
+            "dry-run" => dry_run = true,
+            "json" => match serde_json::from_str(&value()?) {
+                Ok(Value::Object(object)) => arguments.extend(object),
+                Ok(_) => return Err(usage("--json takes an object".into())),
+                Err(error) => return Err(usage(format!("--json: {error}"))),
+            },
+            _ => field(spec, flag, &mut arguments, inline.as_deref(), &mut words)?,
+        }
+    }
+    if dry_run {
+        if arguments.get("apply") == Some(&json!(true)) {
+            return Err(usage("--dry-run and --apply contradict each other".into()));
+        }
+        if arguments.contains_key("plan") {
+            arguments.insert("apply".into(), json!(false));
+        }
+    }
+    Ok(Parsed { arguments, as_json })
+}
+
+fn field(
+    spec: &Spec,
+    flag: &str,
+    arguments: &mut Map<String, Value>,
+    inline: Option<&str>,
+    words: &mut std::iter::Peekable<std::slice::Iter<'_, String>>,
+) -> Result<(), CommandError> {
+    let empty = Map::new();
+    let properties = spec.input_schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
+    let name = [flag.to_owned(), flag.replace('-', "_"), camel(flag)].into_iter().find(|n| properties.contains_key(n));
+    let Some((name, schema)) = name.and_then(|n| properties.get(&n).map(|schema| (n, schema))) else {
+        let known: Vec<&str> = properties.keys().map(String::as_str).collect();
+        return Err(CommandError::Usage(format!(
+            "{} has no --{flag}; it has --{}",
+            spec.name,
+            known.join(", --")
+        )));
+    };
+    let kind = schema.get("type").and_then(Value::as_str).unwrap_or("string");
+    if kind == "boolean" {
+        let explicit = inline.or_else(|| words.next_if(|w| matches!(w.as_str(), "true" | "false")).map(String::as_str));
+        arguments.insert(name, json!(explicit.is_none_or(|w| w == "true")));
+        return Ok(());
+    }
+    let text = match inline {
+        Some(text) => text.to_owned(),
+        None => words.next().cloned().ok_or_else(|| CommandError::Usage(format!("--{flag} needs a value")))?,
+    };
+    let wrong = |error: serde_json::Error| CommandError::Usage(format!("--{flag} {text}: {error}"));
+    let value = match kind {
+        "integer" | "number" => serde_json::from_str(&text).map_err(wrong)?,
+        "object" => serde_json::from_str(&text).map_err(wrong)?,
+        "array" => {
+            let items = text.split(',').filter(|s| !s.is_empty()).map(|s| json!(s.trim()));
+            let mut all = arguments.remove(&name).and_then(|v| v.as_array().cloned()).unwrap_or_default();
+            all.extend(items);
+            Value::Array(all)
+        }
+        _ => Value::String(text),
+    };
+    arguments.insert(name, value);
+    Ok(())
+}
+
+fn camel(flag: &str) -> String {
+    let mut parts = flag.split('-');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let mut chars = part.chars();
+        out.extend(chars.next().into_iter().flat_map(char::to_uppercase));
+        out.push_str(chars.as_str());
+    }
+    out
+}

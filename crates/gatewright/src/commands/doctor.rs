@@ -1,0 +1,92 @@
+//! `gatewright doctor`.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use ::audit::Ledger;
+use exec::StateDir;
+
+use super::CommandResult;
+use crate::term::{BAD, BOLD, GOOD, NOTE};
+use crate::{compose, config};
+
+/// One check: what was looked at, how it is, and what to do.
+struct Check {
+    what: &'static str,
+    how: Result<String, (String, String)>,
+}
+
+pub fn run(asked: Option<&Path>) -> CommandResult {
+    let root = compose::root(asked);
+    let checks = [
+        Check { what: "root", how: root_check(&root) },
+        Check { what: "configuration", how: config_check(root.as_ref().ok().and_then(Option::as_ref).map(|r| r.path())) },
+        Check { what: "state", how: state_check() },
+        Check { what: "ledger", how: ledger_check(&root) },
+        Check { what: "git", how: git_check(&root) },
+    ];
+    anstream::println!("{BOLD}gatewright {}{BOLD:#}", env!("CARGO_PKG_VERSION"));
+    let mut failed = 0;
+    for check in &checks {
+        match &check.how {
+            Ok(fine) => anstream::println!("{GOOD}✓{GOOD:#} {:<14} {fine}", check.what),
+            Err((wrong, fix)) => {
+                failed += 1;
+                anstream::println!("{BAD}✗{BAD:#} {:<14} {wrong}\n  {NOTE}→{NOTE:#} {fix}", check.what);
+            }
+        }
+    }
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+type Root = Result<Option<std::sync::Arc<exec::Root>>, contract::Fault>;
+
+fn root_check(root: &Root) -> Result<String, (String, String)> {
+    match root {
+        Ok(Some(root)) => Ok(format!("tools work in {}", root.path().display())),
+        Ok(None) => Err((
+            "tools that need a directory will answer `no_root`".into(),
+            "run this inside a git repository, or give --root DIR".into(),
+        )),
+        Err(fault) => Err((fault.message.clone(), fault.suggestions.join(" "))),
+    }
+}
+
+fn config_check(root: Option<&Path>) -> Result<String, (String, String)> {
+    let config = config::load(root).map_err(|e| (e.to_string(), "`gatewright config schema` prints what is understood".to_owned()))?;
+    match config.inert.as_slice() {
+        [] => Ok("understood".into()),
+        inert => Err((
+            format!("gatewright.toml says [{}], which only your own configuration may", inert.join("], [")),
+            format!("move it to {}", config::user_path().map(|p| p.display().to_string()).unwrap_or_default()),
+        )),
+    }
+}
+
+fn state_check() -> Result<String, (String, String)> {
+    let base = StateDir::base().map_err(|f| (f.message, f.suggestions.join(" ")))?;
+    Ok(format!("kept in {}", base.display()))
+}
+
+fn ledger_check(root: &Root) -> Result<String, (String, String)> {
+    let fix = || "free disk space, or restore write access to the state folder".to_owned();
+    let state = compose::state(root.as_ref().ok().and_then(|r| r.as_deref())).map_err(|f| (f.message, fix()))?;
+    let ledger = Ledger::open(&state.ledger()).map_err(|e| (e.to_string(), fix()))?;
+    let anchor = ledger.anchor().map_err(|e| (e.to_string(), fix()))?;
+    let records = anchor.map_or(0, |a| a.seq + 1);
+    let key = if ledger.initial_key().is_some() {
+        "; its first key is still beside it: keep a copy elsewhere and remove it"
+    } else {
+        "; its first key is kept elsewhere"
+    };
+    Ok(format!("writable, {records} records{key}"))
+}
+
+fn git_check(root: &Root) -> Result<String, (String, String)> {
+    let Ok(Some(root)) = root else { return Ok("no repository is needed".into()) };
+    match exec::branch::head(root) {
+        Ok(Some(commit)) => Ok(format!("HEAD is {}", commit.get(..12).unwrap_or(&commit))),
+        Ok(None) => Ok("no commit yet".into()),
+        Err(fault) => Err((fault.message, fault.suggestions.join(" "))),
+    }
+}

@@ -1,0 +1,114 @@
+//! One command, one file.
+
+mod audit;
+mod call;
+mod doctor;
+mod find;
+mod quickstart;
+mod recover;
+mod serve;
+mod tools;
+mod undo;
+
+use std::process::ExitCode;
+
+use clap::CommandFactory as _;
+use contract::Fault;
+
+use crate::cli::{Cli, Command, ConfigCommand, PlanCommand};
+use crate::{compose, config};
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// The call, or what it needs.
+    #[error("{0}")]
+    Fault(#[from] Fault),
+    /// The command was used wrongly.
+    #[error("{0}")]
+    Usage(String),
+    /// The record could not be read.
+    #[error("{0}")]
+    Ledger(#[from] ::audit::LedgerError),
+    /// Something could not be written or read.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// The demonstration did not go as it should.
+    #[error("{0}")]
+    Quickstart(String),
+}
+
+impl CommandError {
+    /// 2 for wrong usage, 1 for everything else.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Usage(_) => 2,
+            Self::Fault(fault) if fault.code == contract::Code::InvalidArgument => 2,
+            _ => 1,
+        }
+    }
+}
+
+pub type CommandResult = Result<ExitCode, CommandError>;
+
+/// Runs a command.
+pub fn run(cli: Cli) -> CommandResult {
+    let root = cli.root.as_deref();
+    init_logging(matches!(cli.command, Command::Serve(_)));
+    match cli.command {
+        Command::Serve(args) => serve::run(root, args),
+        Command::Call(args) => call::run(root, &args),
+        Command::Tools(args) => tools::run(&args),
+        Command::Plan(PlanCommand::Show { id }) => undo::show_plan(root, &id),
+        Command::Undo(args) => undo::run(root, &args),
+        Command::Recover(args) => recover::run(root, &args),
+        Command::Audit(command) => audit::run(root, command),
+        Command::Config(ConfigCommand::Schema) => print_json(&config::schema()),
+        Command::Config(ConfigCommand::Show) => show_config(root),
+        Command::Doctor => doctor::run(root),
+        Command::Quickstart(args) => quickstart::run(&args),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "gatewright", &mut std::io::stdout());
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Man => {
+            clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout())?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+/// Logs go to standard error: warnings for people, `LOG_LEVEL` for more.
+fn init_logging(serving: bool) {
+    let default = if serving { "info,rmcp=warn" } else { "warn" };
+    let filter = std::env::var("LOG_LEVEL").ok().filter(|l| !l.is_empty()).unwrap_or_else(|| default.into());
+    let filter = tracing_subscriber::EnvFilter::try_new(&filter)
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));
+    let built = tracing_subscriber::fmt().with_writer(std::io::stderr).with_env_filter(filter).with_ansi(false);
+    // A second initialisation can only come from a test; the first one stays.
+    let _ = built.without_time().try_init();
+}
+
+fn print_json(value: &serde_json::Value) -> CommandResult {
+    println!("{}", serde_json::to_string_pretty(value).map_err(|e| Fault::internal(e.to_string()))?);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_config(root: Option<&std::path::Path>) -> CommandResult {
+    let root = compose::root_path(root);
+    let config = config::load(root.as_deref()).map_err(|e| CommandError::Usage(e.to_string()))?;
+    let user = config::user_path().map(|p| p.display().to_string()).unwrap_or_default();
+    print_json(&serde_json::json!({
+        "files": { "user": user, "project": root.map(|r| r.join("gatewright.toml").display().to_string()) },
+        "policy": { "user": config.policy.user, "project": config.policy.project },
+        "limits": config.limits,
+        "egress": config.egress,
+        "sections": config.settings.sections(),
+        "inert": config.inert,
+    }))
+}
+
+/// A runtime for one call.
+fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
+}

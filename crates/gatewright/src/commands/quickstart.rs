@@ -1,0 +1,207 @@
+//! `gatewright quickstart`: all of it, on a scratch copy of the example, through the protocol, with nothing left behind.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use ::audit::Anchor;
+use ::audit::verify::{KeyFile, With, verify};
+use rmcp::model::{CallToolRequestParams, CallToolResult, object};
+use rmcp::service::RunningService;
+use rmcp::transport::TokioChildProcess;
+use rmcp::{RoleClient, ServiceExt as _};
+use serde_json::{Value, json};
+
+use super::{CommandError, CommandResult};
+use crate::cli::QuickstartArgs;
+use crate::term::{self, BAD, BOLD, DIM, GOOD, NOTE};
+
+/// The example, as it is in the repository.
+const EXAMPLE: [(&str, &str); 6] = [
+    ("tokens/base.json", include_str!("../../../../examples/harbor/tokens/base.json")),
+    ("tokens/semantic.json", include_str!("../../../../examples/harbor/tokens/semantic.json")),
+    ("themes/dark.json", include_str!("../../../../examples/harbor/themes/dark.json")),
+    ("gatewright.toml", include_str!("../../../../examples/harbor/gatewright.toml")),
+    ("app/index.html", include_str!("../../../../examples/harbor/app/index.html")),
+    ("app/app.css", include_str!("../../../../examples/harbor/app/app.css")),
+];
+
+/// Lines of a diff that are shown.
+const SHOWN: usize = 14;
+
+pub fn run(args: &QuickstartArgs) -> CommandResult {
+    let scratch = tempfile::Builder::new().prefix("gatewright-quickstart-").tempdir()?;
+    let place = Place { root: scratch.path().join("harbor"), state: scratch.path().join("state") };
+    for (name, text) in EXAMPLE {
+        let path = place.root.join(name);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        std::fs::write(path, text)?;
+    }
+    super::runtime()?.block_on(show(&place))?;
+    clients()?;
+    if args.keep {
+        let kept = scratch.keep();
+        anstream::println!("\nKept in {}.", kept.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Place {
+    root: PathBuf,
+    state: PathBuf,
+}
+
+impl Place {
+    fn command(&self) -> Result<tokio::process::Command, CommandError> {
+        let mut command = tokio::process::Command::new(std::env::current_exe()?);
+        command.env("XDG_STATE_HOME", &self.state).env("XDG_CONFIG_HOME", self.state.join("config"));
+        command.env("LOG_LEVEL", "error").arg("--root").arg(&self.root);
+        Ok(command)
+    }
+
+    fn ledger(&self) -> Result<PathBuf, CommandError> {
+        let mut roots = std::fs::read_dir(self.state.join("gatewright"))?;
+        let first = roots.next().ok_or_else(|| wrong("there is no state folder"))??;
+        Ok(first.path().join("ledger"))
+    }
+}
+
+type Client = RunningService<RoleClient, ()>;
+
+fn wrong(what: impl std::fmt::Display) -> CommandError {
+    CommandError::Quickstart(format!("quickstart: {what}"))
+}
+
+fn step(n: u32, what: &str) {
+    anstream::println!("\n{BOLD}{n}. {what}{BOLD:#}");
+}
+
+async fn call(client: &Client, arguments: Value) -> Result<(Value, Option<Anchor>), CommandError> {
+    let params = CallToolRequestParams::new("tokens_build").with_arguments(object(arguments));
+    let result: CallToolResult = client.call_tool(params).await.map_err(wrong)?;
+    let anchor = result.meta.as_ref().and_then(|m| m.0.get("gatewright/anchor").cloned());
+    let anchor = anchor.and_then(|a| serde_json::from_value(a).ok());
+    result.structured_content.map(|value| (value, anchor)).ok_or_else(|| {
+        wrong(result.content.first().and_then(|c| c.as_text()).map_or("no content", |t| t.text.as_str()))
+    })
+}
+
+fn show_plan(value: &Value) {
+    for effect in value.pointer("/plan/effects").and_then(Value::as_array).into_iter().flatten() {
+        anstream::println!("   {}", effect.as_str().unwrap_or_default());
+    }
+    let diff = value.pointer("/plan/diff").and_then(Value::as_str).unwrap_or_default();
+    let shown: String = diff.lines().take(SHOWN).map(|line| format!("{line}\n")).collect();
+    term::diff(&shown);
+    let rest = diff.lines().count().saturating_sub(SHOWN);
+    if rest > 0 {
+        anstream::println!("{DIM}   … {rest} more lines{DIM:#}");
+    }
+}
+
+async fn show(place: &Place) -> Result<(), CommandError> {
+    anstream::println!("{BOLD}Gatewright on a scratch copy of a small design system.{BOLD:#}");
+    step(1, "An agent connects: the server is started and spoken to over MCP (stdio).");
+    let mut command = place.command()?;
+    command.arg("serve");
+    let client: Client = ().serve(TokioChildProcess::new(command)?).await.map_err(wrong)?;
+    let tools = client.list_all_tools().await.map_err(wrong)?;
+    let names: Vec<&str> = tools.iter().map(|t| &*t.name).collect();
+    anstream::println!("   tools: {}", names.join(", "));
+
+    step(2, "It asks for the tokens to be built. Nothing is changed: the result is a plan.");
+    let arguments = json!({ "source": "tokens", "platforms": ["css", "scss", "js"], "preview": true });
+    let (rehearsed, _) = call(&client, arguments.clone()).await?;
+    anstream::println!("   {}", rehearsed["message"].as_str().unwrap_or_default().replace('\n', "\n   "));
+    show_plan(&rehearsed);
+    let plan = rehearsed.pointer("/plan/id").and_then(Value::as_str).ok_or_else(|| wrong("no plan came back"))?;
+    if place.root.join("artifacts").exists() {
+        return Err(wrong("the rehearsal changed something"));
+    }
+
+    step(3, "You say yes: exactly that plan is applied.");
+    let mut with_plan = arguments.clone();
+    with_plan["apply"] = json!(true);
+    with_plan["plan"] = json!(plan);
+    let (applied, anchor) = call(&client, with_plan).await?;
+    let anchor = anchor.ok_or_else(|| wrong("no anchor came back"))?;
+    anstream::println!("   {GOOD}{}{GOOD:#}", applied["status"].as_str().unwrap_or_default());
+    for artifact in applied["artifacts"].as_array().into_iter().flatten() {
+        let path = artifact["path"].as_str().unwrap_or_default();
+        let size = std::fs::metadata(place.root.join(path))?.len();
+        anstream::println!("   {path} ({size} bytes)");
+    }
+    client.cancel().await.map_err(wrong)?;
+
+    step(4, "Anyone can check the record, against the anchor that the agent was given.");
+    let ledger = place.ledger()?;
+    check(&ledger, &anchor, true)?;
+
+    step(5, "Somebody edits a copy of the record: it shows.");
+    tamper(&ledger, &anchor, &place.state)?;
+
+    step(6, "You change your mind: the plan is taken back.");
+    let output = place.command()?.args(["undo", "last"]).output().await?;
+    if !output.status.success() || place.root.join("artifacts").exists() {
+        return Err(wrong(String::from_utf8_lossy(&output.stderr)));
+    }
+    anstream::println!("   {GOOD}taken back{GOOD:#}: the working copy is as it was, and the record says so.");
+    check(&ledger, &anchor, true)
+}
+
+fn check(ledger: &Path, anchor: &Anchor, expected: bool) -> Result<(), CommandError> {
+    let initial_key = KeyFile::read(&ledger.join(::audit::ledger::INITIAL_KEY)).ok();
+    let with = With { initial_key, anchors: vec![anchor.clone()], public_key: None };
+    let report = verify(ledger, &with, |_| {})?;
+    let style = if report.intact { GOOD } else { BAD };
+    anstream::println!(
+        "   {style}{}{style:#}: {} records, {} calls, {} checkpoints and {} anchors matched",
+        report.verdict(),
+        report.records,
+        report.transcripts,
+        report.checkpoints,
+        report.anchors
+    );
+    for finding in report.findings.iter().filter(|f| f.gravity == ::audit::verify::Gravity::Broken).take(3) {
+        anstream::println!("   {BAD}{}{BAD:#} at record {}: {}", finding.code, finding.seq.unwrap_or_default(), finding.message);
+    }
+    if report.intact == expected { Ok(()) } else { Err(wrong("the verdict is not what it should be")) }
+}
+
+fn tamper(ledger: &Path, anchor: &Anchor, state: &Path) -> Result<(), CommandError> {
+    let copy = state.join("tampered");
+    std::fs::create_dir_all(copy.join(::audit::ledger::SEGMENTS))?;
+    for name in ["head", "checkpoints.jsonl", "initial.key", "lock"] {
+        std::fs::copy(ledger.join(name), copy.join(name))?;
+    }
+    let segment = ::audit::ledger::segment_path(ledger, 1);
+    let text = std::fs::read_to_string(segment)?;
+    let edited = text.replacen("\"executionMode\":\"apply\"", "\"executionMode\":\"dry-run\"", 1);
+    if edited == text {
+        return Err(wrong("there is nothing to tamper with"));
+    }
+    anstream::println!("   {DIM}\"executionMode\":\"apply\" → \"dry-run\" in the copy{DIM:#}");
+    std::fs::write(::audit::ledger::segment_path(&copy, 1), edited)?;
+    check(&copy, anchor, false)
+}
+
+fn clients() -> Result<(), CommandError> {
+    let exe = std::env::current_exe()?.display().to_string();
+    let generic = json!({ "mcpServers": { "gatewright": { "command": exe, "args": ["serve"] } } });
+    let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default();
+    let vscode = json!({ "servers": { "gatewright": { "type": "stdio", "command": exe, "args": ["serve"] } } });
+    anstream::println!("\n{BOLD}Add it to your client{BOLD:#}\n");
+    anstream::println!("{NOTE}Claude Code{NOTE:#}\n  claude mcp add --transport stdio gatewright -- {exe} serve\n");
+    anstream::println!("{NOTE}Codex{NOTE:#}\n  codex mcp add gatewright -- {exe} serve\n");
+    anstream::println!(
+        "{NOTE}Claude Desktop{NOTE:#}  ~/Library/Application Support/Claude/claude_desktop_config.json (macOS),\n  \
+         %APPDATA%\\Claude\\claude_desktop_config.json (Windows); then restart it. Add \"--root\", \"DIR\" to args there."
+    );
+    anstream::println!("{NOTE}Cursor{NOTE:#}  .cursor/mcp.json\n{}\n", pretty(&generic));
+    anstream::println!("{NOTE}VS Code{NOTE:#}  .vscode/mcp.json\n{}\n", pretty(&vscode));
+    anstream::println!(
+        "{NOTE}OpenAI Agents SDK{NOTE:#}\n  new MCPServerStdio({{ fullCommand: \"{exe} serve --root .\" }})"
+    );
+    Ok(())
+}

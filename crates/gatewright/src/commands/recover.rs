@@ -1,0 +1,32 @@
+//! `gatewright recover`.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use contract::{Code, Fault};
+
+use super::CommandResult;
+use crate::cli::RecoverArgs;
+use crate::compose;
+use crate::term::{BAD, GOOD};
+
+pub fn run(root: Option<&Path>, args: &RecoverArgs) -> CommandResult {
+    let root = compose::root(root)?.ok_or_else(|| Fault::new(Code::NoRoot, "there is no root to recover"))?;
+    let state = compose::state(Some(&root))?;
+    if args.accept {
+        let accepted = exec::apply::accept_blocked(&state)?;
+        anstream::println!("{GOOD}Accepted{GOOD:#} {} paths as they are.", accepted.len());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let recovered = exec::recover(&root, &state)?;
+    let (finished, back) = (recovered.finished.len(), recovered.taken_back.len());
+    anstream::println!("{finished} plans finished, {back} taken back.");
+    for blocked in &recovered.blocked {
+        anstream::println!("{BAD}look{BAD:#} {blocked}");
+    }
+    if recovered.blocked.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    anstream::println!("When the paths are as you want them: gatewright recover --accept");
+    Ok(ExitCode::from(1))
+}

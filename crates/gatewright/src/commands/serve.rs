@@ -1,0 +1,38 @@
+//! `gatewright serve`.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use super::{CommandError, CommandResult, runtime};
+use crate::cli::ServeArgs;
+use crate::compose::{self, Offer};
+
+pub fn run(root: Option<&Path>, args: ServeArgs) -> CommandResult {
+    let offer = Offer { toolsets: args.toolsets, read_only: args.read_only };
+    let (engine, _) = compose::engine(root, &offer)?;
+    if engine.registry().is_empty() {
+        return Err(CommandError::Usage("no tool is left to offer: check --toolsets and --read-only".into()));
+    }
+    let runtime = runtime()?;
+    let served = runtime.block_on(async move {
+        let stop = CancellationToken::new();
+        let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        let stopper = stop.clone();
+        tokio::spawn(async move {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            stopper.cancel();
+        });
+        tracing::info!(tools = engine.registry().len(), "serving on standard input and output");
+        mcp::serve_stdio(engine, stop).await.map_err(std::io::Error::other)
+    });
+    // A read of standard input may be pending in the background; nothing is lost by leaving it.
+    runtime.shutdown_background();
+    served?;
+    Ok(ExitCode::SUCCESS)
+}

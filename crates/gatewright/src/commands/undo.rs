@@ -1,0 +1,59 @@
+//! `gatewright undo` and `gatewright plan show`.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use contract::{Effect, Principal, State};
+use serde_json::json;
+
+use super::{CommandError, CommandResult, find, print_json};
+use crate::cli::{Format, UndoArgs};
+use crate::compose::{self, Offer};
+use crate::term::{self, BOLD, GOOD, NOTE};
+
+pub fn run(root: Option<&Path>, args: &UndoArgs) -> CommandResult {
+    let (engine, _) = compose::engine(root, &Offer::default())?;
+    let entries = find::entries(engine.state())?;
+    let undoable = |t: &::audit::Transcript| find::has_applied(t) && engine.state().applied(&t.id).is_ok();
+    let (_, target) = find::one(&entries, &args.transcript, undoable)?;
+    let principal = Principal::Local { uid: engine.uid() };
+    let undone = kit::undo::undo(&engine, &target.id, &principal, !args.dry_run)?;
+    if args.output == Format::Json {
+        return print_json(&json!({
+            "undoOf": target.id, "effects": undone.effects, "diff": undone.diff, "transcript": undone.transcript,
+        }));
+    }
+    anstream::println!("{BOLD}Undo of {} ({}){BOLD:#}", target.tool_name, target.id);
+    undone.effects.iter().for_each(|effect| anstream::println!("  {effect}"));
+    anstream::println!();
+    term::diff(&undone.diff);
+    match undone.transcript {
+        Some(id) => anstream::println!("{GOOD}Taken back.{GOOD:#} Recorded as {id}."),
+        None => anstream::println!("{NOTE}A rehearsal: nothing was changed.{NOTE:#}"),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The whole diff of a rehearsed plan.
+pub fn show_plan(root: Option<&Path>, id: &str) -> CommandResult {
+    let id = id.parse().map_err(|e: contract::id::BadPlanId| CommandError::Usage(e.to_string()))?;
+    let (engine, _) = compose::engine(root, &Offer::default())?;
+    let file = engine.state().plan(&id, &Principal::Local { uid: engine.uid() })?;
+    let mut blobs = std::collections::BTreeMap::new();
+    for change in file.plan.effects.iter().filter_map(Effect::change) {
+        if let State::File { digest, .. } = change.after {
+            blobs.insert(digest, engine.state().blob(&digest)?);
+        }
+    }
+    anstream::println!("{BOLD}{id}{BOLD:#}\n{} · planned {} · expires {}\n", file.plan.tool, file.planned, file.expires);
+    let cleaner = engine.cleaner();
+    for effect in &file.plan.effects {
+        anstream::println!("  {}", cleaner.text(&effect.summary()));
+    }
+    if let Some(root) = engine.root() {
+        let diff = exec::diff::of(root, &file.plan.effects, &blobs, usize::MAX);
+        anstream::println!();
+        term::diff(&cleaner.text(&diff.text));
+    }
+    Ok(ExitCode::SUCCESS)
+}

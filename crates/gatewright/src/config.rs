@@ -1,0 +1,239 @@
+//! The configuration: the user's (`$XDG_CONFIG_HOME/gatewright/config.toml`), and over it the project's
+//! (`gatewright.toml` at the root's top), which may choose and narrow but never widen.
+
+use std::path::{Path, PathBuf};
+
+use kit::Settings;
+use kit::settings::SectionEntry;
+use policy::Rules;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::families;
+
+/// `[limits]`: the user's alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct LimitsSection {
+    /// Whether calls are counted and queued. Benches turn it off and say so.
+    pub enabled: bool,
+    /// What a result may cost by default, in tokens.
+    pub result_tokens: u64,
+    /// Days that pre-images and receipts are kept; undo reaches back as far.
+    pub keep_days: u32,
+}
+
+impl Default for LimitsSection {
+    fn default() -> Self {
+        Self { enabled: true, result_tokens: kit::shape::BUDGET, keep_days: 30 }
+    }
+}
+
+/// `[egress]`: the user's alone. Without it nothing is sent anywhere.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct EgressSection {
+    /// Hosts that a plan's request may go to, with a port where it is not the scheme's.
+    pub hosts: Vec<String>,
+    /// Whether those hosts may have private addresses.
+    pub allow_private: bool,
+}
+
+/// Sections that the binary reads itself.
+const OWN: [SectionEntryOf; 3] = [
+    SectionEntryOf { name: "policy", schema: kit::schema::plain::<Rules>, project: true },
+    SectionEntryOf { name: "limits", schema: kit::schema::plain::<LimitsSection>, project: false },
+    SectionEntryOf { name: "egress", schema: kit::schema::plain::<EgressSection>, project: false },
+];
+
+struct SectionEntryOf {
+    name: &'static str,
+    schema: fn() -> Value,
+    /// Whether a project may say it.
+    project: bool,
+}
+
+/// The configuration in force.
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    /// The user's rules and the project's.
+    pub policy: policy::Policy,
+    /// The user's limits.
+    pub limits: LimitsSection,
+    /// The user's egress.
+    pub egress: EgressSection,
+    /// The user's sections for tools; the project's are read by each call, through its view.
+    pub settings: Settings,
+    /// Sections of the project that are inert, because only the user may say them.
+    pub inert: Vec<String>,
+}
+
+/// Why the configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("{file}: {source}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// The file is not what it should be.
+    #[error("{file}: {message}")]
+    Invalid {
+        /// The file.
+        file: String,
+        /// What is wrong, and what was probably meant.
+        message: String,
+    },
+}
+
+fn sections() -> impl Iterator<Item = &'static SectionEntry> {
+    families::ALL.iter().flat_map(|family| family.sections)
+}
+
+/// The JSON Schema of `gatewright.toml`.
+pub fn schema() -> Value {
+    let mut properties = Map::new();
+    for own in OWN {
+        properties.insert(own.name.into(), (own.schema)());
+    }
+    for section in sections() {
+        properties.insert(section.name.into(), (section.schema)());
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "gatewright.toml",
+        "description": "Configuration of gatewright: the user's, and over it the project's.",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+    })
+}
+
+/// The user's configuration file.
+pub fn user_path() -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let base = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")))?;
+    Some(base.join("gatewright/config.toml"))
+}
+
+/// Reads both files.
+pub fn load(root: Option<&Path>) -> Result<Config, ConfigError> {
+    let mut config = Config::default();
+    if let Some(table) = user_path().map(|path| read(&path)).transpose()?.flatten() {
+        config.policy.user = take(&table, "policy")?;
+        config.limits = take(&table, "limits")?;
+        config.egress = take(&table, "egress")?;
+        let own = |key: &String| OWN.iter().any(|o| o.name == key);
+        let rest: Map<String, Value> = table.value.into_iter().filter(|(k, _)| !own(k)).collect();
+        config.settings = Settings::new(rest);
+    }
+    if let Some(table) = root.map(|root| read(&root.join("gatewright.toml"))).transpose()?.flatten() {
+        config.policy.project = take(&table, "policy")?;
+        let inert = OWN.iter().filter(|o| !o.project && table.value.contains_key(o.name));
+        config.inert = inert.map(|o| o.name.to_owned()).collect();
+    }
+    Ok(config)
+}
+
+struct Table {
+    file: String,
+    value: Map<String, Value>,
+}
+
+fn read(path: &Path) -> Result<Option<Table>, ConfigError> {
+    let file = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(ConfigError::Unreadable { file, source }),
+    };
+    check(&file, &text).map(|value| Some(Table { file, value }))
+}
+
+/// Parses `text` and checks every section; what is unknown is refused with what was probably meant.
+pub fn check(file: &str, text: &str) -> Result<Map<String, Value>, ConfigError> {
+    let invalid = |message: String| ConfigError::Invalid { file: file.to_owned(), message };
+    let table: toml::Table = toml::from_str(text).map_err(|e| {
+        let line = e.span().map_or(0, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        invalid(format!("line {line}: {}", e.message()))
+    })?;
+    let value = match serde_json::to_value(table) {
+        Ok(Value::Object(map)) => map,
+        Ok(_) => Map::new(),
+        Err(error) => return Err(invalid(error.to_string())),
+    };
+    let known: Vec<&str> = OWN.iter().map(|o| o.name).chain(sections().map(|s| s.name)).collect();
+    for (name, section) in &value {
+        if !known.contains(&name.as_str()) {
+            return Err(invalid(format!("unknown section [{name}]{}", suggestion(name, &known))));
+        }
+        let checked = match name.as_str() {
+            "policy" => Rules::deserialize(section).map(|_| ()).map_err(|e| e.to_string()),
+            "limits" => LimitsSection::deserialize(section).map(|_| ()).map_err(|e| e.to_string()),
+            "egress" => EgressSection::deserialize(section).map(|_| ()).map_err(|e| e.to_string()),
+            _ => sections().find(|s| s.name == name).map_or(Ok(()), |s| (s.check)(section)),
+        };
+        checked.map_err(|message| invalid(format!("[{name}]: {}", with_suggestion(&message))))?;
+    }
+    Ok(value)
+}
+
+fn take<T: Default + for<'de> Deserialize<'de>>(table: &Table, name: &str) -> Result<T, ConfigError> {
+    table.value.get(name).map_or_else(
+        || Ok(T::default()),
+        |section| {
+            T::deserialize(section)
+                .map_err(|e| ConfigError::Invalid { file: table.file.clone(), message: format!("[{name}]: {e}") })
+        },
+    )
+}
+
+fn suggestion(name: &str, known: &[&str]) -> String {
+    let scored = known.iter().map(|k| (strsim::jaro_winkler(name, k), *k));
+    match scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > 0.7) {
+        Some((_, close)) => format!(": did you mean `{close}`?"),
+        None => format!("; known are {}", known.join(", ")),
+    }
+}
+
+/// serde names the fields that it knows; the closest is what was probably meant.
+fn with_suggestion(message: &str) -> String {
+    let mut names = message.split('`').skip(1).step_by(2);
+    match names.next() {
+        Some(unknown) if message.starts_with("unknown field") => {
+            let known: Vec<&str> = names.collect();
+            format!("unknown key `{unknown}`{}", suggestion(unknown, &known))
+        }
+        _ => message.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(text: &str) -> String {
+        check("gatewright.toml", text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn unknown_keys_are_refused_with_what_was_meant() {
+        assert!(message("[token]\n").contains("did you mean `tokens`?"));
+        assert!(message("[tokens]\nprefx = 'x'\n").contains("unknown key `prefx`: did you mean `prefix`?"));
+        assert!(message("[policy]\nrules = [{ tool = ['x'], decision = 'allow' }]\n").contains("did you mean `tools`?"));
+        assert!(message("[tokens\n").contains("line 1"));
+    }
+
+    #[test]
+    fn every_section_of_the_schema_is_read() {
+        let schema = schema();
+        let names: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
+        assert_eq!(names, ["egress", "limits", "policy", "tokens"]);
+        let text = "[tokens]\nprefix = 'ds'\n[limits]\nenabled = false\n[egress]\nhosts = []\n[policy]\nrules = []\n";
+        assert_eq!(check("x", text).unwrap().len(), 4);
+    }
+}

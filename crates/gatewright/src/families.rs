@@ -1,0 +1,6 @@
+//! Every family that is compiled in.
+
+use kit::Family;
+
+/// The families, in the order that references list them.
+pub const ALL: &[&Family] = &[&tools_design::FAMILY];
