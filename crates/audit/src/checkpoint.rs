@@ -118,7 +118,9 @@ impl Checkpoint {
             verdict = BadNote::Signature;
             // The body is rebuilt, so that nothing beside the three lines can ride along.
             let signed = checkpoint.body();
-            if Signature::from_slice(signature).is_ok_and(|s| key.verify_strict(signed.as_bytes(), &s).is_ok()) {
+            if Signature::from_slice(signature)
+                .is_ok_and(|s| key.verify_strict(signed.as_bytes(), &s).is_ok())
+            {
                 return Ok(checkpoint);
             }
         }

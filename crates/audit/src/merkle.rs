@@ -55,7 +55,9 @@ impl Frontier {
     #[must_use]
     pub fn root(&self) -> Digest {
         let mut nodes = self.nodes.iter().rev();
-        nodes.next().map_or_else(|| Digest::of(b""), |last| nodes.fold(*last, |right, left| node(left, &right)))
+        nodes
+            .next()
+            .map_or_else(|| Digest::of(b""), |last| nodes.fold(*last, |right, left| node(left, &right)))
     }
 }
 

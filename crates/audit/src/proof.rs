@@ -75,7 +75,8 @@ pub fn prove(dir: &Path, id: &TranscriptId, since: Option<&Anchor>) -> Result<Pr
     let anchor = Anchor { ledger, seq: leaves.len() as u64 - 1, root: merkle::root(&leaves) };
     let since = since
         .map(|earlier| {
-            let size = usize::try_from(earlier.seq).ok().and_then(|n| n.checked_add(1)).ok_or(NoProof::Beyond)?;
+            let size =
+                usize::try_from(earlier.seq).ok().and_then(|n| n.checked_add(1)).ok_or(NoProof::Beyond)?;
             if size > leaves.len() {
                 return Err(NoProof::Beyond);
             }

@@ -86,9 +86,16 @@ fn figure(name: &str, n: usize) -> Markup {
 }
 
 fn verdict_in_words(report: &Report) -> String {
-    let macs = if report.macs_checked { "every MAC was checked" } else { "MACs were not checked: the first key was not in hand" };
+    let macs = if report.macs_checked {
+        "every MAC was checked"
+    } else {
+        "MACs were not checked: the first key was not in hand"
+    };
     match report.verdict() {
-        "verified" => format!("Every record is intact, in its place, and under {} outside anchors; {macs}.", report.anchors),
+        "verified" => format!(
+            "Every record is intact, in its place, and under {} outside anchors; {macs}.",
+            report.anchors
+        ),
         "unanchored" => format!(
             "Every record is intact and in its place; {macs}. No anchor kept outside was given, so someone with this account could have rewritten all of it."
         ),

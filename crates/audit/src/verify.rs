@@ -313,8 +313,10 @@ impl<'a> Check<'a> {
             Body::Rekey(rekey) => {
                 let ledger = self.ledger.clone().unwrap_or_default();
                 let message = checkpoint::rekey_message(&ledger, &rekey.public_key);
-                let signed =
-                    self.signing.last().is_some_and(|old| checkpoint::verify(old, &message, &rekey.signature));
+                let signed = self
+                    .signing
+                    .last()
+                    .is_some_and(|old| checkpoint::verify(old, &message, &rekey.signature));
                 match checkpoint::decode_key(&rekey.public_key) {
                     Some(key) if signed => self.signing.push(key),
                     _ => self.broken("key", entry.seq, "the new signing key is not signed by the old one"),
@@ -326,7 +328,12 @@ impl<'a> Check<'a> {
 
     fn against_head(&mut self, dir: &Path) {
         let Ok(file) = File::open(dir.join(ledger::HEAD)) else {
-            return self.find(Gravity::Note, "truncated", None, "there is no head: whether the end is missing is unknown");
+            return self.find(
+                Gravity::Note,
+                "truncated",
+                None,
+                "there is no head: whether the end is missing is unknown",
+            );
         };
         match ledger::Head::read(&file) {
             Err(_) => self.broken("truncated", self.next_seq, "the head is damaged"),
@@ -358,7 +365,9 @@ impl<'a> Check<'a> {
             }
             match verdict {
                 Ok(checkpoint) => open.push(checkpoint),
-                Err(error) => self.find(Gravity::Broken, "checkpoint", None, format!("a checkpoint is {error}")),
+                Err(error) => {
+                    self.find(Gravity::Broken, "checkpoint", None, format!("a checkpoint is {error}"))
+                }
             }
         }
         // Roots at the sizes that the notes state are computed in one more pass over the leaves.
@@ -367,7 +376,8 @@ impl<'a> Check<'a> {
         for checkpoint in open {
             let seq = checkpoint.size.saturating_sub(1);
             if checkpoint.size > self.next_seq {
-                let message = format!("a checkpoint covers {} records, {} are here", checkpoint.size, self.next_seq);
+                let message =
+                    format!("a checkpoint covers {} records, {} are here", checkpoint.size, self.next_seq);
                 self.broken("truncated", seq, message);
             } else if Some(&checkpoint.ledger) != self.ledger.as_ref() {
                 self.broken("checkpoint", seq, "a checkpoint belongs to another ledger");
@@ -386,8 +396,10 @@ impl<'a> Check<'a> {
             if Some(&anchor.ledger) != self.ledger.as_ref() {
                 self.find(Gravity::Broken, "anchor", Some(anchor.seq), "an anchor belongs to another ledger");
             } else if anchor.seq >= self.next_seq {
-                let message =
-                    format!("an anchor covers record {}, only {} records are here", anchor.seq, self.next_seq);
+                let message = format!(
+                    "an anchor covers record {}, only {} records are here",
+                    anchor.seq, self.next_seq
+                );
                 self.find(Gravity::Broken, "anchor", Some(anchor.seq), message);
             } else if self.wanted.get(&(anchor.seq + 1)) == Some(&Some(anchor.root)) {
                 anchored += 1;
@@ -427,7 +439,8 @@ fn roots_at(
     sizes: &[u64],
     known: &BTreeMap<u64, Option<Digest>>,
 ) -> Result<BTreeMap<u64, Digest>, LedgerError> {
-    let mut roots: BTreeMap<u64, Digest> = known.iter().filter_map(|(n, root)| Some((*n, (*root)?))).collect();
+    let mut roots: BTreeMap<u64, Digest> =
+        known.iter().filter_map(|(n, root)| Some((*n, (*root)?))).collect();
     if sizes.iter().all(|n| roots.contains_key(n)) {
         return Ok(roots);
     }

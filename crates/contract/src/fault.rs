@@ -166,8 +166,9 @@ impl Fault {
     /// A defect of ours.
     #[must_use]
     pub fn internal(message: impl Into<String>) -> Self {
-        Self::new(Code::Internal, message)
-            .suggest("This is a defect in gatewright: report it with the transcript that `metadata.transcript` names.")
+        Self::new(Code::Internal, message).suggest(
+            "This is a defect in gatewright: report it with the transcript that `metadata.transcript` names.",
+        )
     }
 }
 
@@ -187,7 +188,10 @@ mod tests {
         let value = serde_json::to_value(Fault::invalid("x").about("a").suggest("b")).unwrap();
         let mut keys: Vec<_> = value.as_object().unwrap().keys().map(String::as_str).collect();
         keys.sort_unstable();
-        assert_eq!(keys, ["affectedFiles", "code", "message", "retryable", "severity", "suggestions", "type"]);
+        assert_eq!(
+            keys,
+            ["affectedFiles", "code", "message", "retryable", "severity", "suggestions", "type"]
+        );
         assert_eq!(value["type"], "user");
     }
 }

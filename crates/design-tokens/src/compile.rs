@@ -68,7 +68,11 @@ pub struct Compiled {
 }
 
 /// Compiles `sources` (names that `loader` knows, later ones laid over earlier ones).
-pub fn compile(sources: &[String], loader: &dyn Loader, options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
+pub fn compile(
+    sources: &[String],
+    loader: &dyn Loader,
+    options: &Options,
+) -> Result<Compiled, Vec<Diagnostic>> {
     let mut diagnostics = Diagnostics::default();
     let tokens = one(sources, &options.contexts, loader, &mut diagnostics);
     let mut modes = Vec::new();
@@ -101,7 +105,12 @@ fn one(
             Ok(text) => text,
             Err(why) => {
                 let file = diagnostics.add_file(name, "");
-                diagnostics.error(At { file, offset: 0 }, "source", format!("{name}: {why}"), "check the path");
+                diagnostics.error(
+                    At { file, offset: 0 },
+                    "source",
+                    format!("{name}: {why}"),
+                    "check the path",
+                );
                 continue;
             }
         };
@@ -136,7 +145,8 @@ fn check_names(tokens: &Tokens, options: &Options, diagnostics: &mut Diagnostics
 impl Compiled {
     /// The default and every mode, by name.
     pub fn permutations(&self) -> impl Iterator<Item = Permutation<'_>> {
-        std::iter::once(("", &self.tokens)).chain(self.modes.iter().map(|m| (m.options.name.as_str(), &m.tokens)))
+        std::iter::once(("", &self.tokens))
+            .chain(self.modes.iter().map(|m| (m.options.name.as_str(), &m.tokens)))
     }
 
     /// The files for `platform`.
@@ -145,12 +155,17 @@ impl Compiled {
     }
 
     fn check_contrast(&self, options: &Options, diagnostics: &mut Diagnostics) {
-        let mut pairs: Vec<(String, String, f64)> =
-            options.contrast.iter().map(|c| (c.foreground.clone(), c.background.clone(), c.minimum)).collect();
+        let mut pairs: Vec<(String, String, f64)> = options
+            .contrast
+            .iter()
+            .map(|c| (c.foreground.clone(), c.background.clone(), c.minimum))
+            .collect();
         for id in self.tokens.keys() {
             // Material's convention: `on-primary` is read on `primary`.
             let (front, name) = id.rsplit_once('.').map_or(("", id.as_str()), |(f, n)| (f, n));
-            let bare = name.strip_prefix("on-").or_else(|| name.strip_prefix("on").filter(|r| r.starts_with(char::is_uppercase)));
+            let bare = name
+                .strip_prefix("on-")
+                .or_else(|| name.strip_prefix("on").filter(|r| r.starts_with(char::is_uppercase)));
             let Some(bare) = bare else { continue };
             let mut chars = bare.chars();
             let lower: String = chars.next().into_iter().flat_map(char::to_lowercase).chain(chars).collect();
@@ -166,16 +181,28 @@ impl Compiled {
                     _ => None,
                 };
                 let (Some((front, at)), Some((back, _))) = (color(&foreground), color(&background)) else {
-                    if options.contrast.iter().any(|c| c.foreground == foreground && c.background == background) {
-                        let message = format!("the pair {foreground} on {background} names a token that is no colour");
-                        diagnostics.warn(At::default(), "contrast-pair", message, "check `contrast` under [tokens]");
+                    if options
+                        .contrast
+                        .iter()
+                        .any(|c| c.foreground == foreground && c.background == background)
+                    {
+                        let message =
+                            format!("the pair {foreground} on {background} names a token that is no colour");
+                        diagnostics.warn(
+                            At::default(),
+                            "contrast-pair",
+                            message,
+                            "check `contrast` under [tokens]",
+                        );
                     }
                     continue;
                 };
                 let ratio = front.contrast(&back);
                 if ratio + 0.005 < minimum {
                     let place = if mode.is_empty() { String::new() } else { format!(" in mode {mode}") };
-                    let message = format!("{foreground} on {background}{place} has contrast {ratio:.2}, below {minimum}");
+                    let message = format!(
+                        "{foreground} on {background}{place} has contrast {ratio:.2}, below {minimum}"
+                    );
                     diagnostics.warn(at, "contrast", message, "darken one or lighten the other");
                 }
             }

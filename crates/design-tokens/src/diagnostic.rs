@@ -65,11 +65,23 @@ impl Diagnostics {
         u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX)
     }
 
-    pub(crate) fn error(&mut self, at: At, code: &'static str, message: impl Into<String>, fix: impl Into<String>) {
+    pub(crate) fn error(
+        &mut self,
+        at: At,
+        code: &'static str,
+        message: impl Into<String>,
+        fix: impl Into<String>,
+    ) {
         self.add(Severity::Error, at, code, message.into(), fix.into());
     }
 
-    pub(crate) fn warn(&mut self, at: At, code: &'static str, message: impl Into<String>, fix: impl Into<String>) {
+    pub(crate) fn warn(
+        &mut self,
+        at: At,
+        code: &'static str,
+        message: impl Into<String>,
+        fix: impl Into<String>,
+    ) {
         self.add(Severity::Warning, at, code, message.into(), fix.into());
     }
 

@@ -78,7 +78,9 @@ fn expanded(
         let target = target(source, *at, text, diagnostics)?;
         let ancestor = path.starts_with(&target) || target.starts_with(path);
         if ancestor || open.contains(&target) {
-            let shown = |p: &[String]| if p.is_empty() { "the root".to_owned() } else { format!("{{{}}}", p.join(".")) };
+            let shown = |p: &[String]| {
+                if p.is_empty() { "the root".to_owned() } else { format!("{{{}}}", p.join(".")) }
+            };
             let chain = open.iter().map(|p| shown(p)).collect::<Vec<_>>().join(" → ");
             let message = format!("the group extends itself: {chain} → {}", shown(&target));
             diagnostics.error(*at, "extends-cycle", message, "extend a group that lies elsewhere");
@@ -128,7 +130,12 @@ fn target(source: &Group, at: At, text: &str, diagnostics: &mut Diagnostics) -> 
             None
         }
         (_, None) => {
-            diagnostics.error(at, "extends-missing", format!("there is no group {text}"), "check the spelling");
+            diagnostics.error(
+                at,
+                "extends-missing",
+                format!("there is no group {text}"),
+                "check the spelling",
+            );
             None
         }
     }

@@ -89,7 +89,12 @@ pub(crate) fn number(n: f64) -> Value {
 pub(crate) fn parse(name: &str, text: &str, diagnostics: &mut Diagnostics) -> Option<Node> {
     let file = diagnostics.add_file(name, text);
     if text.len() > MAX_FILE {
-        diagnostics.error(At { file, offset: 0 }, "file-too-large", "the file is larger than 64 MiB", "split it");
+        diagnostics.error(
+            At { file, offset: 0 },
+            "file-too-large",
+            "the file is larger than 64 MiB",
+            "split it",
+        );
         return None;
     }
     let bom = if text.starts_with('\u{feff}') { 3 } else { 0 };

@@ -87,7 +87,8 @@ mod tests {
 
     #[test]
     fn names_follow_the_option() {
-        let named = |naming, text| name(&path(text), &Options { naming, prefix: "ds".into(), ..Options::default() });
+        let named =
+            |naming, text| name(&path(text), &Options { naming, prefix: "ds".into(), ..Options::default() });
         assert_eq!(named(Naming::Kebab, "color.brandBlue.500"), "ds-color-brand-blue-500");
         assert_eq!(named(Naming::Camel, "color.brand blue.$root"), "dsColorBrandBlue");
         assert_eq!(named(Naming::Snake, "space.2xl"), "ds_space_2xl");

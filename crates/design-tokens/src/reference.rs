@@ -16,7 +16,8 @@ pub(crate) fn curly(text: &str) -> Option<Result<Vec<String>, &'static str>> {
 
 /// Parses a JSON Pointer in a URI fragment.
 pub(crate) fn pointer(text: &str) -> Result<Vec<String>, &'static str> {
-    let fragment = text.strip_prefix('#').ok_or("only references within the document (`#/…`) are supported here")?;
+    let fragment =
+        text.strip_prefix('#').ok_or("only references within the document (`#/…`) are supported here")?;
     if fragment.is_empty() || fragment == "/" {
         return Ok(Vec::new());
     }
@@ -107,7 +108,10 @@ mod tests {
 
     #[test]
     fn pointers_unescape_percent_then_tilde() {
-        assert_eq!(pointer("#/a~1b/c~0d/e%20f/~01"), Ok(vec!["a/b".into(), "c~d".into(), "e f".into(), "~1".into()]));
+        assert_eq!(
+            pointer("#/a~1b/c~0d/e%20f/~01"),
+            Ok(vec!["a/b".into(), "c~d".into(), "e f".into(), "~1".into()])
+        );
         assert_eq!(pointer("#"), Ok(vec![]));
         assert!(pointer("other.json#/a").is_err());
         assert!(pointer("#/a~2").is_err());

@@ -58,7 +58,8 @@ pub(crate) fn resolve(tree: &Group, diagnostics: &mut Diagnostics) -> Tokens {
     let mut entries = IndexMap::new();
     flatten(tree, &mut Vec::new(), None, None, &mut entries);
     let ids: Vec<String> = entries.keys().cloned().collect();
-    let mut resolver = Resolver { tree, entries, progress: IndexMap::new(), open: Vec::new(), diagnostics, plain: false };
+    let mut resolver =
+        Resolver { tree, entries, progress: IndexMap::new(), open: Vec::new(), diagnostics, plain: false };
     for id in &ids {
         resolver.token(id);
     }
@@ -95,7 +96,8 @@ fn flatten<'t>(
         path.push(name.clone());
         match child {
             Child::Token(raw) => {
-                let entry = Entry { path: path.clone(), raw, group_type: ty, deprecated: deprecated.cloned() };
+                let entry =
+                    Entry { path: path.clone(), raw, group_type: ty, deprecated: deprecated.cloned() };
                 out.insert(path.join("."), entry);
             }
             Child::Group(below) => flatten(below, path, ty, deprecated, out),
@@ -127,7 +129,12 @@ impl Resolver<'_, '_> {
         }
         if self.open.len() >= MAX_CHAIN {
             let at = self.entries.get(id).map(|e| e.raw.at).unwrap_or_default();
-            self.diagnostics.error(at, "alias-chain", format!("a chain of more than {MAX_CHAIN} references"), "");
+            self.diagnostics.error(
+                at,
+                "alias-chain",
+                format!("a chain of more than {MAX_CHAIN} references"),
+                "",
+            );
             return None;
         }
         self.progress.insert(id.to_owned(), Progress::Open);
@@ -149,7 +156,8 @@ impl Resolver<'_, '_> {
     fn cycle(&mut self, id: &str) {
         let from = self.open.iter().position(|open| open == id).unwrap_or(0);
         let members: Vec<String> = self.open[from..].to_vec();
-        let chain = members.iter().chain(members.first()).map(|m| format!("{{{m}}}")).collect::<Vec<_>>().join(" → ");
+        let chain =
+            members.iter().chain(members.first()).map(|m| format!("{{{m}}}")).collect::<Vec<_>>().join(" → ");
         for member in &members {
             if let Some(entry) = self.entries.get(member) {
                 let message = format!("the references go in a circle: {chain}");
@@ -204,8 +212,14 @@ impl Resolver<'_, '_> {
                 if lenient {
                     return Some((target, value, Some(target_id)));
                 }
-                let message = format!("its type is {}, but {{{target_id}}} is a {}", own.name(), target.name());
-                self.diagnostics.error(at, "alias-type", message, "remove `$type`, or refer to a token of that type");
+                let message =
+                    format!("its type is {}, but {{{target_id}}} is a {}", own.name(), target.name());
+                self.diagnostics.error(
+                    at,
+                    "alias-type",
+                    message,
+                    "remove `$type`, or refer to a token of that type",
+                );
                 None
             }
             _ => Some((target, value, Some(target_id))),
@@ -219,7 +233,11 @@ impl Resolver<'_, '_> {
         if let Some(ty) = Type::legacy(name) {
             if !self.plain {
                 let message = format!("{name:?} is not a type of the format");
-                let fix = if ty == Type::Text { "its values are passed on as text".into() } else { format!("write {:?}", ty.name()) };
+                let fix = if ty == Type::Text {
+                    "its values are passed on as text".into()
+                } else {
+                    format!("write {:?}", ty.name())
+                };
                 self.diagnostics.warn(at, "legacy-type", message, fix);
             }
             return Some(ty);
@@ -228,7 +246,12 @@ impl Resolver<'_, '_> {
             return Some(Type::Text);
         }
         let names: Vec<&str> = Type::ALL.iter().map(|(n, _)| *n).collect();
-        self.diagnostics.error(at, "unknown-type", format!("{name:?} is not a type"), format!("one of {}", names.join(", ")));
+        self.diagnostics.error(
+            at,
+            "unknown-type",
+            format!("{name:?} is not a type"),
+            format!("one of {}", names.join(", ")),
+        );
         None
     }
 
@@ -259,7 +282,12 @@ impl Resolver<'_, '_> {
     fn pointer_alias(&mut self, at: At, text: &str) -> Option<Option<(String, Type, Value)>> {
         match reference::pointer(text) {
             Err(why) => {
-                self.diagnostics.error(at, "bad-reference", format!("{text:?}: {why}"), "write `#/group/token`");
+                self.diagnostics.error(
+                    at,
+                    "bad-reference",
+                    format!("{text:?}: {why}"),
+                    "write `#/group/token`",
+                );
                 None
             }
             Ok(segments) => match self.pointer(at, &segments)? {
@@ -281,8 +309,15 @@ impl Resolver<'_, '_> {
             return;
         }
         let wanted = path.join(".");
-        let close = self.entries.keys().map(|id| (strsim::jaro_winkler(&wanted, id), id)).max_by(|a, b| a.0.total_cmp(&b.0));
-        let fix = close.filter(|(score, _)| *score > 0.85).map(|(_, id)| format!("did you mean {{{id}}}?")).unwrap_or_default();
+        let close = self
+            .entries
+            .keys()
+            .map(|id| (strsim::jaro_winkler(&wanted, id), id))
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        let fix = close
+            .filter(|(score, _)| *score > 0.85)
+            .map(|(_, id)| format!("did you mean {{{id}}}?"))
+            .unwrap_or_default();
         self.diagnostics.error(at, "dangling-reference", format!("there is no token {shown}"), fix);
     }
 
@@ -292,11 +327,12 @@ impl Resolver<'_, '_> {
             if depth > MAX_CHAIN {
                 return None;
             }
-            let referred = match (node.string().and_then(reference::curly), node.get("$ref").and_then(Node::string)) {
-                (Some(Ok(path)), _) => Some(path),
-                (_, Some(text)) => reference::pointer(text).ok(),
-                _ => None,
-            };
+            let referred =
+                match (node.string().and_then(reference::curly), node.get("$ref").and_then(Node::string)) {
+                    (Some(Ok(path)), _) => Some(path),
+                    (_, Some(text)) => reference::pointer(text).ok(),
+                    _ => None,
+                };
             if let Some(mut path) = referred {
                 if path.last().is_some_and(|s| s == "$value") {
                     path.pop();

@@ -87,10 +87,27 @@ impl Document<'_> {
     fn check_root(&mut self) {
         match self.root.get("version").map(|v| (v.at, v.string().map(str::to_owned))) {
             Some((_, Some(v))) if v == "2025.10" => {}
-            Some((at, _)) => self.error(at, "resolver-version", "the version is not \"2025.10\"", "write \"2025.10\""),
-            None => self.error(self.root.at, "resolver-version", "the version is missing", "add `\"version\": \"2025.10\"`"),
+            Some((at, _)) => {
+                self.error(at, "resolver-version", "the version is not \"2025.10\"", "write \"2025.10\"")
+            }
+            None => self.error(
+                self.root.at,
+                "resolver-version",
+                "the version is missing",
+                "add `\"version\": \"2025.10\"`",
+            ),
         }
-        let known = ["version", "resolutionOrder", "name", "description", "$schema", "sets", "modifiers", "$defs", "$extensions"];
+        let known = [
+            "version",
+            "resolutionOrder",
+            "name",
+            "description",
+            "$schema",
+            "sets",
+            "modifiers",
+            "$defs",
+            "$extensions",
+        ];
         let unknown: Vec<(At, String)> = self
             .root
             .object()
@@ -100,21 +117,37 @@ impl Document<'_> {
             .map(|(k, (at, _))| (*at, k.clone()))
             .collect();
         for (at, key) in unknown {
-            self.error(at, "resolver-property", format!("{key:?} is not a property of a resolver document"), "");
+            self.error(
+                at,
+                "resolver-property",
+                format!("{key:?} is not a property of a resolver document"),
+                "",
+            );
         }
     }
 
     fn order(&mut self) -> Vec<Ordered> {
-        let items: Vec<Node> = self.root.get("resolutionOrder").and_then(Node::array).unwrap_or_default().to_vec();
+        let items: Vec<Node> =
+            self.root.get("resolutionOrder").and_then(Node::array).unwrap_or_default().to_vec();
         if items.is_empty() {
-            self.error(self.root.at, "resolver-order", "resolutionOrder is empty", "list the sets and modifiers");
+            self.error(
+                self.root.at,
+                "resolver-order",
+                "resolutionOrder is empty",
+                "list the sets and modifiers",
+            );
         }
         let mut out: Vec<Ordered> = Vec::new();
         for item in items {
             let Some(ordered) = self.item(&item) else { continue };
             let inline = item.get("$ref").is_none();
             if out.iter().any(|o| o.name == ordered.name && o.kind == ordered.kind) && inline {
-                self.error(item.at, "resolver-duplicate", format!("{:?} stands in the order twice", ordered.name), "");
+                self.error(
+                    item.at,
+                    "resolver-duplicate",
+                    format!("{:?} stands in the order twice", ordered.name),
+                    "",
+                );
             }
             out.push(ordered);
         }
@@ -128,7 +161,12 @@ impl Document<'_> {
                 Some("sets") => Item::Set,
                 Some("modifiers") => Item::Modifier,
                 _ => {
-                    self.error(item.at, "resolver-reference", "the order holds only sets and modifiers", "refer to `#/sets/…`");
+                    self.error(
+                        item.at,
+                        "resolver-reference",
+                        "the order holds only sets and modifiers",
+                        "refer to `#/sets/…`",
+                    );
                     return None;
                 }
             };
@@ -155,7 +193,12 @@ impl Document<'_> {
         match item.kind {
             Item::Set => {
                 if item.body.get("sources").and_then(Node::array).is_none() {
-                    self.error(item.at, "resolver-set", format!("the set {:?} has no sources", item.name), "");
+                    self.error(
+                        item.at,
+                        "resolver-set",
+                        format!("the set {:?} has no sources", item.name),
+                        "",
+                    );
                     return None;
                 }
             }
@@ -189,7 +232,12 @@ impl Document<'_> {
         let modifiers: Vec<&Ordered> = items.iter().filter(|i| i.kind == Item::Modifier).collect();
         for name in inputs.keys() {
             if !modifiers.iter().any(|m| m.name.eq_ignore_ascii_case(name)) {
-                self.error(self.root.at, "resolver-input", format!("there is no modifier {name:?}"), "check `contexts`");
+                self.error(
+                    self.root.at,
+                    "resolver-input",
+                    format!("there is no modifier {name:?}"),
+                    "check `contexts`",
+                );
             }
         }
         for modifier in modifiers {
@@ -241,7 +289,12 @@ impl Document<'_> {
             let Some((segments, body)) = self.reference(source) else { return };
             return match segments.first().map(String::as_str) {
                 Some("modifiers" | "resolutionOrder") => {
-                    self.error(at, "resolver-reference", format!("{text:?} cannot be a source"), "refer to a set or a file");
+                    self.error(
+                        at,
+                        "resolver-reference",
+                        format!("{text:?} cannot be a source"),
+                        "refer to a set or a file",
+                    );
                 }
                 Some("sets") if body.get("sources").is_some() => {
                     if let Some(sources) = body.get("sources").cloned() {
@@ -265,7 +318,8 @@ impl Document<'_> {
         let part = match fragment {
             None => Some(&node),
             Some(fragment) => {
-                let segments = reference::pointer(&format!("#/{}", fragment.trim_start_matches('/'))).unwrap_or_default();
+                let segments = reference::pointer(&format!("#/{}", fragment.trim_start_matches('/')))
+                    .unwrap_or_default();
                 segments.iter().try_fold(&node, |n, s| n.get(s))
             }
         };

@@ -63,12 +63,14 @@ impl Group {
             match (self.children.get_mut(&name), child) {
                 (Some(Child::Group(below)), Child::Group(above)) => below.merge(above, diagnostics),
                 (Some(Child::Group(below)), Child::Token(token)) if !below.children.is_empty() => {
-                    let message = format!("the token {name:?} takes the place of a group of an earlier source");
+                    let message =
+                        format!("the token {name:?} takes the place of a group of an earlier source");
                     diagnostics.warn(token.at, "token-over-group", message, "give one of them another name");
                     self.children.insert(name, Child::Token(token));
                 }
                 (Some(Child::Token(_)), Child::Group(above)) => {
-                    let message = format!("the group {name:?} takes the place of a token of an earlier source");
+                    let message =
+                        format!("the group {name:?} takes the place of a token of an earlier source");
                     diagnostics.warn(above.at, "group-over-token", message, "give one of them another name");
                     self.children.insert(name, Child::Group(above));
                 }
@@ -93,7 +95,8 @@ impl Group {
 
 /// Reads a file's tree.
 pub(crate) fn read(root: &Node, diagnostics: &mut Diagnostics) -> Group {
-    let dialect = if has_key(root, "$value") || !has_key(root, "value") { Dialect::Dtcg } else { Dialect::Plain };
+    let dialect =
+        if has_key(root, "$value") || !has_key(root, "value") { Dialect::Dtcg } else { Dialect::Plain };
     let mut reader = Reader { dialect, diagnostics };
     let Some(_) = root.object() else {
         let message = format!("a token file is an object, this is {}", root.describe());
@@ -129,7 +132,8 @@ fn has_key(node: &Node, key: &str) -> bool {
 /// A group may be called `value`: then its members are objects with values of their own.
 fn is_group_like(node: &Node) -> bool {
     node.object().is_some_and(|o| {
-        o.values().any(|(_, v)| v.object().is_some_and(|o| o.contains_key("value") || o.contains_key("$value")))
+        o.values()
+            .any(|(_, v)| v.object().is_some_and(|o| o.contains_key("value") || o.contains_key("$value")))
     })
 }
 
@@ -147,7 +151,12 @@ impl Reader<'_> {
     fn group(&mut self, node: &Node, depth: usize) -> Group {
         let mut group = Group { at: node.at, ..Group::default() };
         if depth > MAX_DEPTH {
-            self.diagnostics.error(node.at, "too-deep", format!("groups are nested deeper than {MAX_DEPTH}"), "");
+            self.diagnostics.error(
+                node.at,
+                "too-deep",
+                format!("groups are nested deeper than {MAX_DEPTH}"),
+                "",
+            );
             return group;
         }
         let Some(members) = node.object() else { return group };
@@ -187,7 +196,8 @@ impl Reader<'_> {
     fn child(&mut self, group: &mut Group, name: &str, key_at: At, value: &Node, depth: usize) {
         let bad = name.contains(['{', '}']) || (self.dialect == Dialect::Dtcg && name.contains('.'));
         if bad || name.is_empty() {
-            let message = format!("{name:?} is not a name: names have no `{{`, `}}` or `.` and are not empty");
+            let message =
+                format!("{name:?} is not a name: names have no `{{`, `}}` or `.` and are not empty");
             if self.dialect == Dialect::Dtcg && name.contains('.') && !name.contains(['{', '}']) {
                 // Met in the wild, and harmless as long as nothing refers to it.
                 self.diagnostics.warn(key_at, "dotted-name", message, "rename it: references split at dots");
@@ -202,7 +212,8 @@ impl Reader<'_> {
             return;
         };
         let key = if self.dialect == Dialect::Dtcg { "$value" } else { "value" };
-        let has_value = members.get(key).is_some_and(|(_, v)| self.dialect == Dialect::Dtcg || !is_group_like(v));
+        let has_value =
+            members.get(key).is_some_and(|(_, v)| self.dialect == Dialect::Dtcg || !is_group_like(v));
         let has_ref = self.dialect == Dialect::Dtcg && members.contains_key("$ref") && only_own(members);
         if has_value || has_ref {
             let token = self.token(name, key_at, value, has_value);
@@ -242,12 +253,16 @@ impl Reader<'_> {
                     "keep one of them",
                 ),
                 (true, "$ref") => token.value = value.clone(),
-                (true, "$type") | (false, "type" | "$type") => token.ty = self.text(key, value).map(|t| (value.at, t)),
+                (true, "$type") | (false, "type" | "$type") => {
+                    token.ty = self.text(key, value).map(|t| (value.at, t))
+                }
                 (true, "$description") => token.description = self.text(key, value),
                 (false, "description" | "comment") => token.description = value.string().map(str::to_owned),
                 (_, "$deprecated") => token.deprecated = self.deprecated(value),
                 (false, "deprecated") => token.deprecated = self.deprecated(value),
-                (false, "deprecated_comment") => token.deprecated = Some(Some(value.string().map(str::to_owned))),
+                (false, "deprecated_comment") => {
+                    token.deprecated = Some(Some(value.string().map(str::to_owned)))
+                }
                 (_, "$extensions") => token.extensions = self.extensions(value),
                 (true, "$extends") => self.diagnostics.error(
                     *at,
@@ -262,7 +277,9 @@ impl Reader<'_> {
                 (true, _) => self.diagnostics.error(
                     *at,
                     "token-with-children",
-                    format!("{name:?} has a value and, in {key:?}, a child: it is a token or a group, not both"),
+                    format!(
+                        "{name:?} has a value and, in {key:?}, a child: it is a token or a group, not both"
+                    ),
                     "move the value into a child called \"$root\"",
                 ),
                 (false, _) => {}

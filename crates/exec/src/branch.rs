@@ -49,8 +49,9 @@ pub fn check_name(name: &str) -> Result<(), Fault> {
 }
 
 fn refused(why: &str) -> Fault {
-    Fault::new(Code::PathNotAllowed, format!("the git repository is not used: {why}"))
-        .suggest("Branches are written only into an ordinary repository whose `.git` directory is at the root's top.")
+    Fault::new(Code::PathNotAllowed, format!("the git repository is not used: {why}")).suggest(
+        "Branches are written only into an ordinary repository whose `.git` directory is at the root's top.",
+    )
 }
 
 fn failed(what: &str, error: &gix::Error) -> Fault {
@@ -92,7 +93,9 @@ fn git_dir(root: &Root) -> Result<PathBuf, Fault> {
         }
     }
     // Loose objects are written below two-digit folders; none of them may be a link.
-    for entry in std::fs::read_dir(dir.join("objects")).map_err(|e| broken("view of the git directory", &e))?.flatten() {
+    for entry in
+        std::fs::read_dir(dir.join("objects")).map_err(|e| broken("view of the git directory", &e))?.flatten()
+    {
         if entry.file_type().is_ok_and(|t| t.is_symlink()) {
             return Err(refused("a folder of `.git/objects` is a link"));
         }
@@ -136,7 +139,12 @@ pub fn head(root: &Root) -> Result<Option<String>, Fault> {
 }
 
 /// Writes the objects of `branch`, synced, and returns the commit's id. No ref is made; repeating it changes nothing.
-pub(crate) fn write_commit(root: &Root, state: &StateDir, branch: &Branch, trailer: String) -> Result<String, Fault> {
+pub(crate) fn write_commit(
+    root: &Root,
+    state: &StateDir,
+    branch: &Branch,
+    trailer: String,
+) -> Result<String, Fault> {
     check_name(&branch.name)?;
     let repo = open(root)?;
     let base = branch.base.as_deref().map(parse_id).transpose()?;
@@ -147,37 +155,52 @@ pub(crate) fn write_commit(root: &Root, state: &StateDir, branch: &Branch, trail
     }
     let when = match base {
         // The same plan gives the same commit: its time is the base's.
-        Some(id) => repo
-            .find_commit(id)
-            .and_then(|c| c.time())
-            .map_err(|e| failed("the base commit could not be read", &e))?
-            .seconds,
+        Some(id) => {
+            repo.find_commit(id)
+                .and_then(|c| c.time())
+                .map_err(|e| failed("the base commit could not be read", &e))?
+                .seconds
+        }
         None => 0,
     };
     let base_tree = match base {
-        Some(id) => repo.find_commit(id).and_then(|c| c.tree()).map_err(|e| failed("the base commit could not be read", &e))?,
+        Some(id) => repo
+            .find_commit(id)
+            .and_then(|c| c.tree())
+            .map_err(|e| failed("the base commit could not be read", &e))?,
         None => repo.empty_tree(),
     };
     let mut written = Vec::new();
     let mut editor = base_tree.edit().map_err(|e| failed("the base tree could not be read", &e))?;
     for change in &branch.changes {
         for component in change.path.components() {
-            gix::validate::path::component(component.into(), None, gix::validate::path::component::Options::default())
-                .map_err(|e| refused(&format!("{}: {e}", change.path)))?;
+            gix::validate::path::component(
+                component.into(),
+                None,
+                gix::validate::path::component::Options::default(),
+            )
+            .map_err(|e| refused(&format!("{}: {e}", change.path)))?;
         }
         match &change.after {
             State::File { digest, mode, .. } => {
                 let bytes = state.blob(digest)?;
-                let blob = repo.write_blob(&bytes).map_err(|e| failed("an object could not be written", &e))?.detach();
+                let blob = repo
+                    .write_blob(&bytes)
+                    .map_err(|e| failed("an object could not be written", &e))?
+                    .detach();
                 let kind = match mode {
                     FileMode::Regular => EntryKind::Blob,
                     FileMode::Executable => EntryKind::BlobExecutable,
                 };
-                editor.upsert(change.path.as_str(), kind, blob).map_err(|e| failed("the tree could not be made", &e))?;
+                editor
+                    .upsert(change.path.as_str(), kind, blob)
+                    .map_err(|e| failed("the tree could not be made", &e))?;
                 written.push(blob);
             }
             _ => {
-                editor.remove_leaf(change.path.as_str()).map_err(|e| failed("the tree could not be made", &e))?;
+                editor
+                    .remove_leaf(change.path.as_str())
+                    .map_err(|e| failed("the tree could not be made", &e))?;
             }
         }
     }
@@ -236,7 +259,9 @@ fn parse_id(hex: &str) -> Result<ObjectId, Fault> {
 
 fn full_name(name: &str) -> Result<FullName, Fault> {
     check_name(name)?;
-    format!("refs/heads/{name}").try_into().map_err(|e: gix::validate::reference::name::Error| refused(&e.to_string()))
+    format!("refs/heads/{name}")
+        .try_into()
+        .map_err(|e: gix::validate::reference::name::Error| refused(&e.to_string()))
 }
 
 fn edit(repo: &gix::Repository, what: &str, edit: RefEdit) -> Result<(), Fault> {
@@ -254,8 +279,11 @@ pub(crate) fn create(root: &Root, name: &str, commit: &str) -> Result<(), Fault>
     let full = full_name(name)?;
     let id = parse_id(commit)?;
     if points_at(&repo, &full)?.is_some_and(|there| there != id) {
-        return Err(Fault::new(Code::Conflict, format!("the branch {name} exists already; nothing was changed"))
-            .suggest("Choose another name, or delete the branch."));
+        return Err(Fault::new(
+            Code::Conflict,
+            format!("the branch {name} exists already; nothing was changed"),
+        )
+        .suggest("Choose another name, or delete the branch."));
     }
     let update = RefEdit {
         change: RefChange::Update {
@@ -281,8 +309,11 @@ pub(crate) fn check_points_at(root: &Root, name: &str, commit: &str) -> Result<(
     let repo = open(root)?;
     match points_at(&repo, &full_name(name)?)? {
         Some(id) if id.to_string() == commit => Ok(()),
-        Some(_) => Err(Fault::new(Code::Conflict, format!("the branch {name} has later commits; nothing was changed"))
-            .suggest("Keep it, or delete it yourself with git.")),
+        Some(_) => Err(Fault::new(
+            Code::Conflict,
+            format!("the branch {name} has later commits; nothing was changed"),
+        )
+        .suggest("Keep it, or delete it yourself with git.")),
         None => Ok(()),
     }
 }
@@ -317,8 +348,26 @@ mod tests {
         }
         let long = format!("sbx/{}", "x".repeat(300));
         for bad in [
-            "-evil", "--output=x", "HEAD", "sbx/HEAD", "main", "sbx/a..b", "sbx/x.lock", "sbx/@{", "refs/../x", "sbx/../x",
-            "sbx/", "sbx/-evil", "sbx/.a", "sbx/a.", "sbx/a/b", "sbx/a b", "sbx/a\n", "sbx/\u{202e}a", "sbx/ä", &long,
+            "-evil",
+            "--output=x",
+            "HEAD",
+            "sbx/HEAD",
+            "main",
+            "sbx/a..b",
+            "sbx/x.lock",
+            "sbx/@{",
+            "refs/../x",
+            "sbx/../x",
+            "sbx/",
+            "sbx/-evil",
+            "sbx/.a",
+            "sbx/a.",
+            "sbx/a/b",
+            "sbx/a b",
+            "sbx/a\n",
+            "sbx/\u{202e}a",
+            "sbx/ä",
+            &long,
         ] {
             assert!(check_name(bad).is_err(), "{bad:?}");
         }

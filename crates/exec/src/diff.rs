@@ -6,8 +6,8 @@ use contract::effect::Change;
 use contract::{Digest, Effect, State};
 use similar::{Algorithm, TextDiff};
 
-use crate::root::Root;
 use crate::jail;
+use crate::root::Root;
 
 /// A file larger than this is described, not compared.
 const MAX_COMPARED: u64 = 4 * 1024 * 1024;
@@ -45,7 +45,9 @@ pub fn of(root: &Root, effects: &[Effect], blobs: &BTreeMap<Digest, Vec<u8>>, bu
                 text
             }
             Effect::Request(request) => format!("{} {}\n", request.method, request.url),
-            Effect::Put(c) | Effect::Remove(c) | Effect::Symlink(c) | Effect::Append(c) => one(root, c, blobs),
+            Effect::Put(c) | Effect::Remove(c) | Effect::Symlink(c) | Effect::Append(c) => {
+                one(root, c, blobs)
+            }
         };
         for line in text.lines() {
             diff.total += 1;
@@ -87,7 +89,12 @@ fn one(root: &Root, change: &Change, blobs: &BTreeMap<Digest, Vec<u8>>) -> Strin
     let (Ok(before), Ok(after)) = (std::str::from_utf8(&before), std::str::from_utf8(&after)) else {
         return format!("--- {old}\n+++ {new}\n  binary: {} becomes {}\n", change.before, change.after);
     };
-    let compared = TextDiff::configure().algorithm(Algorithm::Myers).timeout(DEADLINE).diff_lines(before, after);
+    let compared =
+        TextDiff::configure().algorithm(Algorithm::Myers).timeout(DEADLINE).diff_lines(before, after);
     let text = compared.unified_diff().context_radius(3).header(&old, &new).to_string();
-    if text.is_empty() { format!("--- {old}\n+++ {new}\n  mode: {:?} becomes {:?}\n", change.before, change.after) } else { text }
+    if text.is_empty() {
+        format!("--- {old}\n+++ {new}\n  mode: {:?} becomes {:?}\n", change.before, change.after)
+    } else {
+        text
+    }
 }

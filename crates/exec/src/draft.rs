@@ -57,7 +57,8 @@ impl Draft {
     /// Makes a symbolic link to `target`, relative to the link and inside the root.
     pub fn symlink(&mut self, view: &View, path: &RelPath, target: &str) -> Result<(), Fault> {
         path.resolve_reference(target).map_err(|why| {
-            Fault::new(Code::PathNotAllowed, format!("{path}: the link's target {target:?}: {why}")).about(path.as_str())
+            Fault::new(Code::PathNotAllowed, format!("{path}: the link's target {target:?}: {why}"))
+                .about(path.as_str())
         })?;
         let before = self.before(view, path)?;
         let after = State::Symlink { target: target.to_owned() };
@@ -137,7 +138,13 @@ impl Draft {
 
     /// The plan, with everything that `view` has seen.
     #[must_use]
-    pub fn into_proposal(mut self, view: &View, tool: ToolName, arguments: Digest, owner: &Principal) -> Proposal {
+    pub fn into_proposal(
+        mut self,
+        view: &View,
+        tool: ToolName,
+        arguments: Digest,
+        owner: &Principal,
+    ) -> Proposal {
         // Files first, then branches, then the request; within each, as the tool said.
         self.effects.sort_by_key(|effect| match effect {
             Effect::Put(_) | Effect::Remove(_) | Effect::Symlink(_) | Effect::Append(_) => 0,
@@ -154,14 +161,18 @@ impl Draft {
         jail::check_writable(path)?;
         if view.root().rights() == Rights::Read {
             let name = view.root().name();
-            return Err(Fault::new(Code::Forbidden, format!("the root {name:?} is read-only")).about(path.as_str()));
+            return Err(
+                Fault::new(Code::Forbidden, format!("the root {name:?} is read-only")).about(path.as_str())
+            );
         }
         if self.effects.iter().filter_map(Effect::change).any(|c| c.path == *path) {
             return Err(Fault::internal(format!("{path} is changed twice in one plan")));
         }
         let state = view.state(path)?;
         if let State::Directory { .. } = state {
-            return Err(Fault::new(Code::PathNotAllowed, format!("{path} is a directory")).about(path.as_str()));
+            return Err(
+                Fault::new(Code::PathNotAllowed, format!("{path} is a directory")).about(path.as_str())
+            );
         }
         Ok(state)
     }
@@ -169,7 +180,10 @@ impl Draft {
     fn keep(&mut self, bytes: &[u8]) -> Result<Digest, Fault> {
         self.bytes += bytes.len() as u64;
         if self.bytes > MAX_PLAN_BYTES {
-            return Err(Fault::new(Code::TooLarge, format!("the plan carries more than {} MiB", MAX_PLAN_BYTES >> 20)));
+            return Err(Fault::new(
+                Code::TooLarge,
+                format!("the plan carries more than {} MiB", MAX_PLAN_BYTES >> 20),
+            ));
         }
         Ok(Digest::of(bytes))
     }

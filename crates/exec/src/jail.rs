@@ -38,7 +38,9 @@ pub(crate) fn fault(path: &RelPath, error: &std::io::Error) -> Fault {
         K::NotADirectory => refused(path, "a part of the path is not a directory"),
         K::PermissionDenied => refused(path, "the path leads outside the root, or permission is denied"),
         _ => match error.raw_os_error().map(Errno::from_raw_os_error) {
-            Some(Errno::LOOP | Errno::XDEV) => refused(path, "a symbolic link is in the way or leads outside"),
+            Some(Errno::LOOP | Errno::XDEV) => {
+                refused(path, "a symbolic link is in the way or leads outside")
+            }
             Some(Errno::NXIO | Errno::NODEV | Errno::OPNOTSUPP) => refused(path, "not a regular file"),
             _ => Fault::new(Code::FilesystemError, format!("{path}: {}", error.kind())).about(path.as_str()),
         },
@@ -83,7 +85,9 @@ fn check_landing(dir: &Dir, opened: impl AsFd, path: &RelPath) -> Result<(), Fau
     let inside = landed.strip_prefix(&root).ok().and_then(Path::to_str);
     match inside.map(RelPath::new) {
         Some(Ok(_)) => Ok(()),
-        Some(Err(why)) => Err(refused(path, &format!("the symbolic link leads to a protected place ({why})"))),
+        Some(Err(why)) => {
+            Err(refused(path, &format!("the symbolic link leads to a protected place ({why})")))
+        }
         None => Err(refused(path, "the symbolic link leads outside the root")),
     }
 }
@@ -98,7 +102,8 @@ fn has_link(dir: &Dir, path: &RelPath) -> bool {
 pub fn read(dir: &Dir, path: &RelPath) -> Result<(Vec<u8>, Metadata), Fault> {
     let (file, metadata) = open_file(dir, path)?;
     let too_large = || {
-        Fault::new(Code::TooLarge, format!("{path} is larger than {} MiB", MAX_FILE >> 20)).about(path.as_str())
+        Fault::new(Code::TooLarge, format!("{path} is larger than {} MiB", MAX_FILE >> 20))
+            .about(path.as_str())
     };
     if metadata.len() > MAX_FILE {
         return Err(too_large());
@@ -216,7 +221,13 @@ pub(crate) fn listing(dir: &Dir, path: &RelPath) -> Result<(Vec<Entry>, Digest),
     entries.sort();
     let mut text = String::new();
     for entry in &entries {
-        let kind = if entry.is_dir { 'd' } else if entry.is_file { 'f' } else { 'o' };
+        let kind = if entry.is_dir {
+            'd'
+        } else if entry.is_file {
+            'f'
+        } else {
+            'o'
+        };
         text.push(kind);
         text.push_str(&entry.name);
         text.push('\0');
@@ -227,7 +238,8 @@ pub(crate) fn listing(dir: &Dir, path: &RelPath) -> Result<(Vec<Entry>, Digest),
 
 /// Opens a directory by a real (readable) descriptor, which `fsync` needs: cap-std's handles are `O_PATH`.
 pub(crate) fn sync_dir(dir: &Dir) -> std::io::Result<()> {
-    let fd = rustix::fs::openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let fd =
+        rustix::fs::openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     rustix::fs::fsync(&fd)?;
     Ok(())
 }

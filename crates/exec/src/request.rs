@@ -31,7 +31,10 @@ pub enum Outcome {
         key: Key,
     },
     /// Nothing was sent.
-    NotSent(String),
+    NotSent {
+        /// Why not.
+        why: String,
+    },
     /// It may have been sent; nobody heard the answer. Not retried without this key.
     Unknown {
         /// The key that was sent.
@@ -50,12 +53,14 @@ impl Outcome {
     #[must_use]
     pub fn into_fault(self) -> Fault {
         match self {
-            Self::Answered { status, .. } => {
-                Fault::new(Code::ToolExecutionFailed, format!("the files were changed; the request was answered {status}"))
-            }
-            Self::NotSent(why) => {
-                Fault::new(Code::ToolExecutionFailed, format!("the files were changed; the request was not sent: {why}"))
-            }
+            Self::Answered { status, .. } => Fault::new(
+                Code::ToolExecutionFailed,
+                format!("the files were changed; the request was answered {status}"),
+            ),
+            Self::NotSent { why } => Fault::new(
+                Code::ToolExecutionFailed,
+                format!("the files were changed; the request was not sent: {why}"),
+            ),
             Self::Unknown { key } => Fault::new(
                 Code::ToolExecutionFailed,
                 format!("the files were changed; whether the request {key} arrived is unknown"),
@@ -95,7 +100,7 @@ pub(crate) fn perform(sender: &dyn Sender, request: &Request, body: &[u8], key: 
             Err(SendError::NotSent(why)) => last = why,
         }
     }
-    Outcome::NotSent(last)
+    Outcome::NotSent { why: last }
 }
 
 /// Checks method and URL of a planned request.
@@ -250,7 +255,8 @@ impl Sender for Egress {
         match agent.run(outgoing) {
             Ok(mut answer) => {
                 let status = answer.status().as_u16();
-                let body = answer.body_mut().with_config().limit(MAX_ANSWER).lossy_utf8(true).read_to_string();
+                let body =
+                    answer.body_mut().with_config().limit(MAX_ANSWER).lossy_utf8(true).read_to_string();
                 Ok((status, body.unwrap_or_default()))
             }
             Err(e @ (ureq::Error::HostNotFound | ureq::Error::ConnectionFailed | ureq::Error::BadUri(_))) => {
@@ -271,9 +277,29 @@ mod tests {
     #[test]
     fn n08_special_purpose_addresses_are_not_public() {
         for text in [
-            "127.0.0.1", "0.0.0.0", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1",
-            "198.18.0.1", "240.0.0.1", "255.255.255.255", "224.0.0.1", "192.0.0.8", "::", "::1", "::ffff:127.0.0.1",
-            "::7f00:1", "64:ff9b::7f00:1", "2002:7f00:1::", "fe80::1", "fc00::1", "fec0::1", "ff02::1", "2001:db8::1",
+            "127.0.0.1",
+            "0.0.0.0",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.1.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "198.18.0.1",
+            "240.0.0.1",
+            "255.255.255.255",
+            "224.0.0.1",
+            "192.0.0.8",
+            "::",
+            "::1",
+            "::ffff:127.0.0.1",
+            "::7f00:1",
+            "64:ff9b::7f00:1",
+            "2002:7f00:1::",
+            "fe80::1",
+            "fc00::1",
+            "fec0::1",
+            "ff02::1",
+            "2001:db8::1",
             "2001::1",
         ] {
             assert!(!is_public(text.parse().unwrap()), "{text}");

@@ -38,7 +38,13 @@ impl Root {
         let place = Digest::of(path.as_os_str().as_encoded_bytes()).short(12);
         let stem: String = path
             .file_name()
-            .map(|n| n.to_string_lossy().chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect())
+            .map(|n| {
+                n.to_string_lossy()
+                    .chars()
+                    .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
+                    .take(40)
+                    .collect()
+            })
             .unwrap_or_default();
         Ok(Self { name: name.to_owned(), id: format!("{stem}-{place}"), path, dir, rights })
     }

@@ -37,7 +37,9 @@ pub struct StateDir {
 /// Something about our own files went wrong: never the caller's fault.
 pub(crate) fn broken(what: &str, error: &std::io::Error) -> Fault {
     Fault::new(Code::FilesystemError, format!("gatewright's {what} could not be used: {}", error.kind()))
-        .suggest("Check that the state folder is writable and its disk has room; `gatewright doctor` names it.")
+        .suggest(
+            "Check that the state folder is writable and its disk has room; `gatewright doctor` names it.",
+        )
 }
 
 impl StateDir {
@@ -48,8 +50,11 @@ impl StateDir {
             .or_else(|| absolute("HOME").map(|home| home.join(".local/state")))
             .map(|state| state.join("gatewright"))
             .ok_or_else(|| {
-                Fault::new(Code::FilesystemError, "neither XDG_STATE_HOME nor HOME names a folder for the state")
-                    .suggest("Set XDG_STATE_HOME to an absolute path.")
+                Fault::new(
+                    Code::FilesystemError,
+                    "neither XDG_STATE_HOME nor HOME names a folder for the state",
+                )
+                .suggest("Set XDG_STATE_HOME to an absolute path.")
             })
     }
 
@@ -141,8 +146,11 @@ impl StateDir {
     /// A rehearsed plan of `principal`. One that expired or belongs to someone else does not exist.
     pub fn plan(&self, id: &PlanId, principal: &Principal) -> Result<PlanFile, Fault> {
         let unknown = || {
-            Fault::new(Code::NotFound, format!("there is no plan {id} that can be applied: it expired, or never was"))
-                .suggest("Rehearse again: call the tool without `plan` and pass the new plan id.")
+            Fault::new(
+                Code::NotFound,
+                format!("there is no plan {id} that can be applied: it expired, or never was"),
+            )
+            .suggest("Rehearse again: call the tool without `plan` and pass the new plan id.")
         };
         let file: PlanFile = self.read_json(&self.plan_path(id)).ok_or_else(unknown)?;
         let expired = file.expires.parse::<Timestamp>().map_or(true, |at| at < Timestamp::now());
@@ -160,8 +168,11 @@ impl StateDir {
     /// What the call with this transcript applied.
     pub fn applied(&self, transcript: &TranscriptId) -> Result<Applied, Fault> {
         self.read_json(&self.applied_path(transcript)).ok_or_else(|| {
-            Fault::new(Code::NotFound, format!("the call {transcript} applied nothing that can be undone here"))
-                .suggest("`gatewright audit tail` lists the calls; only applied ones can be undone.")
+            Fault::new(
+                Code::NotFound,
+                format!("the call {transcript} applied nothing that can be undone here"),
+            )
+            .suggest("`gatewright audit tail` lists the calls; only applied ones can be undone.")
         })
     }
 
@@ -251,10 +262,11 @@ pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()>
     let mut nonce = [0; 8];
     getrandom::fill(&mut nonce).map_err(|_| std::io::ErrorKind::Other)?;
     let beside = parent.join(format!(".{}.new", u64::from_le_bytes(nonce)));
-    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
+    let written =
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside).and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_all()
+        });
     if let Err(error) = written.and_then(|()| std::fs::rename(&beside, path)) {
         let _ = std::fs::remove_file(&beside);
         return Err(error);

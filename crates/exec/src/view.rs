@@ -134,8 +134,11 @@ impl View {
             };
             visited += entries.len();
             if visited > MAX_VISITED {
-                return Err(Fault::new(Code::TooLarge, format!("{pattern}: looks at more than {MAX_VISITED} entries"))
-                    .suggest("Begin the pattern with the folder that holds the files."));
+                return Err(Fault::new(
+                    Code::TooLarge,
+                    format!("{pattern}: looks at more than {MAX_VISITED} entries"),
+                )
+                .suggest("Begin the pattern with the folder that holds the files."));
             }
             for entry in entries {
                 let path = match &dir {
@@ -150,7 +153,10 @@ impl View {
                 }
             }
             if found.len() > MAX_MATCHES {
-                return Err(Fault::new(Code::TooLarge, format!("{pattern}: matches more than {MAX_MATCHES} files")));
+                return Err(Fault::new(
+                    Code::TooLarge,
+                    format!("{pattern}: matches more than {MAX_MATCHES} files"),
+                ));
             }
         }
         found.sort();

@@ -27,7 +27,8 @@ pub struct Offer {
 
 impl Offer {
     fn wants(&self, spec: &Spec) -> bool {
-        let named = self.toolsets.is_empty() || self.toolsets.iter().any(|t| t == "all" || *t == spec.toolset);
+        let named =
+            self.toolsets.is_empty() || self.toolsets.iter().any(|t| t == "all" || *t == spec.toolset);
         named && (!self.read_only || spec.annotations.read_only_hint)
     }
 
@@ -72,8 +73,9 @@ pub fn root(asked: Option<&Path>) -> Result<Option<Arc<Root>>, Fault> {
 /// The engine. What an earlier process left unfinished is recovered first.
 pub fn engine(asked: Option<&Path>, offer: &Offer) -> Result<(Arc<Engine>, Config), Fault> {
     let root = root(asked)?;
-    let config = config::load(root.as_ref().map(|r| r.path()))
-        .map_err(|e| Fault::invalid(e.to_string()).suggest("`gatewright config schema` prints what is understood."))?;
+    let config = config::load(root.as_ref().map(|r| r.path())).map_err(|e| {
+        Fault::invalid(e.to_string()).suggest("`gatewright config schema` prints what is understood.")
+    })?;
     for section in &config.inert {
         tracing::warn!("[{section}] in gatewright.toml is inert: only your own configuration may say it");
     }
@@ -86,11 +88,13 @@ pub fn engine(asked: Option<&Path>, offer: &Offer) -> Result<(Arc<Engine>, Confi
         for blocked in &recovered.blocked {
             tracing::warn!("{blocked}: run `gatewright recover`");
         }
-        if let Err(fault) = state.expire(SignedDuration::from_hours(24 * i64::from(config.limits.keep_days))) {
+        if let Err(fault) = state.expire(SignedDuration::from_hours(24 * i64::from(config.limits.keep_days)))
+        {
             tracing::warn!("{}", fault.message);
         }
     }
-    let ledger = Ledger::open(&state.ledger()).map_err(|e| Fault::new(Code::LedgerUnavailable, e.to_string()))?;
+    let ledger =
+        Ledger::open(&state.ledger()).map_err(|e| Fault::new(Code::LedgerUnavailable, e.to_string()))?;
     let secrets = audit::redact::from_environment(std::env::vars());
     let redactor = Redactor::new(&secrets, ledger.tag_key()).map_err(|e| Fault::internal(e.to_string()))?;
     let sender = (!config.egress.hosts.is_empty()).then(|| {

@@ -186,8 +186,10 @@ fn take<T: Default + for<'de> Deserialize<'de>>(table: &Table, name: &str) -> Re
     table.value.get(name).map_or_else(
         || Ok(T::default()),
         |section| {
-            T::deserialize(section)
-                .map_err(|e| ConfigError::Invalid { file: table.file.clone(), message: format!("[{name}]: {e}") })
+            T::deserialize(section).map_err(|e| ConfigError::Invalid {
+                file: table.file.clone(),
+                message: format!("[{name}]: {e}"),
+            })
         },
     )
 }
@@ -224,7 +226,10 @@ mod tests {
     fn unknown_keys_are_refused_with_what_was_meant() {
         assert!(message("[token]\n").contains("did you mean `tokens`?"));
         assert!(message("[tokens]\nprefx = 'x'\n").contains("unknown key `prefx`: did you mean `prefix`?"));
-        assert!(message("[policy]\nrules = [{ tool = ['x'], decision = 'allow' }]\n").contains("did you mean `tools`?"));
+        assert!(
+            message("[policy]\nrules = [{ tool = ['x'], decision = 'allow' }]\n")
+                .contains("did you mean `tools`?")
+        );
         assert!(message("[tokens\n").contains("line 1"));
     }
 

@@ -4,7 +4,10 @@
     reason = "the composition root: configuration, state and a person's own files are named here; tools go through exec"
 )]
 #![allow(unreachable_pub, reason = "a binary has no public surface")]
-#![allow(clippy::print_stdout, reason = "a command line prints; `serve` is the one command that must not, and does not")]
+#![allow(
+    clippy::print_stdout,
+    reason = "a command line prints; `serve` is the one command that must not, and does not"
+)]
 
 mod cli;
 mod commands;

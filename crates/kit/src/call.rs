@@ -62,7 +62,9 @@ impl Done {
     #[must_use]
     pub fn to_value(&self) -> Value {
         match &self.result {
-            Ok(reply) => reply.to_value().unwrap_or_else(|e| json!({ "success": false, "message": e.to_string() })),
+            Ok(reply) => {
+                reply.to_value().unwrap_or_else(|e| json!({ "success": false, "message": e.to_string() }))
+            }
             Err(fault) => json!({ "success": false, "error": fault, "metadata": self.metadata }),
         }
     }

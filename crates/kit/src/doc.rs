@@ -71,7 +71,10 @@ mod tests {
     #[test]
     fn the_module_documentation_is_the_title_and_description() {
         const DOC: Doc = crate::doc!("doc.rs");
-        assert_eq!(DOC.title(), "A tool's module documentation is its title and description: there is no second copy");
+        assert_eq!(
+            DOC.title(),
+            "A tool's module documentation is its title and description: there is no second copy"
+        );
         assert_eq!(DOC.description(), "");
         let doc = Doc("//! Title.\n//!\n//! One\n//! two.\n");
         assert_eq!((doc.title().as_str(), doc.description().as_str()), ("Title", "One two."));

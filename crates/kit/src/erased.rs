@@ -181,4 +181,3 @@ impl<T: Record> Tool for RecordTool<T> {
         })
     }
 }
-

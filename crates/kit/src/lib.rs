@@ -18,9 +18,9 @@ pub mod registry;
 pub mod schema;
 pub mod settings;
 pub mod shape;
-pub mod undo;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod undo;
 
 pub use call::{Call, Done, Progress};
 pub use desk::{ChangeDesk, ReadDesk, RecordDesk};

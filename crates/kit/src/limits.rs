@@ -68,9 +68,11 @@ impl Limiter {
         if buckets.len() > 10_000 {
             buckets.retain(|_, b| now.duration_since(b.refilled) < Duration::from_secs(60));
         }
-        let bucket = buckets
-            .entry((principal, tool.to_owned()))
-            .or_insert(Bucket { tokens: rate, refilled: now, recorded: None });
+        let bucket = buckets.entry((principal, tool.to_owned())).or_insert(Bucket {
+            tokens: rate,
+            refilled: now,
+            recorded: None,
+        });
         let gained = now.duration_since(bucket.refilled).as_secs_f64() * rate / 60.0;
         bucket.tokens = (bucket.tokens + gained).min(rate);
         bucket.refilled = now;
@@ -83,7 +85,8 @@ impl Limiter {
         if record {
             bucket.recorded = Some(now);
         }
-        let message = format!("{tool}: more than {} calls a minute; try again in {wait} s", limits.per_minute);
+        let message =
+            format!("{tool}: more than {} calls a minute; try again in {wait} s", limits.per_minute);
         Err(Refused { fault: Fault::new(Code::RateLimited, message), record })
     }
 

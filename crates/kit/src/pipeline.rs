@@ -11,8 +11,8 @@ use audit::record::ExecutionMode;
 use audit::{Body, Durability, Intent, Ledger, Redactor, Transcript, ledger};
 use contract::reply::Envelope;
 use contract::{
-    Code, Digest, Effect, Fault, Kind, Plan, PlanId, PlanView, Principal, Reply, Status, TranscriptId, Truncated,
-    canonical,
+    Code, Digest, Effect, Fault, Kind, Plan, PlanId, PlanView, Principal, Reply, Status, TranscriptId,
+    Truncated, canonical,
 };
 use exec::draft::Proposal;
 use exec::request::Sender;
@@ -125,7 +125,9 @@ impl Engine {
             places.push((root.path().display().to_string(), "<root>"));
         }
         places.push((parts.state.path().display().to_string(), "<state>"));
-        if let Some(home) = std::env::var_os("HOME").map(|h| h.to_string_lossy().into_owned()).filter(|h| h.len() > 1) {
+        if let Some(home) =
+            std::env::var_os("HOME").map(|h| h.to_string_lossy().into_owned()).filter(|h| h.len() > 1)
+        {
             places.push((home, "~"));
         }
         places.retain(|(place, _)| place.len() > 1);
@@ -297,8 +299,11 @@ impl Engine {
         };
         notes.decision = format!("{word} ({})", decided.because);
         if decided.decision == Decision::Forbid {
-            return Err(Fault::new(Code::Forbidden, format!("{}: policy forbids it ({})", spec.name, decided.because))
-                .suggest("A person can change the policy in the configuration."));
+            return Err(Fault::new(
+                Code::Forbidden,
+                format!("{}: policy forbids it ({})", spec.name, decided.because),
+            )
+            .suggest("A person can change the policy in the configuration."));
         }
         Ok(decided.decision)
     }
@@ -336,7 +341,13 @@ impl Engine {
     }
 
     /// The plan that was rehearsed and is now passed back.
-    fn reviewed(&self, tool: &Registered, call: &Call, id: PlanId, arguments: Digest) -> Result<Planned, Fault> {
+    fn reviewed(
+        &self,
+        tool: &Registered,
+        call: &Call,
+        id: PlanId,
+        arguments: Digest,
+    ) -> Result<Planned, Fault> {
         let file = self.parts.state.plan(&id, &call.principal)?;
         if file.plan.tool != tool.spec().name || file.plan.arguments != arguments {
             return Err(Fault::invalid(format!("the plan {id} was made by another call"))
@@ -365,7 +376,13 @@ impl Engine {
     }
 
     /// Intent on disk, effects, and nothing else.
-    async fn apply(self: &Arc<Self>, call: &Call, notes: &mut Notes, id: PlanId, plan: &Plan) -> Result<(), Fault> {
+    async fn apply(
+        self: &Arc<Self>,
+        call: &Call,
+        notes: &mut Notes,
+        id: PlanId,
+        plan: &Plan,
+    ) -> Result<(), Fault> {
         let root = self.parts.root.clone().ok_or_else(|| Fault::internal("a plan without a root"))?;
         let intent = Body::Intent(Intent {
             id: notes.id.clone(),
@@ -416,8 +433,14 @@ impl Engine {
         };
         let mut metadata = shape::metadata();
         metadata.results_count = answer.results;
-        let envelope =
-            Envelope { success: answer.success, status, message: cleaner.text(&answer.message), plan, truncated, metadata };
+        let envelope = Envelope {
+            success: answer.success,
+            status,
+            message: cleaner.text(&answer.message),
+            plan,
+            truncated,
+            metadata,
+        };
         shape::reply(envelope, output, self.parts.budget)
     }
 
@@ -455,7 +478,9 @@ impl Engine {
         let mut result = result;
         let durability = if notes.mode == ExecutionMode::Apply { Durability::Now } else { Durability::Soon };
         let mut anchor = None;
-        let recorded = notes.record.then(|| self.parts.ledger.append(&Body::Transcript(Box::new(transcript)), durability));
+        let recorded = notes
+            .record
+            .then(|| self.parts.ledger.append(&Body::Transcript(Box::new(transcript)), durability));
         match recorded {
             None => {}
             Some(Ok(at)) => anchor = Some(at),
@@ -538,7 +563,9 @@ fn panic_text(panic: &Box<dyn std::any::Any + Send>) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
 
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, Fault> + Send + 'static) -> Result<T, Fault> {
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+) -> Result<T, Fault> {
     let guarded = move || std::panic::catch_unwind(AssertUnwindSafe(work));
     match tokio::task::spawn_blocking(guarded).await {
         Ok(Ok(result)) => result,
@@ -586,8 +613,11 @@ fn cancelled() -> Fault {
 
 fn confirmation(tool: &str, planned: &Planned) -> Fault {
     let id = planned.proposal.as_ref().map(|(id, _)| id.to_string()).unwrap_or_default();
-    Fault::new(Code::ConfirmationRequired, format!("{tool}: policy wants the plan reviewed before it is applied"))
-        .suggest(format!("Show the user the plan, then call again with \"apply\": true, \"plan\": \"{id}\"."))
+    Fault::new(
+        Code::ConfirmationRequired,
+        format!("{tool}: policy wants the plan reviewed before it is applied"),
+    )
+    .suggest(format!("Show the user the plan, then call again with \"apply\": true, \"plan\": \"{id}\"."))
 }
 
 fn ledger_fault(error: &audit::LedgerError) -> Fault {

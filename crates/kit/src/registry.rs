@@ -67,9 +67,8 @@ impl Registry {
     fn add(&mut self, tool: Arc<dyn Tool>) -> Result<(), BadRegistry> {
         let spec = tool.spec();
         let name = spec.name.to_string();
-        let compile = |schema| {
-            Compiled::new(schema).map_err(|why| BadRegistry::Schema { tool: name.clone(), why })
-        };
+        let compile =
+            |schema| Compiled::new(schema).map_err(|why| BadRegistry::Schema { tool: name.clone(), why });
         let (input, output) = (compile(&spec.input_schema)?, compile(&spec.output_schema)?);
         let definition = spec
             .definition_hash()

@@ -25,7 +25,11 @@ fn tidy(schema: &mut Schema) {
     let Some(object) = schema.as_object_mut() else { return };
     object.remove("title");
     object.remove("$schema");
-    if object.get("format").and_then(Value::as_str).is_some_and(|f| f.starts_with("uint") || f.starts_with("int") || f == "double" || f == "float") {
+    if object
+        .get("format")
+        .and_then(Value::as_str)
+        .is_some_and(|f| f.starts_with("uint") || f.starts_with("int") || f == "double" || f == "float")
+    {
         object.remove("format");
     }
     if object.get("default") == Some(&Value::Null) {
@@ -189,7 +193,6 @@ mod tests {
 
     #[derive(Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]
-    #[expect(dead_code, reason = "only its schema is looked at")]
     enum Which {
         /// The first.
         One,

@@ -97,7 +97,8 @@ pub fn reply(mut envelope: Envelope, output: Map<String, Value>, budget: u64) ->
     }
     if size > chars(HARD_CAP) {
         let message = format!("the result is {} tokens, the cap is {HARD_CAP}", tokens_used(size));
-        return Err(Fault::new(contract::Code::TooLarge, message).suggest("Ask for less: a narrower input, or a smaller limit."));
+        return Err(Fault::new(contract::Code::TooLarge, message)
+            .suggest("Ask for less: a narrower input, or a smaller limit."));
     }
     envelope.metadata.tokens_used = tokens_used(size);
     Ok(Reply { envelope, output })
@@ -160,6 +161,9 @@ mod tests {
     #[test]
     fn what_cannot_be_cut_is_refused_and_not_sent() {
         let output = serde_json::json!({"x": "y".repeat(200_000)}).as_object().unwrap().clone();
-        assert_eq!(reply(envelope(String::new()), output, BUDGET).unwrap_err().code, contract::Code::TooLarge);
+        assert_eq!(
+            reply(envelope(String::new()), output, BUDGET).unwrap_err().code,
+            contract::Code::TooLarge
+        );
     }
 }

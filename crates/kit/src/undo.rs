@@ -32,7 +32,8 @@ pub fn undo(
     principal: &Principal,
     perform: bool,
 ) -> Result<Undone, Fault> {
-    let root = engine.root().ok_or_else(|| Fault::new(contract::Code::NoRoot, "there is no root to work in"))?;
+    let root =
+        engine.root().ok_or_else(|| Fault::new(contract::Code::NoRoot, "there is no root to work in"))?;
     let cleaner = engine.cleaner();
     let clean = |fault: Fault| cleaner.fault(fault);
     let applied = engine.state().applied(target).map_err(clean)?;
@@ -61,7 +62,9 @@ pub fn undo(
         _ => None,
     };
     let artifacts = match &result {
-        Ok(Some(done)) => done.receipt.effects.iter().filter_map(Effect::change).map(|c| c.path.to_string()).collect(),
+        Ok(Some(done)) => {
+            done.receipt.effects.iter().filter_map(Effect::change).map(|c| c.path.to_string()).collect()
+        }
         _ => Vec::new(),
     };
     let result = result.map_err(clean);
@@ -103,7 +106,8 @@ fn perform_undo(
     id: &TranscriptId,
     principal: &Principal,
 ) -> Result<apply::Applied, Fault> {
-    let root = engine.root().ok_or_else(|| Fault::new(contract::Code::NoRoot, "there is no root to work in"))?;
+    let root =
+        engine.root().ok_or_else(|| Fault::new(contract::Code::NoRoot, "there is no root to work in"))?;
     let plan_id = proposal.plan.id().map_err(|e| Fault::internal(e.to_string()))?;
     let intent = Body::Intent(Intent {
         id: id.clone(),

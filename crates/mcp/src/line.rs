@@ -163,7 +163,10 @@ async fn read(
 
 /// Reads one line; `Some(false)` when it was longer than [`MAX_LINE`] and was passed over. A last line without a newline
 /// counts.
-async fn next_line<R: AsyncRead + Unpin>(reader: &mut BufReader<R>, line: &mut Vec<u8>) -> io::Result<Option<bool>> {
+async fn next_line<R: AsyncRead + Unpin>(
+    reader: &mut BufReader<R>,
+    line: &mut Vec<u8>,
+) -> io::Result<Option<bool>> {
     let mut fits = true;
     loop {
         let available = reader.fill_buf().await?;
@@ -200,10 +203,15 @@ fn check(line: &[u8]) -> Result<Option<Box<ClientJsonRpcMessage>>, Refusal> {
     }
     let value = match canonical::parse_strict(line.trim_ascii()) {
         Ok(value) => value,
-        Err(error) => return Err(refuse(ErrorData::parse_error(format!("not acceptable JSON: {error}"), None), None)),
+        Err(error) => {
+            return Err(refuse(ErrorData::parse_error(format!("not acceptable JSON: {error}"), None), None));
+        }
     };
     let Value::Object(object) = &value else {
-        return Err(refuse(ErrorData::invalid_request("a message is one object; batches are not supported", None), None));
+        return Err(refuse(
+            ErrorData::invalid_request("a message is one object; batches are not supported", None),
+            None,
+        ));
     };
     let id = object.get("id").and_then(|id| serde_json::from_value::<RequestId>(id.clone()).ok());
     if object.contains_key("id") && id.is_none() {

@@ -8,10 +8,11 @@ use kit::call::Step;
 use kit::{Call, Done, Engine, Progress};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation, JsonObject,
-    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
-    ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams,
-    ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation,
+    JsonObject, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
+    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
+    MetaObject, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
+    ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -80,7 +81,8 @@ fn progress(context: &RequestContext<RoleServer>) -> Progress {
     let peer = context.peer.clone();
     tokio::spawn(async move {
         while let Some(step) = steps.recv().await {
-            let mut note = ProgressNotificationParam::new(token.clone(), step.done).with_message(step.message);
+            let mut note =
+                ProgressNotificationParam::new(token.clone(), step.done).with_message(step.message);
             if let Some(total) = step.total {
                 note = note.with_total(total);
             }
@@ -117,7 +119,9 @@ impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().build();
         ServerConfig::new(capabilities)
-            .with_server_info(Implementation::new("gatewright", env!("CARGO_PKG_VERSION")).with_title("Gatewright"))
+            .with_server_info(
+                Implementation::new("gatewright", env!("CARGO_PKG_VERSION")).with_title("Gatewright"),
+            )
             .with_instructions(INSTRUCTIONS)
     }
 

@@ -53,7 +53,9 @@ impl Rule {
     fn holds(&self, facts: &Facts<'_>) -> bool {
         let named = |patterns: &[String], name: &str| {
             patterns.is_empty()
-                || patterns.iter().any(|p| p.strip_suffix('*').map_or(p == name, |front| name.starts_with(front)))
+                || patterns
+                    .iter()
+                    .any(|p| p.strip_suffix('*').map_or(p == name, |front| name.starts_with(front)))
         };
         named(&self.tools, facts.tool)
             && named(&self.toolsets, facts.toolset)
@@ -102,7 +104,8 @@ impl Policy {
         let (user, project) = (of(&self.user, "user"), of(&self.project, "project"));
         let mut decided = if project.decision > user.decision { project } else { user };
         if decided.decision == Decision::Confirm && facts.reviewed {
-            decided = Decided { decision: Decision::Allow, because: format!("{}, reviewed plan", decided.because) };
+            decided =
+                Decided { decision: Decision::Allow, because: format!("{}, reviewed plan", decided.because) };
         }
         decided
     }

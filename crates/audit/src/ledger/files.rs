@@ -34,7 +34,8 @@ pub fn segment_numbers(dir: &Path) -> Result<Vec<u64>, LedgerError> {
     let mut numbers = Vec::new();
     for entry in std::fs::read_dir(dir.join(SEGMENTS)).map_err(io("segments", "listed"))? {
         let name = entry.map_err(io("segments", "listed"))?.file_name();
-        let number: Option<u64> = name.to_str().and_then(|n| n.strip_suffix(".jsonl")).and_then(|n| n.parse().ok());
+        let number: Option<u64> =
+            name.to_str().and_then(|n| n.strip_suffix(".jsonl")).and_then(|n| n.parse().ok());
         numbers.extend(number);
     }
     numbers.sort_unstable();
@@ -45,7 +46,8 @@ pub(super) fn create_private_dir(dir: &Path) -> Result<(), LedgerError> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(io("folder", "created"))?;
     let mode = std::fs::symlink_metadata(dir).map_err(io("folder", "read"))?.permissions().mode();
     if mode & 0o077 != 0 {
-        std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700)).map_err(io("folder", "closed"))?;
+        std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700))
+            .map_err(io("folder", "closed"))?;
     }
     Ok(())
 }

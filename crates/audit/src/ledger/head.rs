@@ -131,7 +131,8 @@ mod tests {
     #[test]
     fn a_torn_slot_leaves_the_other() {
         let file = tempfile::tempfile().unwrap();
-        let mut head = Head::first("0123456789abcdef0123456789abcdef".into(), RatchetKey::from_bytes([3; 32]));
+        let mut head =
+            Head::first("0123456789abcdef0123456789abcdef".into(), RatchetKey::from_bytes([3; 32]));
         head.write(&file).unwrap();
         for i in 0..5u8 {
             head.advance(Digest::of(&[i]), Digest::of(&[i, i]), 10);
@@ -151,7 +152,8 @@ mod tests {
     #[test]
     fn no_slot_keeps_an_old_key() {
         let file = tempfile::tempfile().unwrap();
-        let mut head = Head::first("0123456789abcdef0123456789abcdef".into(), RatchetKey::from_bytes([3; 32]));
+        let mut head =
+            Head::first("0123456789abcdef0123456789abcdef".into(), RatchetKey::from_bytes([3; 32]));
         head.write(&file).unwrap();
         head.advance(Digest::ZERO, Digest::ZERO, 1);
         head.write(&file).unwrap();

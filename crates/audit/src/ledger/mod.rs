@@ -10,13 +10,17 @@
 //! tag.key              keys the tags that redaction leaves
 //! quarantine/          torn bytes that recovery moved aside
 //! ```
-#![allow(clippy::disallowed_methods, reason = "the sink: the only I/O of this crate, on the ledger's own folder")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the sink: the only I/O of this crate, on the ledger's own folder"
+)]
 
 mod files;
 mod head;
 mod sync;
 
 use std::fs::File;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -233,8 +237,10 @@ impl Ledger {
         if length < head.segment_len {
             // What the head counted is gone: cut off by someone, or lost with power before it was synced.
             // The chain goes on from what the head knows, so that `verify` sees the gap.
-            let reason =
-                format!("the segment has {length} bytes, the head says {}: records are missing", head.segment_len);
+            let reason = format!(
+                "the segment has {length} bytes, the head says {}: records are missing",
+                head.segment_len
+            );
             self.begin_segment(state, head)?;
             return self.write(state, head, &recovery(reason, 0, &[]));
         }
@@ -254,6 +260,8 @@ impl Ledger {
     fn segment(&self, state: &mut State, number: u64) -> Result<Arc<File>, LedgerError> {
         if let Some((open, file)) = &state.segment
             && *open == number
+            // A file that was deleted meanwhile would swallow records without a sound.
+            && file.metadata().map_err(io("segment", "read"))?.nlink() > 0
         {
             return Ok(Arc::clone(file));
         }

@@ -39,8 +39,7 @@ impl Syncer {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if thread.is_none() {
             let shared = Arc::clone(&self.shared);
-            let spawned =
-                std::thread::Builder::new().name("ledger-sync".into()).spawn(move || shared.run());
+            let spawned = std::thread::Builder::new().name("ledger-sync".into()).spawn(move || shared.run());
             // Without a thread the records are synced with the next durable one, and at the end.
             *thread = spawned.ok();
         }

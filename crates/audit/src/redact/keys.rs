@@ -3,20 +3,73 @@
 
 /// Segments that are enough alone, wherever they stand.
 const ALWAYS: &[&str] = &[
-    "password", "passwd", "pwd", "passphrase", "secret", "secrets", "credential", "credentials", "apikey",
-    "authorization", "privatekey", "accesskey", "secretkey", "accesstoken", "authtoken", "bearer", "cookie",
-    "cookies", "setcookie", "sessionid", "jwt", "otp", "totp", "cvv", "cvc",
+    "password",
+    "passwd",
+    "pwd",
+    "passphrase",
+    "secret",
+    "secrets",
+    "credential",
+    "credentials",
+    "apikey",
+    "authorization",
+    "privatekey",
+    "accesskey",
+    "secretkey",
+    "accesstoken",
+    "authtoken",
+    "bearer",
+    "cookie",
+    "cookies",
+    "setcookie",
+    "sessionid",
+    "jwt",
+    "otp",
+    "totp",
+    "cvv",
+    "cvc",
 ];
 
 /// What makes a final `key` or `keys` a secret.
 const KEY_KINDS: &[&str] = &[
-    "api", "access", "private", "secret", "signing", "encryption", "decryption", "ssh", "gpg", "pgp", "deploy",
-    "master", "auth", "service", "account", "storage", "shared", "license", "webhook", "hmac", "rsa", "ed25519",
+    "api",
+    "access",
+    "private",
+    "secret",
+    "signing",
+    "encryption",
+    "decryption",
+    "ssh",
+    "gpg",
+    "pgp",
+    "deploy",
+    "master",
+    "auth",
+    "service",
+    "account",
+    "storage",
+    "shared",
+    "license",
+    "webhook",
+    "hmac",
+    "rsa",
+    "ed25519",
 ];
 
 /// What makes a final `token` harmless: a word of the field, not a credential.
-const TOKEN_KINDS: &[&str] =
-    &["design", "next", "page", "progress", "continuation", "cancel", "cancellation", "max", "min", "css", "color"];
+const TOKEN_KINDS: &[&str] = &[
+    "design",
+    "next",
+    "page",
+    "progress",
+    "continuation",
+    "cancel",
+    "cancellation",
+    "max",
+    "min",
+    "css",
+    "color",
+];
 
 /// Whether a value under `name` is a secret, whatever it looks like.
 #[must_use]
@@ -26,8 +79,28 @@ pub fn is_sensitive(name: &str) -> bool {
     // `passwordPolicy` and `secretName` describe; `password`, `dbPassword`, `password2` hold.
     let describes = matches!(
         last.as_str(),
-        "policy" | "name" | "names" | "path" | "file" | "length" | "count" | "id" | "ref" | "field" | "required"
-            | "enabled" | "url" | "uri" | "type" | "env" | "mask" | "hint" | "label" | "used" | "limit" | "kind"
+        "policy"
+            | "name"
+            | "names"
+            | "path"
+            | "file"
+            | "length"
+            | "count"
+            | "id"
+            | "ref"
+            | "field"
+            | "required"
+            | "enabled"
+            | "url"
+            | "uri"
+            | "type"
+            | "env"
+            | "mask"
+            | "hint"
+            | "label"
+            | "used"
+            | "limit"
+            | "kind"
     );
     if describes && last != "id" {
         return false;
@@ -59,7 +132,9 @@ fn segments(name: &str) -> Vec<String> {
         let before = i.checked_sub(1).map(|j| chars[j]);
         let next_is_lower = chars.get(i + 1).is_some_and(|n| n.is_lowercase());
         let begins = c.is_uppercase()
-            && before.is_some_and(|b| b.is_lowercase() || b.is_ascii_digit() || (b.is_uppercase() && next_is_lower));
+            && before.is_some_and(|b| {
+                b.is_lowercase() || b.is_ascii_digit() || (b.is_uppercase() && next_is_lower)
+            });
         if begins {
             out.push(String::new());
         }
@@ -85,9 +160,27 @@ mod tests {
     #[test]
     fn names_that_hold_secrets() {
         for name in [
-            "apiKey", "api_key", "API-KEY", "APIKey", "access_token", "accessToken", "token", "githubToken",
-            "DB_PASSWORD", "password2", "clientSecret", "client_secret", "Authorization", "private_key", "auth",
-            "sessionId", "Set-Cookie", "AWS_SECRET_ACCESS_KEY", "refresh_tokens", "sshKey", "credentials.json.secret",
+            "apiKey",
+            "api_key",
+            "API-KEY",
+            "APIKey",
+            "access_token",
+            "accessToken",
+            "token",
+            "githubToken",
+            "DB_PASSWORD",
+            "password2",
+            "clientSecret",
+            "client_secret",
+            "Authorization",
+            "private_key",
+            "auth",
+            "sessionId",
+            "Set-Cookie",
+            "AWS_SECRET_ACCESS_KEY",
+            "refresh_tokens",
+            "sshKey",
+            "credentials.json.secret",
         ] {
             assert!(is_sensitive(name), "{name}");
         }
@@ -96,9 +189,29 @@ mod tests {
     #[test]
     fn names_that_only_sound_like_it() {
         for name in [
-            "keyword", "tokensUsed", "tokens", "key", "primaryKey", "monkey", "keyboard", "nextPageToken", "maxTokens",
-            "designToken", "passwordPolicy", "author", "authority", "tokenCount", "secretName", "idempotencyKey",
-            "source", "compass", "bypass", "id", "toolCallId", "cookieName", "tokenType",
+            "keyword",
+            "tokensUsed",
+            "tokens",
+            "key",
+            "primaryKey",
+            "monkey",
+            "keyboard",
+            "nextPageToken",
+            "maxTokens",
+            "designToken",
+            "passwordPolicy",
+            "author",
+            "authority",
+            "tokenCount",
+            "secretName",
+            "idempotencyKey",
+            "source",
+            "compass",
+            "bypass",
+            "id",
+            "toolCallId",
+            "cookieName",
+            "tokenType",
         ] {
             assert!(!is_sensitive(name), "{name}");
         }

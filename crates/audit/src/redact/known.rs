@@ -13,7 +13,9 @@ const SHORTEST: usize = 8;
 
 /// The values of environment variables whose names say that they hold secrets.
 pub fn from_environment(vars: impl Iterator<Item = (String, String)>) -> Vec<String> {
-    vars.filter(|(name, value)| value.len() >= SHORTEST && is_sensitive(name)).map(|(_, value)| value).collect()
+    vars.filter(|(name, value)| value.len() >= SHORTEST && is_sensitive(name))
+        .map(|(_, value)| value)
+        .collect()
 }
 
 #[derive(Debug)]
@@ -50,7 +52,12 @@ fn encodings(secret: &str) -> Vec<Vec<u8>> {
         hex(bytes, true),
         percent(bytes, false),
         percent(bytes, true),
-        secret.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").into_bytes(),
+        secret
+            .replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;")
+            .replace('"', "&quot;")
+            .into_bytes(),
     ];
     if let Ok(json) = serde_json::to_string(secret) {
         let inner = json.trim_matches('"');

@@ -178,7 +178,9 @@ fn merged(mut hits: Vec<Hit>) -> Vec<Hit> {
     let mut out: Vec<Hit> = Vec::with_capacity(hits.len());
     for hit in hits {
         match out.last_mut() {
-            Some(last) if hit.range.start < last.range.end => last.range.end = last.range.end.max(hit.range.end),
+            Some(last) if hit.range.start < last.range.end => {
+                last.range.end = last.range.end.max(hit.range.end)
+            }
             _ => out.push(hit),
         }
     }

@@ -83,9 +83,29 @@ const KEYED: &str = r#"(?i)(?P<name>[A-Za-z][A-Za-z0-9_.-]{0,60})\\?["']?\s{0,3}
 
 /// What a keyed context's name contains, so that the scan can find it.
 const KEYED_LITERALS: &[&str] = &[
-    "password", "passwd", "pwd", "passphrase", "secret", "credential", "apikey", "api_key", "api-key", "token",
-    "private_key", "privatekey", "private-key", "access_key", "accesskey", "access-key", "auth", "signing",
-    "encryption", "_key", "-key", "cookie", "jwt",
+    "password",
+    "passwd",
+    "pwd",
+    "passphrase",
+    "secret",
+    "credential",
+    "apikey",
+    "api_key",
+    "api-key",
+    "token",
+    "private_key",
+    "privatekey",
+    "private-key",
+    "access_key",
+    "accesskey",
+    "access-key",
+    "auth",
+    "signing",
+    "encryption",
+    "_key",
+    "-key",
+    "cookie",
+    "jwt",
 ];
 
 pub(super) struct Rules {
@@ -139,7 +159,9 @@ impl Rules {
             match self.compiled.get(owner) {
                 Some((regex, kind, _)) => {
                     for captures in regex.captures_iter(&bytes[from..to]) {
-                        let Some(found) = captures.name("secret").or_else(|| captures.get(0)) else { continue };
+                        let Some(found) = captures.name("secret").or_else(|| captures.get(0)) else {
+                            continue;
+                        };
                         end = end.max(from + found.end());
                         each(Hit { range: from + found.start()..from + found.end(), kind });
                     }
@@ -180,8 +202,23 @@ fn is_benign(value: &[u8]) -> bool {
         || text.bytes().all(|b| matches!(b, b'*' | b'x' | b'X' | b'.' | b'-'))
         || matches!(
             text.to_ascii_lowercase().as_str(),
-            "string" | "boolean" | "number" | "undefined" | "required" | "optional" | "none" | "null" | "true" | "false"
-                | "changeme" | "example" | "placeholder" | "redacted" | "string;" | "option<string>" | "&str"
+            "string"
+                | "boolean"
+                | "number"
+                | "undefined"
+                | "required"
+                | "optional"
+                | "none"
+                | "null"
+                | "true"
+                | "false"
+                | "changeme"
+                | "example"
+                | "placeholder"
+                | "redacted"
+                | "string;"
+                | "option<string>"
+                | "&str"
         )
 }
 
@@ -195,7 +232,8 @@ mod tests {
 
     #[test]
     fn provider_tokens_are_masked() {
-        let f = |n: usize| "0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3".chars().cycle().take(n).collect::<String>();
+        let f =
+            |n: usize| "0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2yZ3".chars().cycle().take(n).collect::<String>();
         let hex = |n: usize| "0123456789abcdef".chars().cycle().take(n).collect::<String>();
         for token in [
             "AKIAIOSFODNN7EXAMPLE".to_owned(),

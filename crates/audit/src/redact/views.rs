@@ -80,8 +80,10 @@ mod tests {
         let redactor = Redactor::new(&[], [1; 32]).unwrap();
         let text = "token ghp_0123456789abcdefghijABCDEFGHIJ012345 end";
         for big in [false, true] {
-            let bytes: Vec<u8> =
-                text.encode_utf16().flat_map(|u| if big { u.to_be_bytes() } else { u.to_le_bytes() }).collect();
+            let bytes: Vec<u8> = text
+                .encode_utf16()
+                .flat_map(|u| if big { u.to_be_bytes() } else { u.to_le_bytes() })
+                .collect();
             let clean = redactor.bytes(&bytes);
             let needle: Vec<u8> = "ghp_0123"
                 .encode_utf16()

@@ -48,7 +48,8 @@ fn literal(value: &Json) -> String {
     match value {
         Json::String(text) => quoted(text),
         Json::Object(members) => {
-            let members: Vec<String> = members.iter().map(|(k, v)| format!("{}: {}", quoted(k), literal(v))).collect();
+            let members: Vec<String> =
+                members.iter().map(|(k, v)| format!("{}: {}", quoted(k), literal(v))).collect();
             format!("{{ {} }}", members.join(", "))
         }
         other => other.to_string(),
@@ -58,7 +59,9 @@ fn literal(value: &Json) -> String {
 pub(super) fn module(compiled: &Compiled, options: &Options) -> String {
     let writer = Writer { variable: &|_| None, px_per_rem: options.px_per_rem };
     let mut out = String::from(HEAD);
-    out.push_str("/** Every token's value in the default mode, by id. */\nexport const tokens = Object.freeze({\n");
+    out.push_str(
+        "/** Every token's value in the default mode, by id. */\nexport const tokens = Object.freeze({\n",
+    );
     // `__proto__` as a key would set the prototype: computed keys never do.
     for (id, token) in &compiled.tokens {
         out.push_str(&format!("  [{}]: {},\n", quoted(id), literal(&value(token, &writer))));
@@ -155,4 +158,3 @@ pub(super) fn json(compiled: &Compiled, options: &Options) -> Result<String, ser
     text.push('\n');
     Ok(text)
 }
-

@@ -12,8 +12,8 @@ use crate::resolve::Token;
 use crate::value::{Slot, Value};
 
 pub use preview::preview;
-pub use text::css_value;
 pub(crate) use text::css_text;
+pub use text::css_value;
 
 /// What to build for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,7 +47,11 @@ pub struct Output {
     pub text: String,
 }
 
-pub(crate) fn emit(compiled: &Compiled, platform: Platform, options: &Options) -> Result<Vec<Output>, String> {
+pub(crate) fn emit(
+    compiled: &Compiled,
+    platform: Platform,
+    options: &Options,
+) -> Result<Vec<Output>, String> {
     let name = |extension: &str| format!("{}.{extension}", options.file);
     Ok(match platform {
         Platform::Css => vec![Output { name: name("css"), text: css::stylesheet(compiled, options) }],

@@ -116,11 +116,19 @@ fn cell(id: &str, token: &Token) -> Markup {
 fn sample(token: &Token, css: &str) -> Markup {
     match token.ty {
         Type::Color => html! { div.sample.check { div style=(format!("background: {css}")) {} } },
-        Type::Gradient => html! { div.sample.check { div style=(format!("background: linear-gradient(90deg, {css})")) {} } },
+        Type::Gradient => {
+            html! { div.sample.check { div style=(format!("background: linear-gradient(90deg, {css})")) {} } }
+        }
         Type::Dimension => html! { div.bar style=(format!("width: {css}")) {} },
-        Type::Typography => html! { div.sample style=(format!("font: {css}; height: auto; border: 0")) { "Aa Bb Cc 123" } },
-        Type::FontFamily => html! { div.sample style=(format!("font-family: {css}; border: 0; font-size: 1.5rem")) { "Aa Bb Cc" } },
-        Type::FontWeight => html! { div.sample style=(format!("font-weight: {css}; border: 0; font-size: 1.5rem")) { "Aa Bb Cc" } },
+        Type::Typography => {
+            html! { div.sample style=(format!("font: {css}; height: auto; border: 0")) { "Aa Bb Cc 123" } }
+        }
+        Type::FontFamily => {
+            html! { div.sample style=(format!("font-family: {css}; border: 0; font-size: 1.5rem")) { "Aa Bb Cc" } }
+        }
+        Type::FontWeight => {
+            html! { div.sample style=(format!("font-weight: {css}; border: 0; font-size: 1.5rem")) { "Aa Bb Cc" } }
+        }
         Type::Shadow => html! { div.stage { div style=(format!("box-shadow: {css}")) {} } },
         Type::Border => html! { div.stage { div style=(format!("border: {css}")) {} } },
         Type::StrokeStyle => html! { div.stage { div style=(format!("border: 4px {css} #444")) {} } },

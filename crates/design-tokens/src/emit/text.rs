@@ -2,8 +2,8 @@
 
 use crate::names::css_identifier;
 use crate::value::{
-    Border, Color, Dimension, Duration, FontWeight, LineCap, LineHeight, Part, Shadow, Slot, Space, Stop, StrokeStyle,
-    Transition, Typography, Value,
+    Border, Color, Dimension, Duration, FontWeight, LineCap, LineHeight, Part, Shadow, Slot, Space, Stop,
+    StrokeStyle, Transition, Typography, Value,
 };
 
 /// How values are written.
@@ -217,26 +217,50 @@ pub(super) fn color(c: &Color) -> String {
             return format!("#{r:02x}{g:02x}{b:02x}");
         }
         if (alpha - alpha.round()).abs() < 1e-9 {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "alpha is from 0 to 1")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "alpha is from 0 to 1"
+            )]
             return format!("#{r:02x}{g:02x}{b:02x}{:02x}", alpha.round() as u8);
         }
         return format!("rgb({r} {g} {b} / {})", number(c.alpha));
     }
-    let part = |i: usize, unit: &str| c.components[i].map_or_else(|| "none".to_owned(), |n| format!("{}{unit}", number(n)));
+    let part = |i: usize, unit: &str| {
+        c.components[i].map_or_else(|| "none".to_owned(), |n| format!("{}{unit}", number(n)))
+    };
     let alpha = if opaque { String::new() } else { format!(" / {}", number(c.alpha)) };
     let name = c.space.name();
     match c.space {
-        Space::Hsl | Space::Hwb => format!("{name}({} {} {}{alpha})", part(0, ""), part(1, "%"), part(2, "%")),
+        Space::Hsl | Space::Hwb => {
+            format!("{name}({} {} {}{alpha})", part(0, ""), part(1, "%"), part(2, "%"))
+        }
         Space::Lab | Space::Lch => format!("{name}({} {} {}{alpha})", part(0, "%"), part(1, ""), part(2, "")),
-        Space::Oklab | Space::Oklch => format!("{name}({} {} {}{alpha})", part(0, ""), part(1, ""), part(2, "")),
+        Space::Oklab | Space::Oklch => {
+            format!("{name}({} {} {}{alpha})", part(0, ""), part(1, ""), part(2, ""))
+        }
         _ => format!("color({name} {} {} {}{alpha})", part(0, ""), part(1, ""), part(2, "")),
     }
 }
 
 /// Generic families and the two vendor words that work only unquoted.
 const GENERIC: [&str; 16] = [
-    "serif", "sans-serif", "monospace", "cursive", "fantasy", "system-ui", "ui-serif", "ui-sans-serif", "ui-monospace",
-    "ui-rounded", "math", "emoji", "fangsong", "-apple-system", "BlinkMacSystemFont", "kai",
+    "serif",
+    "sans-serif",
+    "monospace",
+    "cursive",
+    "fantasy",
+    "system-ui",
+    "ui-serif",
+    "ui-sans-serif",
+    "ui-monospace",
+    "ui-rounded",
+    "math",
+    "emoji",
+    "fangsong",
+    "-apple-system",
+    "BlinkMacSystemFont",
+    "kai",
 ];
 
 pub(super) fn family(names: &[String]) -> String {
@@ -252,7 +276,8 @@ pub(super) fn family(names: &[String]) -> String {
 
 fn is_keyword(name: &str) -> bool {
     let words = ["inherit", "initial", "unset", "revert", "default", "none"];
-    words.iter().any(|w| name.eq_ignore_ascii_case(w)) || GENERIC.iter().any(|w| name.eq_ignore_ascii_case(w) && name != *w)
+    words.iter().any(|w| name.eq_ignore_ascii_case(w))
+        || GENERIC.iter().any(|w| name.eq_ignore_ascii_case(w) && name != *w)
 }
 
 fn duration(d: &Duration) -> String {
@@ -268,7 +293,11 @@ fn bezier(b: &[f64; 4]) -> String {
 fn stroke(s: &StrokeStyle) -> &'static str {
     match s {
         StrokeStyle::Named(name) => name,
-        StrokeStyle::Dashes { cap: LineCap::Round, array } if array.first().is_some_and(|d| d.value == 0.0) => "dotted",
+        StrokeStyle::Dashes { cap: LineCap::Round, array }
+            if array.first().is_some_and(|d| d.value == 0.0) =>
+        {
+            "dotted"
+        }
         StrokeStyle::Dashes { .. } => "dashed",
     }
 }
@@ -289,7 +318,9 @@ mod tests {
 
     #[test]
     fn text_cannot_break_out() {
-        for hostile in ["red; } body { display: none", "a}b", "x /* y", "\"open", "1px !important", "a\\", "(", "\u{1}"] {
+        for hostile in
+            ["red; } body { display: none", "a}b", "x /* y", "\"open", "1px !important", "a\\", "(", "\u{1}"]
+        {
             let out = safe(hostile);
             assert!(out.starts_with('"') && out.ends_with('"'), "{hostile:?} -> {out}");
         }
@@ -306,12 +337,16 @@ mod tests {
 
     #[test]
     fn numbers_are_plain() {
-        assert_eq!([number(-0.0), number(1e-7), number(1.5), number(1e21)], ["0", "0.0000001", "1.5", "1000000000000000000000"]);
+        assert_eq!(
+            [number(-0.0), number(1e-7), number(1.5), number(1e21)],
+            ["0", "0.0000001", "1.5", "1000000000000000000000"]
+        );
     }
 
     #[test]
     fn families_are_quoted_where_css_needs_it() {
-        let names = ["Inter", "Helvetica Neue", "sans-serif", "Sans-Serif", "inherit", "a\"b", "-apple-system"];
+        let names =
+            ["Inter", "Helvetica Neue", "sans-serif", "Sans-Serif", "inherit", "a\"b", "-apple-system"];
         let names: Vec<String> = names.iter().map(|n| (*n).to_owned()).collect();
         assert_eq!(
             family(&names),

@@ -161,7 +161,8 @@ impl Color {
     /// The format's own JSON.
     #[must_use]
     pub fn to_json(&self) -> Json {
-        let components: Vec<Json> = self.components.iter().map(|c| c.map_or_else(|| json!("none"), number)).collect();
+        let components: Vec<Json> =
+            self.components.iter().map(|c| c.map_or_else(|| json!("none"), number)).collect();
         let mut out = json!({ "colorSpace": self.space.name(), "components": components });
         if let Some(object) = out.as_object_mut() {
             if (self.alpha - 1.0).abs() > f64::EPSILON {
@@ -249,7 +250,8 @@ fn to_byte(component: f64) -> Option<u8> {
     let scaled = component * 255.0;
     let rounded = scaled.round();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be a byte")]
-    let byte = ((0.0..=255.0).contains(&rounded) && (scaled - rounded).abs() < 0.002).then_some(rounded as u8);
+    let byte =
+        ((0.0..=255.0).contains(&rounded) && (scaled - rounded).abs() < 0.002).then_some(rounded as u8);
     byte
 }
 
@@ -266,7 +268,12 @@ fn exact_hex(text: &str) -> Option<Color> {
     };
     let part = |i: usize| byte(i).map(|b| f64::from(b) / 255.0);
     let alpha = if matches!(digits.len(), 4 | 8) { part(3)? } else { 1.0 };
-    Some(Color { space: Space::Srgb, components: [Some(part(0)?), Some(part(1)?), Some(part(2)?)], alpha, hex: None })
+    Some(Color {
+        space: Space::Srgb,
+        components: [Some(part(0)?), Some(part(1)?), Some(part(2)?)],
+        alpha,
+        hex: None,
+    })
 }
 
 /// The double with the same shortest decimal as the single, so that `0.1` stays `0.1`.
@@ -299,7 +306,12 @@ mod tests {
 
     #[test]
     fn gamut_is_told_without_clamping() {
-        let wide = Color { space: Space::DisplayP3, components: [Some(0.0), Some(1.0), Some(0.0)], alpha: 1.0, hex: None };
+        let wide = Color {
+            space: Space::DisplayP3,
+            components: [Some(0.0), Some(1.0), Some(0.0)],
+            alpha: 1.0,
+            hex: None,
+        };
         assert!(!wide.in_srgb_gamut() && wide.to_srgb()[1] > 1.0);
     }
 }

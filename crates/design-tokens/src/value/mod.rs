@@ -67,8 +67,9 @@ impl Type {
             "lineHeights" | "opacity" | "lineHeight" | "integer" => Self::Number,
             "time" => Self::Duration,
             "boxShadow" => Self::Shadow,
-            "string" | "boolean" | "link" | "file" | "other" | "text" | "textCase" | "textDecoration" | "asset"
-            | "content" | "fontStyle" | "html" | "composition" | "percentage" | "custom-fontStyle" | "custom" => Self::Text,
+            "string" | "boolean" | "link" | "file" | "other" | "text" | "textCase" | "textDecoration"
+            | "asset" | "content" | "fontStyle" | "html" | "composition" | "percentage"
+            | "custom-fontStyle" | "custom" => Self::Text,
             _ => return None,
         })
     }

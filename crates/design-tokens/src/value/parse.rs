@@ -4,8 +4,8 @@
 use super::color::{Color, Space};
 use super::primitive::{LEGACY_UNITS, STROKES, UNITS, WEIGHTS};
 use super::{
-    Border, Dimension, Duration, FontWeight, LineCap, LineHeight, Part, Shadow, Slot, Stop, StrokeStyle, Transition,
-    Type, Typography, Value,
+    Border, Dimension, Duration, FontWeight, LineCap, LineHeight, Part, Shadow, Slot, Stop, StrokeStyle,
+    Transition, Type, Typography, Value,
 };
 use crate::diagnostic::{At, Diagnostics};
 use crate::json::{Kind, Node};
@@ -103,7 +103,12 @@ fn reference_of(node: &Node, cx: &mut dyn Context) -> Option<Option<(At, Referre
             None => Some(None),
             Some(Ok(path)) => Some(Some((node.at, Ok(path)))),
             Some(Err(why)) => {
-                cx.diagnostics().error(node.at, "bad-reference", format!("{text:?}: {why}"), "write `{group.token}`");
+                cx.diagnostics().error(
+                    node.at,
+                    "bad-reference",
+                    format!("{text:?}: {why}"),
+                    "write `{group.token}`",
+                );
                 None
             }
         };
@@ -115,7 +120,12 @@ fn reference_of(node: &Node, cx: &mut dyn Context) -> Option<Option<(At, Referre
     match reference::pointer(text) {
         Ok(segments) => Some(Some((target.at, Err(segments)))),
         Err(why) => {
-            cx.diagnostics().error(target.at, "bad-reference", format!("{text:?}: {why}"), "write `#/group/token`");
+            cx.diagnostics().error(
+                target.at,
+                "bad-reference",
+                format!("{text:?}: {why}"),
+                "write `#/group/token`",
+            );
             None
         }
     }
@@ -125,7 +135,12 @@ fn reference_of(node: &Node, cx: &mut dyn Context) -> Option<Option<(At, Referre
 fn member<'n>(node: &'n Node, name: &str, cx: &mut dyn Context) -> Option<&'n Node> {
     let found = node.get(name);
     if found.is_none() {
-        cx.diagnostics().error(node.at, "missing-member", format!("the member {name:?} is missing"), "add it");
+        cx.diagnostics().error(
+            node.at,
+            "missing-member",
+            format!("the member {name:?} is missing"),
+            "add it",
+        );
     }
     found
 }
@@ -175,11 +190,21 @@ fn own_color(node: &Node, cx: &mut dyn Context) -> Option<Color> {
             return Some(color);
         }
         let message = format!("{text:?} is not a colour");
-        cx.diagnostics().error(node.at, "bad-color", message, "write hex, or a colour function of CSS Color 4");
+        cx.diagnostics().error(
+            node.at,
+            "bad-color",
+            message,
+            "write hex, or a colour function of CSS Color 4",
+        );
         return None;
     }
     if node.object().is_none() {
-        return wrong(node, cx, "a colour", "write `{ \"colorSpace\": \"srgb\", \"components\": [1, 0, 0] }`");
+        return wrong(
+            node,
+            cx,
+            "a colour",
+            "write `{ \"colorSpace\": \"srgb\", \"components\": [1, 0, 0] }`",
+        );
     }
     only(node, &["colorSpace", "components", "alpha", "hex"], cx)?;
     let space_node = member(node, "colorSpace", cx)?;
@@ -189,7 +214,12 @@ fn own_color(node: &Node, cx: &mut dyn Context) -> Option<Color> {
         None => {
             let names: Vec<&str> = Space::ALL.iter().map(|(n, _)| *n).collect();
             let message = format!("{} is not a colour space", space_node.to_value());
-            cx.diagnostics().error(space_node.at, "color-space", message, format!("one of {}", names.join(", ")));
+            cx.diagnostics().error(
+                space_node.at,
+                "color-space",
+                message,
+                format!("one of {}", names.join(", ")),
+            );
             return None;
         }
     };
@@ -216,7 +246,12 @@ fn own_color(node: &Node, cx: &mut dyn Context) -> Option<Color> {
         Some(alpha) => {
             let n = number_in(alpha, cx)?;
             if !(0.0..=1.0).contains(&n) {
-                cx.diagnostics().error(alpha.at, "color-range", format!("alpha is from 0 to 1, this is {n}"), "");
+                cx.diagnostics().error(
+                    alpha.at,
+                    "color-range",
+                    format!("alpha is from 0 to 1, this is {n}"),
+                    "",
+                );
                 return None;
             }
             n
@@ -226,7 +261,8 @@ fn own_color(node: &Node, cx: &mut dyn Context) -> Option<Color> {
         None => None,
         Some(hex) => {
             let hex = followed(hex, cx)?;
-            let fits = |s: &str| s.len() == 7 && s.starts_with('#') && s[1..].bytes().all(|b| b.is_ascii_hexdigit());
+            let fits =
+                |s: &str| s.len() == 7 && s.starts_with('#') && s[1..].bytes().all(|b| b.is_ascii_hexdigit());
             match hex.string().filter(|s| fits(s)) {
                 Some(text) => Some(text.to_owned()),
                 None => {
@@ -299,7 +335,8 @@ type OrText<T> = Result<Slot<T>, Vec<Part>>;
 
 fn dimension_or_text(node: &Node, cx: &mut dyn Context) -> Option<OrText<Dimension>> {
     if let Some(source) = node.string().filter(|s| reference::curly(s).is_none()) {
-        let plain = split_unit(source).is_some_and(|(n, u)| u.is_empty() || unit(u).is_some() && n.is_finite());
+        let plain =
+            split_unit(source).is_some_and(|(n, u)| u.is_empty() || unit(u).is_some() && n.is_finite());
         if !plain {
             // Several lengths, mathematics, keywords: CSS text of an older dialect.
             legacy(node.at, cx, "text as a dimension", "write `{ \"value\": 16, \"unit\": \"px\" }`");
@@ -310,7 +347,9 @@ fn dimension_or_text(node: &Node, cx: &mut dyn Context) -> Option<OrText<Dimensi
         let (id, ty, value) = cx.token(node.at, &path)?;
         return match value {
             Value::Dimension(value) => Some(Ok(Slot { value, alias: Some(id) })),
-            Value::Number(n) if cx.plain() => Some(Ok(Slot { value: Dimension { value: n, unit: "" }, alias: Some(id) })),
+            Value::Number(n) if cx.plain() => {
+                Some(Ok(Slot { value: Dimension { value: n, unit: "" }, alias: Some(id) }))
+            }
             Value::Text(_) => Some(Err(vec![Part::Token(id, Box::new(value))])),
             _ => {
                 let message = format!("{{{id}}} is a {}, a dimension is needed here", ty.name());
@@ -336,7 +375,8 @@ fn own_dimension(node: &Node, cx: &mut dyn Context) -> Option<Dimension> {
     const FIX: &str = "write `{ \"value\": 16, \"unit\": \"px\" }`";
     if let Some(text) = node.string() {
         legacy(node.at, cx, "a dimension as a string", FIX);
-        let parsed = split_unit(text).and_then(|(value, u)| Some((value, if u.is_empty() { "px" } else { unit(u)? })));
+        let parsed =
+            split_unit(text).and_then(|(value, u)| Some((value, if u.is_empty() { "px" } else { unit(u)? })));
         return match parsed {
             Some((value, unit)) => Some(Dimension { value, unit }),
             None => {
@@ -411,7 +451,12 @@ fn font_weight(node: &Node, cx: &mut dyn Context) -> Option<Slot<FontWeight>> {
             if (1.0..=1000.0).contains(&n) {
                 return Some(FontWeight(n));
             }
-            cx.diagnostics().error(node.at, "font-weight", format!("a weight is from 1 to 1000, this is {n}"), "");
+            cx.diagnostics().error(
+                node.at,
+                "font-weight",
+                format!("a weight is from 1 to 1000, this is {n}"),
+                "",
+            );
             return None;
         }
         let Some(text) = node.string() else { return wrong(node, cx, "a font weight", "") };
@@ -423,7 +468,12 @@ fn font_weight(node: &Node, cx: &mut dyn Context) -> Option<Slot<FontWeight>> {
         let known = WEIGHTS.iter().find(|(name, _)| name.replace('-', "") == plain).map(|(_, n)| *n);
         match known.or_else(|| plain.parse().ok().filter(|n| (1.0..=1000.0).contains(n))) {
             Some(n) => {
-                legacy(node.at, cx, "this spelling of a weight", "write the number, or `semi-bold` and the like");
+                legacy(
+                    node.at,
+                    cx,
+                    "this spelling of a weight",
+                    "write the number, or `semi-bold` and the like",
+                );
                 Some(FontWeight(n))
             }
             None => {
@@ -471,7 +521,12 @@ fn duration(node: &Node, cx: &mut dyn Context) -> Option<Slot<Duration>> {
         match unit.string().and_then(named) {
             Some(unit) => Some(Duration { value, unit }),
             None => {
-                cx.diagnostics().error(unit.at, "unit", format!("{} is not a unit of time", unit.to_value()), "ms or s");
+                cx.diagnostics().error(
+                    unit.at,
+                    "unit",
+                    format!("{} is not a unit of time", unit.to_value()),
+                    "ms or s",
+                );
                 None
             }
         }
@@ -489,7 +544,12 @@ fn bezier(node: &Node, cx: &mut dyn Context) -> Option<Slot<[f64; 4]>> {
             if let Some(curve) = curve(text) {
                 return Some(curve);
             }
-            cx.diagnostics().error(node.at, "bad-curve", format!("{text:?} is not a curve"), "write four numbers");
+            cx.diagnostics().error(
+                node.at,
+                "bad-curve",
+                format!("{text:?} is not a curve"),
+                "write four numbers",
+            );
             return None;
         }
         let Some(items @ [_, _, _, _]) = node.array() else { return wrong(node, cx, "four numbers", "") };
@@ -530,7 +590,9 @@ fn plain_number(node: &Node, cx: &mut dyn Context) -> Option<OrText<f64>> {
             legacy(node.at, cx, "a number as a string", "write it without quotes");
             return Some(Ok(Slot::own(n)));
         }
-        if let Some(n) = source.trim().strip_suffix('%').and_then(|p| p.trim().parse::<f64>().ok()).filter(|_| cx.plain()) {
+        if let Some(n) =
+            source.trim().strip_suffix('%').and_then(|p| p.trim().parse::<f64>().ok()).filter(|_| cx.plain())
+        {
             return Some(Ok(Slot::own(n / 100.0)));
         }
         if cx.plain() || reference::template(source).is_some() {
@@ -635,7 +697,9 @@ fn shadow(node: &Node, cx: &mut dyn Context) -> Option<Value> {
 }
 
 fn one_or_more_shadows(node: &Node, cx: &mut dyn Context) -> Option<Vec<Slot<Shadow>>> {
-    let Some((at, reference)) = reference_of(node, cx)? else { return Some(vec![Slot::own(one_shadow(node, cx)?)]) };
+    let Some((at, reference)) = reference_of(node, cx)? else {
+        return Some(vec![Slot::own(one_shadow(node, cx)?)]);
+    };
     let target = match reference {
         Ok(path) => cx.token(at, &path).map(|(id, ty, value)| Target::Token(id, ty, value))?,
         Err(segments) => cx.pointer(at, &segments)?,
@@ -808,8 +872,10 @@ fn text(node: &Node, cx: &mut dyn Context) -> Option<Vec<Part>> {
         Kind::String(s) => s.clone(),
         Kind::Number(_) | Kind::Bool(_) => node.to_value().to_string(),
         Kind::Array(items) if items.iter().all(|i| i.string().is_some() || i.number().is_some()) => {
-            let parts: Vec<String> =
-                items.iter().map(|i| i.string().map_or_else(|| i.to_value().to_string(), str::to_owned)).collect();
+            let parts: Vec<String> = items
+                .iter()
+                .map(|i| i.string().map_or_else(|| i.to_value().to_string(), str::to_owned))
+                .collect();
             parts.join(", ")
         }
         _ => return wrong(node, cx, "text", "a value of this kind has no form in CSS"),

@@ -7,8 +7,8 @@ use cap_fs_ext::DirExt as _;
 use contract::{Code, Effect, Fault, Key, Plan, Receipt, RelPath, State, TranscriptId};
 use serde::{Deserialize, Serialize};
 
-use super::step::Step;
 use super::Applied;
+use super::step::Step;
 use crate::branch;
 use crate::jail::{self, TEMPORARY};
 use crate::request::Outcome;
@@ -112,9 +112,15 @@ impl Journal {
                 return Err(Fault::new(Code::Conflict, format!("{directory}: its folder is gone")));
             };
             match parent.create_dir(directory.file_name()) {
-                Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => return Err(jail::fault(directory, &e)),
+                Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => {
+                    return Err(jail::fault(directory, &e));
+                }
                 // Made by someone meanwhile: as good, as long as it is a directory.
-                _ => drop(parent.open_dir_nofollow(directory.file_name()).map_err(|e| jail::fault(directory, &e))?),
+                _ => drop(
+                    parent
+                        .open_dir_nofollow(directory.file_name())
+                        .map_err(|e| jail::fault(directory, &e))?,
+                ),
             }
         }
         self.steps.iter().try_for_each(|step| step.stage(root, state))?;
@@ -138,7 +144,7 @@ impl Journal {
             if self.sending {
                 Outcome::Unknown { key: self.key.clone() }
             } else {
-                Outcome::NotSent("the process stopped before the request was sent".into())
+                Outcome::NotSent { why: "the process stopped before the request was sent".into() }
             }
         })
     }
@@ -171,7 +177,12 @@ impl Journal {
     }
 
     /// Writes the receipt and removes what was displaced.
-    pub(super) fn finish(self, root: &Root, state: &StateDir, request: Option<Outcome>) -> Result<Applied, Fault> {
+    pub(super) fn finish(
+        self,
+        root: &Root,
+        state: &StateDir,
+        request: Option<Outcome>,
+    ) -> Result<Applied, Fault> {
         let id = self.plan.id().map_err(|e| Fault::internal(e.to_string()))?;
         let receipt = Receipt {
             plan: id,
@@ -228,6 +239,11 @@ impl Journal {
             let committed = match path.extension().and_then(|e| e.to_str()) {
                 Some(PREPARED) => false,
                 Some(COMMITTED) => true,
+                Some("new") => {
+                    // A journal whose writing was cut off before it got its name: nothing had happened yet.
+                    std::fs::remove_file(&path).map_err(|e| broken("journal", &e))?;
+                    continue;
+                }
                 _ => continue,
             };
             let Some(journal) = state.read_json::<Self>(&path) else {
@@ -242,7 +258,12 @@ impl Journal {
     /// The places that earlier recoveries had to leave and nobody has accepted yet.
     pub(super) fn blocked(state: &StateDir) -> Result<Vec<Blocked>, Fault> {
         let why = |path: &PathBuf| path.extension().is_some_and(|e| e == "why");
-        Ok(entries(state)?.iter().filter(|p| why(p)).filter_map(|p| state.read_json::<Vec<Blocked>>(p)).flatten().collect())
+        Ok(entries(state)?
+            .iter()
+            .filter(|p| why(p))
+            .filter_map(|p| state.read_json::<Vec<Blocked>>(p))
+            .flatten()
+            .collect())
     }
 
     /// Forgets them.

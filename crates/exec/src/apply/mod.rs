@@ -17,7 +17,9 @@ mod step;
 
 use std::collections::BTreeMap;
 
-use contract::{Code, Digest, Effect, Fault, Observation, Plan, Precondition, Receipt, RelPath, State, TranscriptId};
+use contract::{
+    Code, Digest, Effect, Fault, Observation, Plan, Precondition, Receipt, RelPath, State, TranscriptId,
+};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
@@ -28,8 +30,8 @@ use crate::request::{self, Outcome, Sender};
 use crate::root::{Rights, Root};
 use crate::state::StateDir;
 use crate::view::View;
-use journal::Journal;
 pub use journal::Blocked;
+use journal::Journal;
 
 /// What an applied plan did: enough to show it and to take it back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -133,7 +135,8 @@ fn happen(
     }
     for effect in &plan.effects {
         if let Effect::Branch(planned) = effect {
-            let written = branch::write_commit(root, state, planned, transcript_trailer(&journal.transcript))?;
+            let written =
+                branch::write_commit(root, state, planned, transcript_trailer(&journal.transcript))?;
             // The journal knows the commit before the branch exists, so that recovery can take it back.
             journal.add_branch(state, &planned.name, &written)?;
             branch::create(root, &planned.name, &written)?;
@@ -147,12 +150,13 @@ fn transcript_trailer(transcript: &TranscriptId) -> String {
 }
 
 fn send(state: &StateDir, plan: &Plan, journal: &Journal, sender: Option<&dyn Sender>) -> Option<Outcome> {
-    let planned = plan.effects.iter().find_map(|e| if let Effect::Request(r) = e { Some(r) } else { None })?;
+    let planned =
+        plan.effects.iter().find_map(|e| if let Effect::Request(r) = e { Some(r) } else { None })?;
     Some(match (sender, state.blob(&planned.body)) {
-        (_, Err(_)) => Outcome::NotSent("the body has expired".into()),
-        (None, _) => Outcome::NotSent("no connections are allowed here".into()),
+        (_, Err(_)) => Outcome::NotSent { why: "the body has expired".into() },
+        (None, _) => Outcome::NotSent { why: "no connections are allowed here".into() },
         (Some(sender), Ok(body)) => match journal.mark_sending(state) {
-            Err(fault) => Outcome::NotSent(fault.message),
+            Err(fault) => Outcome::NotSent { why: fault.message },
             Ok(()) => request::perform(sender, planned, &body, &journal.key),
         },
     })
@@ -193,7 +197,8 @@ fn refuse_blocked(blocked: &[Blocked]) -> Result<(), Fault> {
     for b in blocked {
         fault = fault.about(b.path.as_str());
     }
-    Err(fault.suggest("Look at the paths; when they are as you want them, run `gatewright recover --accept`."))
+    Err(fault
+        .suggest("Look at the paths; when they are as you want them, run `gatewright recover --accept`."))
 }
 
 /// Accepts the paths that recovery had to leave as they are.
@@ -252,7 +257,11 @@ fn conflict(moved: &[Precondition]) -> Result<(), Fault> {
 }
 
 /// The plan that takes `applied` back. A state other than the one that it left is a `conflict`.
-pub fn plan_undo(root: &std::sync::Arc<Root>, state: &StateDir, applied: &Applied) -> Result<Proposal, Fault> {
+pub fn plan_undo(
+    root: &std::sync::Arc<Root>,
+    state: &StateDir,
+    applied: &Applied,
+) -> Result<Proposal, Fault> {
     let plan = &applied.plan;
     let mut moved = Vec::new();
     let view = View::new(std::sync::Arc::clone(root), CancellationToken::new());
@@ -262,7 +271,10 @@ pub fn plan_undo(root: &std::sync::Arc<Root>, state: &StateDir, applied: &Applie
         if let Some(change) = effect.change() {
             let now = view.state(&change.path)?;
             if now != change.after {
-                moved.push(Precondition { path: change.path.to_string(), why: format!("it is now {now}, which is later work") });
+                moved.push(Precondition {
+                    path: change.path.to_string(),
+                    why: format!("it is now {now}, which is later work"),
+                });
                 continue;
             }
             let back = contract::effect::Change {

@@ -3,7 +3,9 @@
 use std::io::Write as _;
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
-use cap_std::fs::{Dir, MetadataExt as _, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _};
+use cap_std::fs::{
+    Dir, MetadataExt as _, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _,
+};
 use contract::{Code, Fault, RelPath, State};
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
@@ -107,7 +109,12 @@ impl Step {
     /// knew are left, or put back where they were; where that cannot be, the place is reported.
     ///
     /// `staged` says that every step's content was whole before any took its place.
-    pub(super) fn take_back(&self, root: &Root, state: &StateDir, staged: bool) -> Result<Option<Blocked>, Fault> {
+    pub(super) fn take_back(
+        &self,
+        root: &Root,
+        state: &StateDir,
+        staged: bool,
+    ) -> Result<Option<Blocked>, Fault> {
         let Some(parent) = self.parent(root)? else { return Ok(None) };
         let (name, temporary) = (self.name(), self.temporary.as_str());
         let beside = jail::state_in(&parent, temporary, &self.path)?;
@@ -148,7 +155,9 @@ impl Step {
             return Ok(Some(self.blocked("someone wrote over what the plan had put there")));
         }
         self.salvage(&parent, temporary, state)?;
-        Ok(Some(self.blocked("two others wrote here while the plan was applied; the earlier is in the salvage folder")))
+        Ok(Some(self.blocked(
+            "two others wrote here while the plan was applied; the earlier is in the salvage folder",
+        )))
     }
 
     /// Whether the step took place: what is beside is no longer what was staged.
@@ -177,7 +186,9 @@ impl Step {
             return Ok(None);
         }
         self.salvage(parent, &self.temporary, state)?;
-        Ok(Some(self.blocked("someone wrote to what the plan displaced; their bytes are in the salvage folder")))
+        Ok(Some(
+            self.blocked("someone wrote to what the plan displaced; their bytes are in the salvage folder"),
+        ))
     }
 
     fn salvage(&self, parent: &Dir, name: &str, state: &StateDir) -> Result<(), Fault> {

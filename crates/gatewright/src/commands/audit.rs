@@ -31,7 +31,9 @@ pub fn run(root: Option<&Path>, command: AuditCommand) -> CommandResult {
         AuditCommand::Tail { count, output } => tail(&state, count, output),
         AuditCommand::Export { format, to } => export(&state, format, to.as_deref()),
         AuditCommand::Prove { check: Some(file), .. } => check_proof(&file),
-        AuditCommand::Prove { transcript, since, .. } => prove(&state, transcript.as_deref(), since.as_deref()),
+        AuditCommand::Prove { transcript, since, .. } => {
+            prove(&state, transcript.as_deref(), since.as_deref())
+        }
         AuditCommand::Rotate { key } => rotate(&state, key),
     }
 }
@@ -53,7 +55,8 @@ fn anchors(dir: &Path, text: &str) -> Result<Vec<Anchor>, CommandError> {
         })?;
         return Ok(vec![Anchor { ledger, seq, root }]);
     }
-    let bytes = std::fs::read(text).map_err(|e| usage(format!("--anchor {text}: neither SEQ:ROOT nor a file ({e})")))?;
+    let bytes = std::fs::read(text)
+        .map_err(|e| usage(format!("--anchor {text}: neither SEQ:ROOT nor a file ({e})")))?;
     let value: Value = serde_json::from_slice(&bytes).map_err(|e| usage(format!("--anchor {text}: {e}")))?;
     let list = if value.is_array() { value } else { json!([value]) };
     serde_json::from_value(list).map_err(|e| usage(format!("--anchor {text}: {e}")))
@@ -92,8 +95,17 @@ fn check(
 
 fn print_report(report: &Report) {
     let style = if report.intact { GOOD } else { BAD };
-    anstream::println!("{style}{}{style:#} ledger {}", report.verdict(), report.ledger.get(..8).unwrap_or_default());
-    anstream::println!("  {} records, {} of them calls, root {}", report.records, report.transcripts, report.root);
+    anstream::println!(
+        "{style}{}{style:#} ledger {}",
+        report.verdict(),
+        report.ledger.get(..8).unwrap_or_default()
+    );
+    anstream::println!(
+        "  {} records, {} of them calls, root {}",
+        report.records,
+        report.transcripts,
+        report.root
+    );
     let macs = if report.macs_checked { "every MAC checked" } else { "MACs not checked (no first key)" };
     anstream::println!("  {macs}; {} checkpoints and {} anchors matched", report.checkpoints, report.anchors);
     for finding in &report.findings {
@@ -127,7 +139,7 @@ fn show(state: &StateDir, name: &str, output: Format) -> CommandResult {
     }
     call.effects.iter().for_each(|effect| anstream::println!("  {effect}"));
     if let Some(error) = &call.error {
-        term::fault(error);
+        anstream::println!("  {BAD}{}{BAD:#}: {}", error.code.as_str(), error.message);
     }
     if !call.stdout.is_empty() {
         anstream::println!("\n{}", call.stdout);
@@ -152,7 +164,11 @@ fn tail(state: &StateDir, count: usize, output: Format) -> CommandResult {
             None => (DIM, "read"),
         };
         let (at, id) = (call.timestamp_start.get(..19).unwrap_or_default(), call.id.as_str());
-        anstream::println!("{:>5} {DIM}{at}{DIM:#} {id} {style}{outcome:<10}{style:#} {}", entry.seq, call.tool_name);
+        anstream::println!(
+            "{:>5} {DIM}{at}{DIM:#} {id} {style}{outcome:<10}{style:#} {}",
+            entry.seq,
+            call.tool_name
+        );
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -196,7 +212,8 @@ fn prove(state: &StateDir, transcript: Option<&str>, since: Option<&str>) -> Com
 
 fn check_proof(file: &Path) -> CommandResult {
     let bytes = std::fs::read(file)?;
-    let proof: Proof = serde_json::from_slice(&bytes).map_err(|e| usage(format!("{}: {e}", file.display())))?;
+    let proof: Proof =
+        serde_json::from_slice(&bytes).map_err(|e| usage(format!("{}: {e}", file.display())))?;
     if proof.holds() {
         anstream::println!("{GOOD}holds{GOOD:#} record {} under root {}", proof.seq, proof.anchor.root);
         return Ok(ExitCode::SUCCESS);

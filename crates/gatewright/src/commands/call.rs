@@ -97,12 +97,19 @@ fn show(tool: &str, done: &Done) {
                     term::diff(&plan.diff);
                 }
                 if reply.envelope.status == Status::Proposed {
-                    anstream::println!("\n{NOTE}A rehearsal: nothing was changed.{NOTE:#} To do exactly this:");
+                    anstream::println!(
+                        "\n{NOTE}A rehearsal: nothing was changed.{NOTE:#} To do exactly this:"
+                    );
                     anstream::println!("  gatewright call {tool} … --apply --plan {}", plan.id);
                 }
             }
             if let Some(cut) = &reply.envelope.truncated {
-                anstream::println!("{DIM}showing {} of {} lines; all: {}{DIM:#}", cut.shown, cut.total, cut.next);
+                anstream::println!(
+                    "{DIM}showing {} of {} lines; all: {}{DIM:#}",
+                    cut.shown,
+                    cut.total,
+                    cut.next
+                );
             }
             if reply.envelope.status == Status::Completed && reply.envelope.plan.is_some() {
                 let id = done.metadata.transcript.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -132,7 +139,10 @@ fn parse(spec: &Spec, rest: &[String]) -> Result<Parsed, CommandError> {
             None => (flag, None),
         };
         let mut value = || {
-            inline.clone().or_else(|| words.next().cloned()).ok_or_else(|| usage(format!("--{flag} needs a value")))
+            inline
+                .clone()
+                .or_else(|| words.next().cloned())
+                .ok_or_else(|| usage(format!("--{flag} needs a value")))
         };
         match flag {
             "output" => match value()?.as_str() {
@@ -169,7 +179,9 @@ fn field(
 ) -> Result<(), CommandError> {
     let empty = Map::new();
     let properties = spec.input_schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
-    let name = [flag.to_owned(), flag.replace('-', "_"), camel(flag)].into_iter().find(|n| properties.contains_key(n));
+    let name = [flag.to_owned(), flag.replace('-', "_"), camel(flag)]
+        .into_iter()
+        .find(|n| properties.contains_key(n));
     let Some((name, schema)) = name.and_then(|n| properties.get(&n).map(|schema| (n, schema))) else {
         let known: Vec<&str> = properties.keys().map(String::as_str).collect();
         return Err(CommandError::Usage(format!(
@@ -180,13 +192,16 @@ fn field(
     };
     let kind = schema.get("type").and_then(Value::as_str).unwrap_or("string");
     if kind == "boolean" {
-        let explicit = inline.or_else(|| words.next_if(|w| matches!(w.as_str(), "true" | "false")).map(String::as_str));
+        let explicit =
+            inline.or_else(|| words.next_if(|w| matches!(w.as_str(), "true" | "false")).map(String::as_str));
         arguments.insert(name, json!(explicit.is_none_or(|w| w == "true")));
         return Ok(());
     }
     let text = match inline {
         Some(text) => text.to_owned(),
-        None => words.next().cloned().ok_or_else(|| CommandError::Usage(format!("--{flag} needs a value")))?,
+        None => {
+            words.next().cloned().ok_or_else(|| CommandError::Usage(format!("--{flag} needs a value")))?
+        }
     };
     let wrong = |error: serde_json::Error| CommandError::Usage(format!("--{flag} {text}: {error}"));
     let value = match kind {

@@ -20,7 +20,10 @@ pub fn run(asked: Option<&Path>) -> CommandResult {
     let root = compose::root(asked);
     let checks = [
         Check { what: "root", how: root_check(&root) },
-        Check { what: "configuration", how: config_check(root.as_ref().ok().and_then(Option::as_ref).map(|r| r.path())) },
+        Check {
+            what: "configuration",
+            how: config_check(root.as_ref().ok().and_then(Option::as_ref).map(|r| r.path())),
+        },
         Check { what: "state", how: state_check() },
         Check { what: "ledger", how: ledger_check(&root) },
         Check { what: "git", how: git_check(&root) },
@@ -53,12 +56,16 @@ fn root_check(root: &Root) -> Result<String, (String, String)> {
 }
 
 fn config_check(root: Option<&Path>) -> Result<String, (String, String)> {
-    let config = config::load(root).map_err(|e| (e.to_string(), "`gatewright config schema` prints what is understood".to_owned()))?;
+    let config = config::load(root)
+        .map_err(|e| (e.to_string(), "`gatewright config schema` prints what is understood".to_owned()))?;
     match config.inert.as_slice() {
         [] => Ok("understood".into()),
         inert => Err((
             format!("gatewright.toml says [{}], which only your own configuration may", inert.join("], [")),
-            format!("move it to {}", config::user_path().map(|p| p.display().to_string()).unwrap_or_default()),
+            format!(
+                "move it to {}",
+                config::user_path().map(|p| p.display().to_string()).unwrap_or_default()
+            ),
         )),
     }
 }
@@ -70,7 +77,8 @@ fn state_check() -> Result<String, (String, String)> {
 
 fn ledger_check(root: &Root) -> Result<String, (String, String)> {
     let fix = || "free disk space, or restore write access to the state folder".to_owned();
-    let state = compose::state(root.as_ref().ok().and_then(|r| r.as_deref())).map_err(|f| (f.message, fix()))?;
+    let state =
+        compose::state(root.as_ref().ok().and_then(|r| r.as_deref())).map_err(|f| (f.message, fix()))?;
     let ledger = Ledger::open(&state.ledger()).map_err(|e| (e.to_string(), fix()))?;
     let anchor = ledger.anchor().map_err(|e| (e.to_string(), fix()))?;
     let records = anchor.map_or(0, |a| a.seq + 1);

@@ -22,7 +22,9 @@ pub fn transcripts(entries: &[Entry]) -> impl DoubleEndedIterator<Item = (&Entry
 
 /// Whether a call changed something.
 pub fn has_applied(transcript: &Transcript) -> bool {
-    transcript.execution_mode == ExecutionMode::Apply && transcript.error.is_none() && !transcript.effects.is_empty()
+    transcript.execution_mode == ExecutionMode::Apply
+        && transcript.error.is_none()
+        && !transcript.effects.is_empty()
 }
 
 /// The call that `name` means. `last` is the latest that `eligible` says yes to.
@@ -42,6 +44,7 @@ pub fn one<'e>(
         [one] if !name.is_empty() => Ok(*one),
         [] => Err(Fault::new(Code::NotFound, format!("there is no call {name:?}"))
             .suggest("`gatewright audit tail` lists the calls.")),
-        _ => Err(Fault::invalid(format!("{} calls begin with {name:?}", found.len())).suggest("Give more of the id.")),
+        _ => Err(Fault::invalid(format!("{} calls begin with {name:?}", found.len()))
+            .suggest("Give more of the id.")),
     }
 }

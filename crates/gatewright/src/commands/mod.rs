@@ -84,7 +84,8 @@ fn init_logging(serving: bool) {
     let filter = std::env::var("LOG_LEVEL").ok().filter(|l| !l.is_empty()).unwrap_or_else(|| default.into());
     let filter = tracing_subscriber::EnvFilter::try_new(&filter)
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));
-    let built = tracing_subscriber::fmt().with_writer(std::io::stderr).with_env_filter(filter).with_ansi(false);
+    let built =
+        tracing_subscriber::fmt().with_writer(std::io::stderr).with_env_filter(filter).with_ansi(false);
     // A second initialisation can only come from a test; the first one stays.
     let _ = built.without_time().try_init();
 }

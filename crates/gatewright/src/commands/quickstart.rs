@@ -115,7 +115,8 @@ async fn show(place: &Place) -> Result<(), CommandError> {
     let (rehearsed, _) = call(&client, arguments.clone()).await?;
     anstream::println!("   {}", rehearsed["message"].as_str().unwrap_or_default().replace('\n', "\n   "));
     show_plan(&rehearsed);
-    let plan = rehearsed.pointer("/plan/id").and_then(Value::as_str).ok_or_else(|| wrong("no plan came back"))?;
+    let plan =
+        rehearsed.pointer("/plan/id").and_then(Value::as_str).ok_or_else(|| wrong("no plan came back"))?;
     if place.root.join("artifacts").exists() {
         return Err(wrong("the rehearsal changed something"));
     }
@@ -164,7 +165,12 @@ fn check(ledger: &Path, anchor: &Anchor, expected: bool) -> Result<(), CommandEr
         report.anchors
     );
     for finding in report.findings.iter().filter(|f| f.gravity == ::audit::verify::Gravity::Broken).take(3) {
-        anstream::println!("   {BAD}{}{BAD:#} at record {}: {}", finding.code, finding.seq.unwrap_or_default(), finding.message);
+        anstream::println!(
+            "   {BAD}{}{BAD:#} at record {}: {}",
+            finding.code,
+            finding.seq.unwrap_or_default(),
+            finding.message
+        );
     }
     if report.intact == expected { Ok(()) } else { Err(wrong("the verdict is not what it should be")) }
 }
@@ -190,9 +196,12 @@ fn clients() -> Result<(), CommandError> {
     let exe = std::env::current_exe()?.display().to_string();
     let generic = json!({ "mcpServers": { "gatewright": { "command": exe, "args": ["serve"] } } });
     let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default();
-    let vscode = json!({ "servers": { "gatewright": { "type": "stdio", "command": exe, "args": ["serve"] } } });
+    let vscode =
+        json!({ "servers": { "gatewright": { "type": "stdio", "command": exe, "args": ["serve"] } } });
     anstream::println!("\n{BOLD}Add it to your client{BOLD:#}\n");
-    anstream::println!("{NOTE}Claude Code{NOTE:#}\n  claude mcp add --transport stdio gatewright -- {exe} serve\n");
+    anstream::println!(
+        "{NOTE}Claude Code{NOTE:#}\n  claude mcp add --transport stdio gatewright -- {exe} serve\n"
+    );
     anstream::println!("{NOTE}Codex{NOTE:#}\n  codex mcp add gatewright -- {exe} serve\n");
     anstream::println!(
         "{NOTE}Claude Desktop{NOTE:#}  ~/Library/Application Support/Claude/claude_desktop_config.json (macOS),\n  \

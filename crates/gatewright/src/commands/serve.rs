@@ -19,7 +19,8 @@ pub fn run(root: Option<&Path>, args: ServeArgs) -> CommandResult {
     let runtime = runtime()?;
     let served = runtime.block_on(async move {
         let stop = CancellationToken::new();
-        let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        let (mut interrupt, mut terminate) =
+            (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
         let stopper = stop.clone();
         tokio::spawn(async move {
             tokio::select! {

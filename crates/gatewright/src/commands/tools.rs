@@ -12,7 +12,8 @@ use crate::term::{BOLD, DIM};
 
 /// What a tool costs on a menu: name, description and input schema.
 fn cost(spec: &Spec) -> u64 {
-    let shown = json!({ "name": spec.name, "description": spec.description, "inputSchema": spec.input_schema });
+    let shown =
+        json!({ "name": spec.name, "description": spec.description, "inputSchema": spec.input_schema });
     tokens_used(shown.to_string().chars().count() as u64)
 }
 
@@ -21,7 +22,11 @@ pub fn run(args: &ToolsArgs) -> CommandResult {
     if let Some(name) = &args.name {
         let tool = registry.resolve(name).ok_or_else(|| {
             let fault = Fault::new(contract::Code::NotFound, format!("there is no tool {name:?}"));
-            registry.closest(name).map(|c| format!("Did you mean `{c}`?")).into_iter().fold(fault, Fault::suggest)
+            registry
+                .closest(name)
+                .map(|c| format!("Did you mean `{c}`?"))
+                .into_iter()
+                .fold(fault, Fault::suggest)
         })?;
         let (spec, examples) = (tool.spec(), tool.tool.examples());
         if args.output == Format::Json {
@@ -40,7 +45,12 @@ pub fn run(args: &ToolsArgs) -> CommandResult {
         if args.tokens {
             anstream::println!("{:>6}  {}", cost(spec), spec.name);
         } else {
-            anstream::println!("{BOLD}{:<24}{BOLD:#} {} {DIM}[{}]{DIM:#}", spec.name.as_str(), spec.title, spec.toolset);
+            anstream::println!(
+                "{BOLD}{:<24}{BOLD:#} {} {DIM}[{}]{DIM:#}",
+                spec.name.as_str(),
+                spec.title,
+                spec.toolset
+            );
         }
     }
     if args.tokens {
@@ -54,7 +64,8 @@ fn show(spec: &Spec, examples: &[Value]) {
     anstream::println!("{BOLD}{}{BOLD:#} — {}\n\n{}\n", spec.name, spec.title, spec.description);
     let required = spec.input_schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     anstream::println!("{BOLD}Arguments{BOLD:#}");
-    for (name, schema) in spec.input_schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+    for (name, schema) in spec.input_schema.get("properties").and_then(Value::as_object).into_iter().flatten()
+    {
         let kind = schema.get("type").and_then(Value::as_str).unwrap_or("any");
         let words = schema.get("enum").or_else(|| schema.pointer("/items/enum")).map(ToString::to_string);
         let must = if required.contains(&json!(name)) { ", required" } else { "" };

@@ -14,7 +14,10 @@ use crate::term::{self, BOLD, GOOD, NOTE};
 pub fn run(root: Option<&Path>, args: &UndoArgs) -> CommandResult {
     let (engine, _) = compose::engine(root, &Offer::default())?;
     let entries = find::entries(engine.state())?;
-    let undoable = |t: &::audit::Transcript| find::has_applied(t) && engine.state().applied(&t.id).is_ok();
+    // `last` means the last thing that an agent did; an undo is itself undone by its id.
+    let undoable = |t: &::audit::Transcript| {
+        find::has_applied(t) && t.tool_name != "undo" && engine.state().applied(&t.id).is_ok()
+    };
     let (_, target) = find::one(&entries, &args.transcript, undoable)?;
     let principal = Principal::Local { uid: engine.uid() };
     let undone = kit::undo::undo(&engine, &target.id, &principal, !args.dry_run)?;
@@ -45,7 +48,12 @@ pub fn show_plan(root: Option<&Path>, id: &str) -> CommandResult {
             blobs.insert(digest, engine.state().blob(&digest)?);
         }
     }
-    anstream::println!("{BOLD}{id}{BOLD:#}\n{} · planned {} · expires {}\n", file.plan.tool, file.planned, file.expires);
+    anstream::println!(
+        "{BOLD}{id}{BOLD:#}\n{} · planned {} · expires {}\n",
+        file.plan.tool,
+        file.planned,
+        file.expires
+    );
     let cleaner = engine.cleaner();
     for effect in &file.plan.effects {
         anstream::println!("  {}", cleaner.text(&effect.summary()));

@@ -103,7 +103,8 @@ impl Bench {
 
     /// Makes a call that was put together elsewhere.
     pub fn make(&self, call: Call) -> Done {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         runtime.block_on(self.engine.call(call))
     }
 
@@ -151,7 +152,8 @@ fn collect(root: &Path, dir: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
             files.insert(format!("{name}/"), Vec::new());
             collect(root, &path, files);
         } else if metadata.is_symlink() {
-            files.insert(name, std::fs::read_link(&path).unwrap().to_string_lossy().into_owned().into_bytes());
+            files
+                .insert(name, std::fs::read_link(&path).unwrap().to_string_lossy().into_owned().into_bytes());
         } else {
             files.insert(name, std::fs::read(&path).unwrap());
         }

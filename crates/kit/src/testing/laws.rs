@@ -27,7 +27,11 @@ pub fn check(family: &Family, crate_dir: &Path) {
             assert!(registered.input.errors(&example, 8).is_empty(), "{}: {example}", spec.name);
         }
         assert!(!registered.tool.examples().is_empty(), "{} has no example", spec.name);
-        assert!(crate_dir.join(format!("src/tools/{}.rs", spec.name)).is_file(), "{}: one tool, one file", spec.name);
+        assert!(
+            crate_dir.join(format!("src/tools/{}.rs", spec.name)).is_file(),
+            "{}: one tool, one file",
+            spec.name
+        );
     }
     for file in names(&crate_dir.join("src/tools"), ".rs").iter().filter(|n| *n != "mod") {
         assert!(known.contains(file), "src/tools/{file}.rs is not registered in the family");
@@ -41,7 +45,9 @@ fn names(dir: &Path, suffix: &str) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(dir)
         .into_iter()
         .flatten()
-        .filter_map(|e| e.unwrap().file_name().to_str().and_then(|n| n.strip_suffix(suffix)).map(str::to_owned))
+        .filter_map(|e| {
+            e.unwrap().file_name().to_str().and_then(|n| n.strip_suffix(suffix)).map(str::to_owned)
+        })
         .collect();
     names.sort();
     names
@@ -71,7 +77,10 @@ fn one(spec: &Spec, family: &Family) {
 fn described(name: &str, path: &str, schema: &Value) {
     for (key, property) in schema["properties"].as_object().into_iter().flatten() {
         let path = format!("{path}.{key}");
-        assert!(property["description"].as_str().is_some_and(|d| !d.is_empty()), "{name}: {path} is not described");
+        assert!(
+            property["description"].as_str().is_some_and(|d| !d.is_empty()),
+            "{name}: {path} is not described"
+        );
         described(name, &path, property);
         described(name, &format!("{path}[]"), &property["items"]);
     }
@@ -87,7 +96,11 @@ fn contract_is_current(spec: &Spec, crate_dir: &Path) {
         return;
     }
     let pinned = std::fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(pinned, current, "{} has another contract than is pinned: GATEWRIGHT_BLESS=1 writes it", spec.name);
+    assert_eq!(
+        pinned, current,
+        "{} has another contract than is pinned: GATEWRIGHT_BLESS=1 writes it",
+        spec.name
+    );
 }
 
 /// Runs a changing tool on a fixture and checks what must hold of every change.
@@ -103,7 +116,11 @@ pub fn change(family: &Family, tool: &str, files: &[(&str, &str)], arguments: &V
     let plan = rehearsed.envelope.plan.clone().expect("a plan");
     assert!(!plan.effects.is_empty(), "the fixture must make the tool change something");
     let again = bench.reply(tool, arguments.clone());
-    assert_eq!(again.envelope.plan.as_ref().map(|p| p.id), Some(plan.id), "the same rehearsal has the same plan id");
+    assert_eq!(
+        again.envelope.plan.as_ref().map(|p| p.id),
+        Some(plan.id),
+        "the same rehearsal has the same plan id"
+    );
 
     let mut with_plan = arguments.clone();
     with_plan["apply"] = json!(true);
@@ -120,7 +137,10 @@ pub fn change(family: &Family, tool: &str, files: &[(&str, &str)], arguments: &V
     let after = bench.snapshot();
     for (path, bytes) in &after {
         if before.get(path) != Some(bytes) && !path.ends_with('/') {
-            assert!(plan.effects.iter().any(|e| e.contains(path.as_str())), "{path} changed and is not in the plan");
+            assert!(
+                plan.effects.iter().any(|e| e.contains(path.as_str())),
+                "{path} changed and is not in the plan"
+            );
         }
     }
     let transcripts = bench.transcripts();
@@ -143,7 +163,12 @@ pub fn change(family: &Family, tool: &str, files: &[(&str, &str)], arguments: &V
 }
 
 fn denied(family: &Family, tool: &str, files: &[(&str, &str)], arguments: &Value) {
-    let rule = Rule { tools: vec![tool.to_owned()], toolsets: vec![], apply: Some(true), decision: Decision::Forbid };
+    let rule = Rule {
+        tools: vec![tool.to_owned()],
+        toolsets: vec![],
+        apply: Some(true),
+        decision: Decision::Forbid,
+    };
     let policy = Policy { user: Rules { rules: vec![rule] }, project: Rules::default() };
     let bench = Bench::with(&[family], files, Setup { policy, ..Setup::default() });
     let before = bench.snapshot();

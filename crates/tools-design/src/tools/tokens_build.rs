@@ -159,7 +159,8 @@ fn build(input: &Input, desk: &ChangeDesk) -> Result<Answer<Output>, Fault> {
     desk.progress(0.0, Some(3.0), "reading");
     let sources = sources(&input.source, desk.view())?;
     desk.progress(1.0, Some(3.0), "compiling");
-    let compiled = design_tokens::compile(&sources, &FromView(desk.view()), &options).map_err(|d| failed(&d))?;
+    let compiled =
+        design_tokens::compile(&sources, &FromView(desk.view()), &options).map_err(|d| failed(&d))?;
     desk.check()?;
     desk.progress(2.0, Some(3.0), "comparing");
     let files = emit(input, &compiled, &options)?;
@@ -169,7 +170,10 @@ fn build(input: &Input, desk: &ChangeDesk) -> Result<Answer<Output>, Fault> {
     let folder = put(&files, &manifest, desk)?;
     let artifacts = files
         .iter()
-        .map(|(platform, file)| Artifact { platform: platform.clone(), path: format!("{folder}/{}", file.name) })
+        .map(|(platform, file)| Artifact {
+            platform: platform.clone(),
+            path: format!("{folder}/{}", file.name),
+        })
         .collect();
     Ok(answer(artifacts, &compiled, changes, previous.is_some()))
 }
@@ -337,7 +341,8 @@ fn put(files: &[(String, File)], manifest: &Manifest, desk: &ChangeDesk) -> Resu
     let folder = artifacts::today()?.join(&name).map_err(|e| Fault::internal(e.to_string()))?;
     let place = |name: &str| {
         folder.join(name).map_err(|why| {
-            Fault::invalid(format!("[tokens] file in gatewright.toml: {name:?}: {why}")).about("gatewright.toml")
+            Fault::invalid(format!("[tokens] file in gatewright.toml: {name:?}: {why}"))
+                .about("gatewright.toml")
         })
     };
     for (_, file) in files {

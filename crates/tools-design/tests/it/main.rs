@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use contract::{Code, Status};
+use gatewright_tools_design::FAMILY;
 use kit::testing::{Bench, laws};
 use serde_json::{Value, json};
-use gatewright_tools_design::FAMILY;
 
 const TOKENS: &str = r##"{
   "color": {
@@ -24,7 +24,8 @@ fn bench() -> Bench {
 
 fn artifact(bench: &Bench, value: &Value, platform: &str) -> String {
     let artifacts = value["artifacts"].as_array().unwrap();
-    let path = artifacts.iter().find(|a| a["platform"] == platform).unwrap()["path"].as_str().unwrap().to_owned();
+    let path =
+        artifacts.iter().find(|a| a["platform"] == platform).unwrap()["path"].as_str().unwrap().to_owned();
     std::fs::read_to_string(bench.root().join(path)).unwrap()
 }
 
@@ -42,15 +43,26 @@ fn tokens_build_keeps_the_laws_of_change() {
 #[test]
 fn an_apply_writes_under_the_dated_folder_and_nowhere_else() {
     let bench = bench();
-    let reply = bench.reply("tokens.build", json!({ "source": "tokens/base.json", "platforms": ["css"], "apply": true }));
+    let reply = bench
+        .reply("tokens.build", json!({ "source": "tokens/base.json", "platforms": ["css"], "apply": true }));
     let value = reply.to_value().unwrap();
-    assert_eq!((&value["success"], &value["status"], &value["tokenCount"]), (&json!(true), &json!("completed"), &json!(3)));
+    assert_eq!(
+        (&value["success"], &value["status"], &value["tokenCount"]),
+        (&json!(true), &json!("completed"), &json!(3))
+    );
     let css = artifact(&bench, &value, "css");
-    assert!(css.contains("--color-red: #ff0000;") && css.contains("--color-primary: var(--color-red);"), "{css}");
+    assert!(
+        css.contains("--color-red: #ff0000;") && css.contains("--color-primary: var(--color-red);"),
+        "{css}"
+    );
     assert!(css.contains("--space-s: 4px;"));
     assert_eq!(css.matches("*/").count(), 2, "a description cannot close its comment: {css}");
     for path in bench.snapshot().keys().filter(|p| !p.starts_with("tokens")) {
-        assert!("artifacts/current-state/".starts_with(path.as_str()) || path.starts_with("artifacts/current-state/2"), "{path}");
+        assert!(
+            "artifacts/current-state/".starts_with(path.as_str())
+                || path.starts_with("artifacts/current-state/2"),
+            "{path}"
+        );
     }
 }
 
@@ -59,11 +71,20 @@ fn every_input_changes_something() {
     let bench = bench();
     let build = |arguments: Value| bench.reply("tokens_build", arguments).to_value().unwrap();
     let platforms = |value: &Value| -> Vec<String> {
-        value["artifacts"].as_array().unwrap().iter().map(|a| a["platform"].as_str().unwrap().to_owned()).collect()
+        value["artifacts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|a| a["platform"].as_str().unwrap().to_owned())
+            .collect()
     };
     assert_eq!(platforms(&build(json!({ "source": "tokens", "platforms": ["css"] }))), ["css"]);
-    assert_eq!(platforms(&build(json!({ "source": "tokens", "platforms": ["scss", "js"] }))), ["js", "js", "scss"]);
-    let shown = build(json!({ "source": "tokens/**/*.json", "platforms": ["css"], "preview": true, "apply": true }));
+    assert_eq!(
+        platforms(&build(json!({ "source": "tokens", "platforms": ["scss", "js"] }))),
+        ["js", "js", "scss"]
+    );
+    let shown =
+        build(json!({ "source": "tokens/**/*.json", "platforms": ["css"], "preview": true, "apply": true }));
     assert_eq!(platforms(&shown), ["css", "preview"]);
     assert!(artifact(&bench, &shown, "preview").contains("color.primary"));
 }
@@ -77,9 +98,15 @@ fn errors_come_all_at_once_with_places_and_nothing_is_written() {
 }"##;
     let bench = Bench::new(&[&FAMILY], &[("tokens.json", bad)]);
     let before = bench.snapshot();
-    let fault = bench.fault("tokens_build", json!({ "source": "tokens.json", "platforms": ["css"], "apply": true }));
-    assert_eq!((fault.code, fault.affected_files.as_slice()), (Code::InvalidSource, &["tokens.json".to_owned()][..]));
-    for expected in ["tokens.json:2:28: error[alias-cycle]", "error[no-type]", "tokens.json:4:", "error[unit]"] {
+    let fault =
+        bench.fault("tokens_build", json!({ "source": "tokens.json", "platforms": ["css"], "apply": true }));
+    assert_eq!(
+        (fault.code, fault.affected_files.as_slice()),
+        (Code::InvalidSource, &["tokens.json".to_owned()][..])
+    );
+    for expected in
+        ["tokens.json:2:28: error[alias-cycle]", "error[no-type]", "tokens.json:4:", "error[unit]"]
+    {
         assert!(fault.message.contains(expected), "{expected}: {}", fault.message);
     }
     assert_eq!(bench.snapshot(), before);
@@ -114,7 +141,11 @@ fn a_new_file_in_the_folder_is_a_conflict_too() {
 #[test]
 fn a_plan_is_for_its_own_arguments_only() {
     let bench = bench();
-    let plan = bench.reply("tokens_build", json!({ "source": "tokens", "platforms": ["css"] })).envelope.plan.unwrap();
+    let plan = bench
+        .reply("tokens_build", json!({ "source": "tokens", "platforms": ["css"] }))
+        .envelope
+        .plan
+        .unwrap();
     let other = json!({ "source": "tokens", "platforms": ["scss"], "plan": plan.id.to_string() });
     assert_eq!(bench.fault("tokens_build", other).code, Code::InvalidArgument);
     let unknown = format!("plan_{}", "0".repeat(64));
@@ -142,7 +173,10 @@ fn options_come_from_the_project_and_mistakes_in_them_are_explained() {
     let options = "[tokens]\nprefix = 'ds'\nnaming = 'camel'\nreferences = 'resolved'\nfile = 'brand'\n";
     let files = [("tokens/base.json", TOKENS), ("gatewright.toml", options)];
     let bench = Bench::new(&[&FAMILY], &files);
-    let value = bench.reply("tokens_build", json!({ "source": "tokens", "platforms": ["css"], "apply": true })).to_value().unwrap();
+    let value = bench
+        .reply("tokens_build", json!({ "source": "tokens", "platforms": ["css"], "apply": true }))
+        .to_value()
+        .unwrap();
     let css = artifact(&bench, &value, "css");
     assert!(css.contains("--dsColorPrimary: #ff0000;"), "{css}");
     assert!(value["artifacts"][0]["path"].as_str().unwrap().ends_with("/brand.css"));
@@ -154,7 +188,9 @@ fn options_come_from_the_project_and_mistakes_in_them_are_explained() {
 #[test]
 fn paths_that_leave_are_refused_and_arguments_that_do_not_fit_never_reach_the_tool() {
     let bench = bench();
-    for path in ["/etc/passwd", "../x", "tokens/../../x", "C:\\x", ".git/config", "file:///etc/passwd", "a\u{0}b"] {
+    for path in
+        ["/etc/passwd", "../x", "tokens/../../x", "C:\\x", ".git/config", "file:///etc/passwd", "a\u{0}b"]
+    {
         let fault = bench.fault("tokens_build", json!({ "source": path, "platforms": ["css"] }));
         assert_eq!(fault.code, Code::PathNotAllowed, "{path}");
         assert!(!fault.message.contains(bench.root().to_str().unwrap()));

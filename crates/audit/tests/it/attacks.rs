@@ -1,0 +1,244 @@
+//! The attacks on the ledger, by their ids.
+
+use std::fs;
+use std::path::Path;
+
+use contract::{Digest, canonical};
+use gatewright_audit::chain::RatchetKey;
+use gatewright_audit::checkpoint::Checkpoint;
+use gatewright_audit::record;
+use gatewright_audit::verify::{With, verify};
+use gatewright_audit::{Durability, Ledger};
+use serde_json::Value;
+
+use super::{broken, check, filled, transcript, with_key};
+
+fn segment(dir: &Path) -> std::path::PathBuf {
+    dir.join("segments/000001.jsonl")
+}
+
+fn lines(dir: &Path) -> Vec<String> {
+    fs::read_to_string(segment(dir)).unwrap().lines().map(str::to_owned).collect()
+}
+
+fn put(dir: &Path, lines: &[String]) {
+    fs::write(segment(dir), lines.join("\n") + "\n").unwrap();
+}
+
+#[test]
+fn a02_an_edit_with_recomputed_hashes_is_detected_by_the_mac() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path(), 4);
+    let mut all = lines(dir.path());
+    // Everything that is unkeyed is recomputed to the end: only the MAC, the checkpoints and the head are left.
+    let mut prev: Option<String> = None;
+    for (i, line) in all.iter_mut().enumerate() {
+        let Value::Object(mut object) = serde_json::from_str(line).unwrap() else { panic!() };
+        if i == 2 {
+            object.insert("stdout".into(), "forged".into());
+        }
+        if i >= 3 {
+            object.insert("prevHash".into(), prev.clone().unwrap().into());
+        }
+        object.remove("integrityHash");
+        let hash = Digest::of(&canonical::to_vec(&object).unwrap()).to_string();
+        object.insert("integrityHash".into(), hash.clone().into());
+        prev = Some(hash);
+        *line = String::from_utf8(canonical::to_vec(&object).unwrap()).unwrap();
+    }
+    put(dir.path(), &all);
+    fs::remove_file(dir.path().join("checkpoints.jsonl")).unwrap();
+    let report = check(dir.path());
+    assert!(broken(&report).contains(&"mac"), "{:?}", report.findings);
+}
+
+#[test]
+fn a04_deleting_reordering_duplicating_and_splicing_are_detected() {
+    let other = tempfile::tempdir().unwrap();
+    filled(other.path(), 4);
+    let foreign = lines(other.path());
+    type Edit = fn(&mut Vec<String>, &[String]);
+    let edits: [(&str, Edit); 4] = [
+        ("delete", |all, _| drop(all.remove(2))),
+        ("reorder", |all, _| all.swap(2, 3)),
+        ("duplicate", |all, _| all.insert(2, all[2].clone())),
+        ("splice", |all, foreign| all[2] = foreign[2].clone()),
+    ];
+    for (name, edit) in edits {
+        let dir = tempfile::tempdir().unwrap();
+        filled(dir.path(), 4);
+        let mut all = lines(dir.path());
+        edit(&mut all, &foreign);
+        put(dir.path(), &all);
+        let report = check(dir.path());
+        assert!(!report.intact, "{name}");
+        assert!(
+            broken(&report).iter().any(|c| matches!(*c, "sequence" | "chain" | "mac")),
+            "{name}: {report:?}"
+        );
+    }
+}
+
+#[test]
+fn a05_cutting_the_end_is_detected_by_head_checkpoints_and_anchor() {
+    let dir = tempfile::tempdir().unwrap();
+    let anchor = filled(dir.path(), 6);
+    let mut all = lines(dir.path());
+    all.truncate(3);
+    put(dir.path(), &all);
+    assert!(broken(&check(dir.path())).contains(&"truncated"));
+    // Even with everything beside the segment gone, an anchor kept outside tells.
+    fs::remove_file(dir.path().join("checkpoints.jsonl")).unwrap();
+    fs::remove_file(dir.path().join("head")).unwrap();
+    assert!(check(dir.path()).intact, "invisible without an anchor, as SECURITY.md says");
+    let with = With { anchors: vec![anchor], ..with_key(dir.path()) };
+    assert_eq!(broken(&verify(dir.path(), &with, |_| {}).unwrap()), ["anchor"]);
+}
+
+#[test]
+fn a06_rolling_the_whole_directory_back_is_detected_by_a_later_anchor() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path(), 2);
+    let old = tempfile::tempdir().unwrap();
+    copy(dir.path(), old.path());
+    let anchor = filled(dir.path(), 3);
+    assert!(check(old.path()).intact);
+    let with = With { anchors: vec![anchor], ..with_key(old.path()) };
+    let report = verify(old.path(), &with, |_| {}).unwrap();
+    assert_eq!(broken(&report), ["anchor"]);
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to.join(entry.file_name()));
+        } else {
+            fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a08_two_spellings_with_one_canonical_form_are_told_apart() {
+    for (from, to) in [
+        ("\"n\":2", "\"n\":2.0"),
+        ("\"n\":2", "\"n\":2,\"n\":2"),
+        ("\"n\":2", "\"\\u006e\":2"),
+        ("{\"n\":2}", "{ \"n\":2}"),
+        ("\"n\":2", "\"n\":9007199254740993"),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        filled(dir.path(), 4);
+        let mut all = lines(dir.path());
+        let at = all.iter().position(|l| l.contains("{\"n\":2}")).unwrap();
+        all[at] = all[at].replace(from, to);
+        put(dir.path(), &all);
+        assert!(broken(&check(dir.path())).contains(&"hash"), "{to}");
+    }
+}
+
+#[test]
+fn a10_a_torn_last_line_is_moved_aside_and_nothing_acknowledged_is_lost() {
+    for torn in [1, 40, 200, 9_999] {
+        let dir = tempfile::tempdir().unwrap();
+        filled(dir.path(), 3);
+        let mut bytes = fs::read(segment(dir.path())).unwrap();
+        let last = bytes.clone();
+        bytes.extend_from_slice(&last[last.len() - 400.min(last.len() - 1)..last.len() - 1]);
+        bytes.truncate(last.len() + torn.min(bytes.len() - last.len()));
+        fs::write(segment(dir.path()), &bytes).unwrap();
+        filled(dir.path(), 1);
+        let report = check(dir.path());
+        assert!(report.intact, "{torn}: {:?}", report.findings);
+        assert_eq!(report.transcripts, 4);
+        assert!(report.findings.iter().any(|f| f.code == "recovery"));
+        assert_eq!(fs::read_dir(dir.path().join("quarantine")).unwrap().count(), 1);
+    }
+}
+
+#[test]
+fn a10_a_record_written_but_not_counted_is_adopted() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path(), 3);
+    let head = fs::read(dir.path().join("head")).unwrap();
+    filled(dir.path(), 1);
+    // As if the process had been killed between writing the record and counting it.
+    fs::write(dir.path().join("head"), head).unwrap();
+    filled(dir.path(), 1);
+    let report = check(dir.path());
+    assert!(report.intact, "{:?}", report.findings);
+    assert_eq!(report.transcripts, 5);
+}
+
+#[test]
+fn a14_time_is_advisory() {
+    let dir = tempfile::tempdir().unwrap();
+    // Every transcript here has the same times, and all are earlier than the segment's own.
+    filled(dir.path(), 4);
+    assert!(check(dir.path()).intact);
+}
+
+#[test]
+fn a16_a_missing_middle_segment_is_detected() {
+    let dir = tempfile::tempdir().unwrap();
+    let ledger = Ledger::open_with(dir.path(), 500).unwrap();
+    for i in 0..8 {
+        ledger.append(&transcript(i), Durability::Now).unwrap();
+    }
+    drop(ledger);
+    assert!(check(dir.path()).intact);
+    fs::remove_file(dir.path().join("segments/000003.jsonl")).unwrap();
+    let report = check(dir.path());
+    assert!(broken(&report).contains(&"segment") && broken(&report).contains(&"sequence"), "{report:?}");
+}
+
+#[test]
+fn a18_a_forged_checkpoint_and_a_swapped_key_are_detected() {
+    let dir = tempfile::tempdir().unwrap();
+    let anchor = filled(dir.path(), 3);
+    let thief = ed25519_dalek::SigningKey::from_bytes(&[5; 32]);
+    let note = Checkpoint { ledger: anchor.ledger, size: 4, root: Digest::of(b"forged") }.sign(&thief);
+    let line = serde_json::json!({ "size": 4, "note": note }).to_string();
+    let path = dir.path().join("checkpoints.jsonl");
+    let honest = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{honest}{line}\n")).unwrap();
+    assert_eq!(broken(&check(dir.path())), ["checkpoint"]);
+    fs::write(&path, honest).unwrap();
+    let expected = With { public_key: Some(thief.verifying_key()), ..with_key(dir.path()) };
+    let report = verify(dir.path(), &expected, |_| {}).unwrap();
+    assert!(broken(&report).contains(&"key"), "{report:?}");
+}
+
+#[test]
+fn a_stolen_key_cannot_rewrite_the_past() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path(), 4);
+    // The thief has today's ratchet key, and forges an old record with it.
+    let file = fs::File::open(dir.path().join("head")).unwrap();
+    let stolen: RatchetKey = gatewright_audit::ledger::Head::read(&file).unwrap().key;
+    let all = lines(dir.path());
+    let opened = record::open(all[2].as_bytes()).unwrap();
+    let forged = record::seal(&transcript(77), 2, opened.entry.prev_hash, &stolen).unwrap();
+    let mut edited = all;
+    edited[2] = String::from_utf8(forged.line).unwrap();
+    put(dir.path(), &edited);
+    assert!(broken(&check(dir.path())).contains(&"mac"));
+}
+
+#[test]
+fn d08_a_full_or_read_only_disk_is_an_error_and_not_a_loss() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path(), 2);
+    // A record larger than the ledger takes is refused whole.
+    let ledger = Ledger::open(dir.path()).unwrap();
+    let gatewright_audit::Body::Transcript(mut huge) = transcript(1) else { unreachable!() };
+    huge.stdout = "x".repeat(gatewright_audit::ledger::MAX_RECORD);
+    assert!(ledger.append(&gatewright_audit::Body::Transcript(huge), Durability::Now).is_err());
+    ledger.append(&transcript(3), Durability::Now).unwrap();
+    assert!(check(dir.path()).intact);
+    // `/dev/full` in the place of the next segment: every write says that the disk is full.
+    std::os::unix::fs::symlink("/dev/full", dir.path().join("segments/000002.jsonl")).unwrap();
+    assert!(ledger.rotate().is_err(), "and a link in its place is not followed");
+}

@@ -1,0 +1,77 @@
+//! Processes that append to one ledger and are killed at random moments.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use gatewright_audit::{Durability, Ledger};
+
+use super::{check, transcript};
+
+const CHILD: &str = "GATEWRIGHT_LEDGER_CHILD";
+
+/// Not a test of its own: what the killed processes run.
+#[test]
+fn killed_child() {
+    let Some(dir) = std::env::var_os(CHILD) else { return };
+    let ledger = Ledger::open(Path::new(&dir)).unwrap();
+    for i in 0.. {
+        let durability = if i % 3 == 0 { Durability::Now } else { Durability::Soon };
+        let anchor = ledger.append(&transcript(i), durability).unwrap();
+        // Acknowledged: whoever reads this line may rely on the record.
+        println!("ack {}", anchor.seq);
+    }
+}
+
+fn spawn(dir: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "killed::killed_child", "--nocapture", "--test-threads", "1"])
+        .env(CHILD, dir)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+fn random_below(n: u64) -> u64 {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).unwrap();
+    u64::from_le_bytes(bytes) % n
+}
+
+#[test]
+fn four_processes_killed_at_random_lose_nothing_acknowledged_and_leave_a_chain_that_verifies() {
+    let rounds: u32 = std::env::var("GATEWRIGHT_KILL_ROUNDS").ok().and_then(|r| r.parse().ok()).unwrap_or(12);
+    let dir = tempfile::tempdir().unwrap();
+    let (mut acknowledged, mut kills) = (0, 0);
+    for _ in 0..rounds {
+        let mut children: Vec<Child> = (0..4).map(|_| spawn(dir.path())).collect();
+        std::thread::sleep(Duration::from_millis(20 + random_below(60)));
+        for child in &mut children {
+            child.kill().unwrap();
+            kills += 1;
+            std::thread::sleep(Duration::from_micros(random_below(3_000)));
+        }
+        for mut child in children {
+            let output = BufReader::new(child.stdout.take().unwrap());
+            // The harness writes its own words before the first; a torn last line is no acknowledgement.
+            let last = output
+                .lines()
+                .map_while(Result::ok)
+                .filter_map(|l| l.rsplit_once("ack ").and_then(|(_, n)| n.trim().parse::<u64>().ok()));
+            acknowledged = last.max().unwrap_or(0).max(acknowledged);
+            child.wait().unwrap();
+        }
+        Ledger::open(dir.path()).unwrap();
+        let report = check(dir.path());
+        assert!(report.intact, "{:?}", report.findings);
+        assert!(report.records > acknowledged, "{} records, {acknowledged} acknowledged", report.records);
+    }
+    let report = check(dir.path());
+    let recoveries = report.findings.iter().filter(|f| f.code == "recovery").count();
+    println!(
+        "{rounds} rounds, {kills} kills: {} records, {recoveries} recoveries, none lost",
+        report.records
+    );
+}

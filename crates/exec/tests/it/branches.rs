@@ -1,0 +1,208 @@
+//! The branch effect on real repositories: the G-cases.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use contract::{Code, Digest, FileMode, TranscriptId};
+use gatewright_exec::apply::{plan_undo, undo};
+
+use super::{Place, path};
+
+fn git(place: &Place, args: &[&str]) -> String {
+    let out = Command::new("git")
+        .args(["-c", "user.name=t", "-c", "user.email=t@t", "-c", "init.defaultBranch=main"])
+        .args(args)
+        .current_dir(place.path(""))
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("HOME", place.outside())
+        .output()
+        .unwrap();
+    assert!(out.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8_lossy(&out.stdout).trim().to_owned()
+}
+
+fn repository() -> Place {
+    let place = Place::new(&[("kept", "1"), ("dir/changed", "1"), ("removed", "1")]);
+    git(&place, &["init", "-q"]);
+    git(&place, &["add", "."]);
+    git(&place, &["commit", "-qm", "first"]);
+    place
+}
+
+fn plan(place: &Place, name: &str) -> Result<contract::Plan, contract::Fault> {
+    let file = |text: &str| Some((text.as_bytes().to_vec(), FileMode::Regular));
+    place.plan(|draft, view| {
+        let files =
+            vec![(path("dir/changed"), file("2")), (path("new/x"), file("3")), (path("removed"), None)];
+        draft.branch(view, name, "Change things", files)
+    })
+}
+
+/// HEAD, the index and every file of the work tree.
+fn fingerprint(place: &Place) -> Vec<(String, Digest)> {
+    let mut out = Vec::new();
+    for name in [".git/HEAD", ".git/index", "kept", "dir/changed", "removed", ".git/config"] {
+        if let Ok(bytes) = fs::read(place.path(name)) {
+            out.push((name.to_owned(), Digest::of(&bytes)));
+        }
+    }
+    out
+}
+
+#[test]
+fn g18_a_branch_is_written_without_touching_head_index_or_work_tree() {
+    let place = repository();
+    // A dirty tree with something staged and a detached HEAD.
+    fs::write(place.path("kept"), "dirty").unwrap();
+    fs::write(place.path("staged"), "s").unwrap();
+    git(&place, &["add", "staged"]);
+    git(&place, &["checkout", "-q", "--detach"]);
+    let before = fingerprint(&place);
+    let applied = place.apply(&plan(&place, "sbx/change-1").unwrap()).unwrap();
+    assert_eq!(fingerprint(&place), before);
+    assert_eq!(git(&place, &["show", "sbx/change-1:dir/changed"]), "2");
+    assert_eq!(git(&place, &["ls-tree", "-r", "--name-only", "sbx/change-1"]), "dir/changed\nkept\nnew/x");
+    assert_eq!(git(&place, &["rev-parse", "sbx/change-1^"]), git(&place, &["rev-parse", "HEAD"]));
+    let message = git(&place, &["log", "-1", "--format=%B", "sbx/change-1"]);
+    assert!(message.contains(&format!("Gatewright-Transcript: {}", applied.receipt.transcript)), "{message}");
+    git(&place, &["fsck", "--strict", "--no-dangling"]);
+}
+
+#[test]
+fn g18_an_unborn_head_gets_a_root_commit() {
+    let place = Place::new(&[]);
+    git(&place, &["init", "-q"]);
+    let plan = place
+        .plan(|draft, view| {
+            draft.branch(
+                view,
+                "sbx/first",
+                "First",
+                vec![(path("x"), Some((b"1".to_vec(), FileMode::Executable)))],
+            )
+        })
+        .unwrap();
+    place.apply(&plan).unwrap();
+    assert_eq!(git(&place, &["ls-tree", "sbx/first"]).split_whitespace().next(), Some("100755"));
+    git(&place, &["fsck", "--strict"]);
+}
+
+#[test]
+fn a_branch_is_undone_only_while_it_points_at_our_commit() {
+    let place = repository();
+    let take_back = |applied: &gatewright_exec::Applied| {
+        let proposal = plan_undo(&place.root, &place.state, applied).unwrap();
+        undo(&place.root, &place.state, applied, &proposal.plan, &TranscriptId::random().unwrap())
+    };
+    let applied = place.apply(&plan(&place, "sbx/one").unwrap()).unwrap();
+    take_back(&applied).unwrap();
+    assert_eq!(git(&place, &["branch", "--list", "sbx/*"]), "");
+    let applied = place.apply(&plan(&place, "sbx/two").unwrap()).unwrap();
+    let tree = git(&place, &["rev-parse", "sbx/two^{tree}"]);
+    let later = git(&place, &["commit-tree", &tree, "-p", "sbx/two", "-m", "later"]);
+    git(&place, &["update-ref", "refs/heads/sbx/two", &later]);
+    assert_eq!(take_back(&applied).unwrap_err().code, Code::Conflict);
+    assert_eq!(git(&place, &["rev-parse", "sbx/two"]), later);
+}
+
+#[test]
+fn an_existing_branch_and_a_moved_head_are_conflicts() {
+    let place = repository();
+    git(&place, &["branch", "sbx/taken"]);
+    assert_eq!(place.apply(&plan(&place, "sbx/taken").unwrap()).unwrap_err().code, Code::Conflict);
+    place.assert_tidy();
+    let stale = plan(&place, "sbx/stale").unwrap();
+    git(&place, &["commit", "-q", "--allow-empty", "-m", "second"]);
+    assert_eq!(place.apply(&stale).unwrap_err().code, Code::Conflict);
+    assert_eq!(git(&place, &["branch", "--list", "sbx/stale"]), "");
+    place.assert_tidy();
+}
+
+#[test]
+fn g12_repositories_that_lead_elsewhere_are_refused() {
+    let other = repository();
+    let victim = other.path(".git").display().to_string();
+    type Trap = fn(&Place, &str);
+    let traps: [(&str, Trap); 5] = [
+        (".git file", |p, v| fs::write(p.path(".git"), format!("gitdir: {v}\n")).unwrap()),
+        (".git link", |p, v| symlink(v, p.path(".git")).unwrap()),
+        ("commondir", |p, v| {
+            git(p, &["init", "-q"]);
+            fs::write(p.path(".git/commondir"), format!("{v}\n")).unwrap();
+        }),
+        ("alternates", |p, v| {
+            git(p, &["init", "-q"]);
+            fs::write(p.path(".git/objects/info/alternates"), format!("{v}/objects\n")).unwrap();
+        }),
+        ("refs link", |p, v| {
+            git(p, &["init", "-q"]);
+            fs::remove_dir_all(p.path(".git/refs/heads")).unwrap();
+            symlink(format!("{v}/refs/heads"), p.path(".git/refs/heads")).unwrap();
+        }),
+    ];
+    let before = git(&other, &["for-each-ref"]);
+    for (name, trap) in traps {
+        let place = Place::new(&[]);
+        trap(&place, &victim);
+        assert_eq!(plan(&place, "sbx/x").unwrap_err().code, Code::PathNotAllowed, "{name}");
+    }
+    assert_eq!(git(&other, &["for-each-ref"]), before);
+}
+
+#[test]
+fn g14_no_repository_is_looked_for_above_or_below() {
+    let outer = repository();
+    fs::create_dir(outer.path("inner")).unwrap();
+    let root = gatewright_exec::Root::open(&outer.path("inner"), "inner", gatewright_exec::Rights::ReadWrite)
+        .unwrap();
+    assert_eq!(gatewright_exec::branch::head(&root).unwrap_err().code, Code::NotFound);
+    let bare = Place::new(&[]);
+    git(&bare, &["init", "-q", "--bare", "planted.git"]);
+    assert_eq!(plan(&bare, "sbx/x").unwrap_err().code, Code::NotFound);
+}
+
+#[test]
+fn g02_g06_hooks_filters_and_aliases_of_the_repository_never_run() {
+    let place = repository();
+    let canary = place.outside().join("canary");
+    let script = format!("#!/bin/sh\ntouch {}\n", canary.display());
+    for hook in ["reference-transaction", "pre-commit", "post-commit", "post-index-change", "post-checkout"] {
+        let file = place.path(&format!(".git/hooks/{hook}"));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, &script).unwrap();
+        Command::new("chmod").arg("+x").arg(&file).status().unwrap();
+    }
+    let touch = format!("sh -c 'touch {}'", canary.display());
+    let config = fs::read_to_string(place.path(".git/config")).unwrap();
+    let evil = format!(
+        "{config}[filter \"f\"]\n\tclean = {touch}\n\tsmudge = {touch}\n[core]\n\tfsmonitor = {touch}\n\thooksPath = .git/hooks\n\
+         [alias]\n\tst = !{touch}\n[diff]\n\texternal = {touch}\n[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = {touch}\n"
+    );
+    fs::write(place.path(".git/config"), evil).unwrap();
+    fs::write(place.path(".git/info/attributes"), "* filter=f diff=f\n").unwrap();
+    place.apply(&plan(&place, "sbx/quiet").unwrap()).unwrap();
+    assert!(!canary.exists());
+}
+
+#[test]
+fn g20_a_stale_lock_is_a_conflict_that_names_the_way_out_and_a_second_try_succeeds() {
+    let place = repository();
+    fs::create_dir_all(place.path(".git/refs/heads/sbx")).unwrap();
+    fs::write(place.path(".git/refs/heads/sbx/locked.lock"), "").unwrap();
+    let planned = plan(&place, "sbx/locked").unwrap();
+    let fault = place.apply(&planned).unwrap_err();
+    assert_eq!(fault.code, Code::Conflict, "{fault:?}");
+    fs::remove_file(place.path(".git/refs/heads/sbx/locked.lock")).unwrap();
+    place.apply(&planned).unwrap();
+    git(&place, &["fsck", "--strict", "--no-dangling"]);
+}
+
+#[test]
+fn g24_no_checkout_of_the_git_library_is_called() {
+    let source = include_str!("../../src/branch.rs");
+    assert!(!source.contains("checkout(") && !source.contains("worktree_state"));
+    let manifest = include_str!("../../../../Cargo.toml");
+    let line = manifest.lines().find(|l| l.starts_with("gix = ")).unwrap();
+    assert!(!line.contains("worktree-mutation") && line.contains("default-features = false"));
+}

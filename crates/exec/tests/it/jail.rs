@@ -1,0 +1,181 @@
+//! The P-cases: paths that must not lead out.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use contract::{Code, FileMode, State};
+
+use super::{Place, path, put};
+
+#[test]
+fn p04_p06_links_that_leave_are_refused_for_every_verb() {
+    let place = Place::new(&[("a/in.txt", "inside")]);
+    fs::write(place.outside().join("secret"), "canary").unwrap();
+    symlink("../secret", place.path("file")).unwrap();
+    symlink("..", place.path("updir")).unwrap();
+    symlink(place.outside(), place.path("absolute")).unwrap();
+    let view = place.view();
+    for name in ["file", "updir/secret", "absolute/secret"] {
+        let fault = view.read(&path(name)).unwrap_err();
+        assert_eq!(fault.code, Code::PathNotAllowed, "{name}: {fault:?}");
+    }
+    assert!(view.list(Some(&path("updir"))).is_err());
+    for name in ["updir/new", "absolute/new", "updir/secret", "absolute/secret"] {
+        let planned = place.plan(|draft, view| put(draft, view, name, "x"));
+        assert_eq!(planned.unwrap_err().code, Code::PathNotAllowed, "write {name}");
+        let planned = place.plan(|draft, view| draft.remove(view, &path(name)));
+        assert_eq!(planned.unwrap_err().code, Code::PathNotAllowed, "remove {name}");
+    }
+    // A link may itself be replaced; what it leads to stays.
+    let plan = place.plan(|draft, view| put(draft, view, "file", "mine")).unwrap();
+    place.apply(&plan).unwrap();
+    assert_eq!(place.read("file").as_deref(), Some("mine"));
+    assert_eq!(fs::read_to_string(place.outside().join("secret")).unwrap(), "canary");
+}
+
+#[test]
+fn links_that_stay_inside_are_read_but_not_written_through() {
+    let place = Place::new(&[("real/in.txt", "inside")]);
+    symlink("real", place.path("link")).unwrap();
+    assert_eq!(place.view().read(&path("link/in.txt")).unwrap(), b"inside");
+    let planned = place.plan(|draft, view| put(draft, view, "link/in.txt", "x"));
+    assert_eq!(planned.unwrap_err().code, Code::PathNotAllowed);
+}
+
+#[test]
+fn the_git_directory_is_not_reached_through_a_link_that_stays_inside() {
+    let place = Place::new(&[(".git/config", "canary")]);
+    symlink(".git", place.path("innocent")).unwrap();
+    symlink(".git/config", place.path("file")).unwrap();
+    for name in ["innocent/config", "file"] {
+        assert_eq!(place.view().read(&path(name)).unwrap_err().code, Code::PathNotAllowed, "{name}");
+    }
+    assert!(place.plan(|draft, view| put(draft, view, "innocent/hooks", "x")).is_err());
+    assert!(place.view().list(None).unwrap().iter().all(|e| e.name != ".git"));
+}
+
+#[test]
+fn p08_a_rename_race_never_leads_out_while_the_naive_check_does() {
+    let place = Place::new(&[("in/canary", "inside")]);
+    fs::write(place.outside().join("canary"), "OUTSIDE").unwrap();
+    symlink("..", place.path("link")).unwrap();
+    let (stop, dir) = (AtomicBool::new(false), place.path(""));
+    let (mut opens, mut escapes, mut naive) = (0_u64, 0_u64, 0_u64);
+    std::thread::scope(|scope| {
+        let (stop, dir) = (&stop, &dir);
+        scope.spawn(move || {
+            // `d` is now the directory, now the link that leads out.
+            while !stop.load(Ordering::Relaxed) {
+                let _ = fs::rename(dir.join("in"), dir.join("d"));
+                let _ = fs::rename(dir.join("d"), dir.join("in"));
+                let _ = fs::rename(dir.join("link"), dir.join("d"));
+                let _ = fs::rename(dir.join("d"), dir.join("link"));
+            }
+        });
+        let until = Instant::now() + Duration::from_secs(3);
+        let view = place.view();
+        while Instant::now() < until {
+            opens += 1;
+            if view.read(&path("d/canary")).is_ok_and(|bytes| bytes == b"OUTSIDE") {
+                escapes += 1;
+            }
+            // The control: resolve, compare prefixes, open. It must escape, or the race was none.
+            let target = dir.join("d/canary");
+            if fs::canonicalize(&target).is_ok_and(|real| real.starts_with(dir.canonicalize().unwrap()))
+                && fs::read(&target).is_ok_and(|bytes| bytes == b"OUTSIDE")
+            {
+                naive += 1;
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    println!("{opens} opens raced: {escapes} escapes; the naive check escaped {naive} times");
+    assert_eq!(escapes, 0, "of {opens}");
+    assert!(opens > 1_000, "{opens}");
+}
+
+#[test]
+fn p10_a_hard_link_to_the_outside_is_not_written_through() {
+    let place = Place::new(&[]);
+    let outside = place.outside().join("shared");
+    fs::write(&outside, "theirs").unwrap();
+    fs::hard_link(&outside, place.path("link")).unwrap();
+    let plan = place.plan(|draft, view| put(draft, view, "link", "mine")).unwrap();
+    assert_eq!(place.apply(&plan).unwrap_err().code, Code::PathNotAllowed);
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "theirs");
+    place.assert_tidy();
+}
+
+#[test]
+fn p12_magic_links_are_refused() {
+    let place = Place::new(&[]);
+    symlink("/proc/self/root", place.path("magic")).unwrap();
+    assert!(place.view().read(&path("magic/etc/passwd")).is_err());
+    assert!(place.view().read(&path("proc/self/root/etc/passwd")).is_err());
+}
+
+#[test]
+fn p14_fifos_devices_and_directories_are_refused_at_once() {
+    let place = Place::new(&[("dir/x", "")]);
+    let made = std::process::Command::new("mkfifo").arg(place.path("in.json")).status().unwrap();
+    assert!(made.success());
+    symlink("/dev/zero", place.path("zero")).unwrap();
+    let began = Instant::now();
+    for name in ["in.json", "dir", "zero"] {
+        assert_eq!(place.view().read(&path(name)).unwrap_err().code, Code::PathNotAllowed, "{name}");
+    }
+    assert!(place.plan(|draft, view| put(draft, view, "in.json", "x")).is_err());
+    assert!(began.elapsed() < Duration::from_secs(2), "nothing blocks");
+}
+
+#[test]
+fn p16_p20_odd_names_are_literal_or_refused() {
+    let place = Place::new(&[]);
+    for name in ["．．／x", "caf\u{e9}", "cafe\u{301}", "~", "$HOME", "%2e%2e%2fetc", "-rf", "a b"] {
+        let plan = place.plan(|draft, view| put(draft, view, name, "literal")).unwrap();
+        place.apply(&plan).unwrap();
+        assert_eq!(place.read(name).as_deref(), Some("literal"), "{name}");
+    }
+    let names = fs::read_dir(place.path("")).unwrap().count();
+    assert_eq!(names, 8, "NFC and NFD are two files, and nothing landed elsewhere");
+}
+
+#[test]
+fn gatewrights_own_files_are_read_and_never_written() {
+    let place = Place::new(&[("gatewright.toml", "# mine")]);
+    assert_eq!(place.view().read(&path("gatewright.toml")).unwrap(), b"# mine");
+    for name in ["gatewright.toml", "Gatewright.TOML", "gatewright.lock", ".gatewright/x"] {
+        let planned = place.plan(|draft, view| put(draft, view, name, "x"));
+        assert_eq!(planned.unwrap_err().code, Code::PathNotAllowed, "{name}");
+    }
+}
+
+#[test]
+fn d04_deep_and_circular_folders_are_walked_once_and_links_are_not_followed() {
+    let deep: String = (0..120).map(|_| "d/").collect::<String>() + "t.json";
+    let place = Place::new(&[(&deep, "{}"), ("x/t.json", "{}")]);
+    symlink("..", place.path("x/loop")).unwrap();
+    let found = place.view().glob("**/*.json").unwrap();
+    assert_eq!(found.len(), 2, "{found:?}");
+    // A sparse file of a terabyte is refused by its size, not read.
+    fs::File::create(place.path("huge")).unwrap().set_len(1 << 40).unwrap();
+    assert_eq!(place.view().read(&path("huge")).unwrap_err().code, Code::TooLarge);
+}
+
+#[test]
+fn modes_are_kept_across_a_change() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new(&[("run.sh", "old")]);
+    fs::set_permissions(place.path("run.sh"), fs::Permissions::from_mode(0o750)).unwrap();
+    let plan = place
+        .plan(|draft, view| draft.put(view, &path("run.sh"), b"new".to_vec(), FileMode::Executable))
+        .unwrap();
+    assert!(matches!(
+        plan.effects[0].change().unwrap().before,
+        State::File { mode: FileMode::Executable, .. }
+    ));
+    place.apply(&plan).unwrap();
+    assert_eq!(fs::metadata(place.path("run.sh")).unwrap().permissions().mode() & 0o7777, 0o750);
+}

@@ -1,0 +1,96 @@
+//! What must hold at the door: the P- and G-cases of the attack suite by their ids, plans, crashes, undo.
+#![allow(clippy::disallowed_methods, reason = "tests attack the files from outside")]
+
+mod branches;
+mod jail;
+mod killed;
+mod plans;
+mod requests;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use contract::{Digest, Fault, FileMode, Plan, Principal, RelPath, ToolName, TranscriptId};
+use gatewright_exec::{Applied, Draft, Rights, Root, StateDir, View, apply};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+/// A root and its state in a scratch folder.
+struct Place {
+    root: Arc<Root>,
+    state: StateDir,
+    scratch: TempDir,
+}
+
+impl Place {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("root");
+        std::fs::create_dir(&path).unwrap();
+        for (name, text) in files {
+            std::fs::create_dir_all(path.join(name).parent().unwrap()).unwrap();
+            std::fs::write(path.join(name), text).unwrap();
+        }
+        let root = Arc::new(Root::open(&path, "root", Rights::ReadWrite).unwrap());
+        let state = StateDir::at(scratch.path().join("state")).unwrap();
+        Self { root, state, scratch }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.scratch.path().join("root").join(name)
+    }
+
+    fn outside(&self) -> &Path {
+        self.scratch.path()
+    }
+
+    fn read(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.path(name)).ok()
+    }
+
+    fn view(&self) -> View {
+        View::new(Arc::clone(&self.root), CancellationToken::new())
+    }
+
+    /// Drafts, keeps and returns a plan.
+    fn plan(&self, work: impl FnOnce(&mut Draft, &View) -> Result<(), Fault>) -> Result<Plan, Fault> {
+        let (mut draft, view) = (Draft::default(), self.view());
+        work(&mut draft, &view)?;
+        let tool = ToolName::new("test").unwrap();
+        let proposal = draft.into_proposal(&view, tool, Digest::ZERO, &Principal::Local { uid: 0 });
+        self.state.keep_plan(&proposal, serde_json::Value::Null)?;
+        Ok(proposal.plan)
+    }
+
+    fn apply(&self, plan: &Plan) -> Result<Applied, Fault> {
+        let transcript = TranscriptId::random().unwrap();
+        apply(&self.root, &self.state, plan, &transcript, None, &CancellationToken::new())
+    }
+
+    /// No temporary file and no journal is left.
+    fn assert_tidy(&self) {
+        let mut open = vec![self.path("")];
+        while let Some(dir) = open.pop() {
+            for entry in std::fs::read_dir(dir).unwrap() {
+                let entry = entry.unwrap();
+                assert!(
+                    !entry.file_name().to_string_lossy().starts_with(".gatewright-tmp-"),
+                    "{:?}",
+                    entry.path()
+                );
+                if entry.file_type().unwrap().is_dir() {
+                    open.push(entry.path());
+                }
+            }
+        }
+        assert_eq!(std::fs::read_dir(self.outside().join("state/journal")).unwrap().count(), 0);
+    }
+}
+
+fn path(text: &str) -> RelPath {
+    RelPath::new(text).unwrap()
+}
+
+fn put(draft: &mut Draft, view: &View, name: &str, text: &str) -> Result<(), Fault> {
+    draft.put(view, &path(name), text.as_bytes().to_vec(), FileMode::Regular)
+}

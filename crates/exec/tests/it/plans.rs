@@ -1,0 +1,184 @@
+//! Plans: all or nothing, conflicts, repetition, undo.
+
+use std::fs;
+
+use contract::{Code, FileMode, TranscriptId};
+use gatewright_exec::apply::{plan_undo, undo};
+use proptest::prelude::*;
+
+use super::{Place, path, put};
+
+fn take_back(place: &Place, applied: &gatewright_exec::Applied) -> Result<(), contract::Fault> {
+    let proposal = plan_undo(&place.root, &place.state, applied)?;
+    for (digest, bytes) in &proposal.blobs {
+        place.state.put_blob(digest, bytes)?;
+    }
+    undo(&place.root, &place.state, applied, &proposal.plan, &TranscriptId::random().unwrap()).map(|_| ())
+}
+
+#[test]
+fn every_file_effect_lands_and_is_taken_back() {
+    let place = Place::new(&[("old", "1"), ("gone", "2"), ("log", "a\n")]);
+    let plan = place
+        .plan(|draft, view| {
+            put(draft, view, "old", "one")?;
+            put(draft, view, "new/deep/er", "three")?;
+            draft.remove(view, &path("gone"))?;
+            draft.append(view, &path("log"), "b")?;
+            draft.symlink(view, &path("new/link"), "../old")
+        })
+        .unwrap();
+    assert_eq!(plan.effects.len(), 5);
+    let applied = place.apply(&plan).unwrap();
+    assert_eq!(place.read("old").as_deref(), Some("one"));
+    assert_eq!(place.read("new/deep/er").as_deref(), Some("three"));
+    assert_eq!((place.read("gone"), place.read("log").as_deref()), (None, Some("a\nb\n")));
+    assert_eq!(place.read("new/link").as_deref(), Some("one"));
+    place.assert_tidy();
+    take_back(&place, &applied).unwrap();
+    assert_eq!((place.read("old").as_deref(), place.read("gone").as_deref()), (Some("1"), Some("2")));
+    assert_eq!(place.read("log").as_deref(), Some("a\n"));
+    assert!(!place.path("new").exists(), "directories go with their files");
+    place.assert_tidy();
+}
+
+#[test]
+fn when_one_effect_cannot_land_none_does() {
+    let place = Place::new(&[("a", "1"), ("b", "2"), ("c", "3")]);
+    let plan = place
+        .plan(|draft, view| {
+            put(draft, view, "a", "x")?;
+            put(draft, view, "new/file", "x")?;
+            put(draft, view, "c", "x")
+        })
+        .unwrap();
+    fs::remove_file(place.path("c")).unwrap();
+    let fault = place.apply(&plan).unwrap_err();
+    assert_eq!((fault.code, fault.affected_files.as_slice()), (Code::Conflict, &["c".to_owned()][..]));
+    assert_eq!((place.read("a").as_deref(), place.path("new").exists()), (Some("1"), false));
+    place.assert_tidy();
+}
+
+#[test]
+fn what_was_only_read_is_held_to_as_well() {
+    let place = Place::new(&[("source", "1"), ("dir/x", "")]);
+    let make = || {
+        place.plan(|draft, view| {
+            view.read(&path("source"))?;
+            view.list(Some(&path("dir")))?;
+            put(draft, view, "out", "x")
+        })
+    };
+    let plan = make().unwrap();
+    fs::write(place.path("source"), "2").unwrap();
+    assert_eq!(place.apply(&plan).unwrap_err().affected_files, ["source"]);
+    let plan = make().unwrap();
+    fs::write(place.path("dir/y"), "").unwrap();
+    assert_eq!(place.apply(&plan).unwrap_err().affected_files, ["dir"]);
+    assert_eq!(place.read("out"), None);
+}
+
+#[test]
+fn applying_the_same_plan_again_is_a_no_op() {
+    let place = Place::new(&[]);
+    let plan = place.plan(|draft, view| put(draft, view, "a", "1")).unwrap();
+    assert_eq!(place.apply(&plan).unwrap().receipt.effects.len(), 1);
+    assert_eq!(place.apply(&plan).unwrap().receipt.effects.len(), 0);
+    assert_eq!(place.read("a").as_deref(), Some("1"));
+}
+
+#[test]
+fn undo_refuses_where_later_work_is_in_the_way_and_changes_nothing() {
+    let place = Place::new(&[("a", "1"), ("b", "1")]);
+    let plan = place
+        .plan(|draft, view| {
+            put(draft, view, "a", "2")?;
+            put(draft, view, "b", "2")
+        })
+        .unwrap();
+    let applied = place.apply(&plan).unwrap();
+    fs::write(place.path("b"), "later").unwrap();
+    let fault = take_back(&place, &applied).unwrap_err();
+    assert_eq!((fault.code, fault.affected_files.as_slice()), (Code::Conflict, &["b".to_owned()][..]));
+    assert_eq!((place.read("a").as_deref(), place.read("b").as_deref()), (Some("2"), Some("later")));
+}
+
+#[test]
+fn a_plan_belongs_to_its_principal_and_its_root() {
+    let place = Place::new(&[]);
+    let plan = place.plan(|draft, view| put(draft, view, "a", "1")).unwrap();
+    let id = plan.id().unwrap();
+    assert!(place.state.plan(&id, &contract::Principal::Local { uid: 0 }).is_ok());
+    let other = place.state.plan(&id, &contract::Principal::Local { uid: 1 });
+    assert_eq!(other.unwrap_err().code, Code::NotFound);
+    let elsewhere = Place::new(&[]);
+    assert_eq!(elsewhere.apply(&plan).unwrap_err().code, Code::Conflict);
+}
+
+#[test]
+fn a_cancelled_apply_changes_nothing() {
+    let place = Place::new(&[("a", "1")]);
+    let plan = place.plan(|draft, view| put(draft, view, "a", "2")).unwrap();
+    let cancel = tokio_util::sync::CancellationToken::new();
+    cancel.cancel();
+    let transcript = TranscriptId::random().unwrap();
+    let fault =
+        gatewright_exec::apply(&place.root, &place.state, &plan, &transcript, None, &cancel).unwrap_err();
+    assert_eq!((fault.code, place.read("a").as_deref()), (Code::Cancelled, Some("1")));
+    place.assert_tidy();
+}
+
+#[test]
+fn state_is_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = Place::new(&[("a", "secret")]);
+    let plan = place.plan(|draft, view| put(draft, view, "a", "2")).unwrap();
+    place.apply(&plan).unwrap();
+    let mut open = vec![place.outside().join("state")];
+    while let Some(dir) = open.pop() {
+        for entry in fs::read_dir(&dir).unwrap() {
+            let entry = entry.unwrap();
+            let mode = entry.metadata().unwrap().permissions().mode() & 0o077;
+            assert_eq!(mode, 0, "{:?}", entry.path());
+            if entry.file_type().unwrap().is_dir() {
+                open.push(entry.path());
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Whatever a plan does to a small tree, undo restores the tree.
+    #[test]
+    fn undo_is_the_inverse_of_apply(ops in prop::collection::vec((0u8..6, 0u8..4, "[a-z]{0,6}"), 1..7)) {
+        let place = Place::new(&[("f0", "zero"), ("f1", "one"), ("d/f2", "two")]);
+        let names = ["f0", "f1", "d/f2", "d/new", "e/f/g", "f5"];
+        let before: Vec<_> = names.iter().map(|n| place.read(n)).collect();
+        let mut used = std::collections::BTreeSet::new();
+        let plan = place.plan(|draft, view| {
+            for (file, op, text) in &ops {
+                let name = names[usize::from(*file)];
+                if !used.insert(name) {
+                    continue;
+                }
+                match op {
+                    0 => draft.remove(view, &path(name))?,
+                    1 => draft.append(view, &path(name), text)?,
+                    2 => draft.put(view, &path(name), text.clone().into_bytes(), FileMode::Executable)?,
+                    _ => put(draft, view, name, text)?,
+                }
+            }
+            Ok(())
+        }).unwrap();
+        let applied = place.apply(&plan).unwrap();
+        if !plan.effects.is_empty() {
+            take_back(&place, &applied).unwrap();
+        }
+        let after: Vec<_> = names.iter().map(|n| place.read(n)).collect();
+        prop_assert_eq!(before, after);
+        prop_assert!(!place.path("e").exists());
+        place.assert_tidy();
+    }
+}

@@ -1,0 +1,113 @@
+//! The request effect against a real server on loopback.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::sync::mpsc;
+use std::thread;
+
+use contract::{Code, TranscriptId};
+use gatewright_exec::request::{Egress, Outcome};
+use tokio_util::sync::CancellationToken;
+
+use super::{Place, put};
+
+/// Answers each connection with the next of `answers`; hands over what was asked.
+fn server(answers: &'static [&'static str]) -> (String, mpsc::Receiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let host = listener.local_addr().unwrap().to_string();
+    let (asked, heard) = mpsc::channel();
+    thread::spawn(move || {
+        for answer in answers {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut bytes = vec![0; 64 * 1024];
+            let mut n = stream.read(&mut bytes).unwrap();
+            while !String::from_utf8_lossy(&bytes[..n]).contains("{\"hello\"") {
+                let more = stream.read(&mut bytes[n..]).unwrap();
+                if more == 0 {
+                    break;
+                }
+                n += more;
+            }
+            let _ = asked.send(String::from_utf8_lossy(&bytes[..n]).into_owned());
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    (host, heard)
+}
+
+fn plan(place: &Place, host: &str) -> contract::Plan {
+    place
+        .plan(|draft, view| {
+            put(draft, view, "file", "x")?;
+            let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+            draft.request("POST", &format!("http://{host}/kits"), headers, b"{\"hello\":1}".to_vec())
+        })
+        .unwrap()
+}
+
+fn apply(
+    place: &Place,
+    plan: &contract::Plan,
+    egress: &Egress,
+) -> Result<gatewright_exec::Applied, contract::Fault> {
+    let (transcript, cancel) = (TranscriptId::random().unwrap(), CancellationToken::new());
+    gatewright_exec::apply(&place.root, &place.state, plan, &transcript, Some(egress), &cancel)
+}
+
+#[test]
+fn a_request_goes_out_last_with_a_uuid_v4_as_its_idempotency_key() {
+    let (host, heard) = server(&["HTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\nok"]);
+    let place = Place::new(&[]);
+    let plan = plan(&place, &host);
+    assert_eq!(plan.effects.last().map(contract::Effect::is_reversible), Some(false));
+    let egress = Egress::new(vec![host.clone()], true).with_credential(&host, "authorization", "Bearer ours");
+    let applied = apply(&place, &plan, &egress).unwrap();
+    let Some(Outcome::Answered { status, key, body }) = applied.request else { panic!("{applied:?}") };
+    assert_eq!((status, body.as_str()), (201, "ok"));
+    let asked = heard.recv().unwrap();
+    assert!(asked.contains(&format!("idempotency-key: {key}")), "{asked}");
+    assert_eq!(key.as_str().as_bytes()[14], b'4');
+    assert!(asked.contains("authorization: Bearer ours") && asked.starts_with("POST /kits "));
+    let kept = std::fs::read_to_string(
+        place.outside().join("state/applied").join(format!("{}.json", applied.receipt.transcript)),
+    );
+    assert!(!kept.unwrap().contains("Bearer ours"), "credentials are added at the door and never kept");
+}
+
+#[test]
+fn a_refusal_by_the_other_side_is_said_and_the_files_stay() {
+    let (host, _heard) = server(&["HTTP/1.1 422 No\r\ncontent-length: 0\r\n\r\n"]);
+    let place = Place::new(&[]);
+    let plan = plan(&place, &host);
+    let fault = apply(&place, &plan, &Egress::new(vec![host], true)).unwrap_err();
+    assert_eq!(fault.code, Code::ToolExecutionFailed);
+    assert!(fault.message.contains("answered 422"), "{}", fault.message);
+    assert_eq!(place.read("file").as_deref(), Some("x"));
+    place.assert_tidy();
+}
+
+#[test]
+fn an_answer_that_nobody_heard_is_unknown_and_not_sent_again() {
+    let (host, heard) = server(&["", ""]);
+    let place = Place::new(&[]);
+    let plan = plan(&place, &host);
+    let fault = apply(&place, &plan, &Egress::new(vec![host], true)).unwrap_err();
+    assert!(fault.message.contains("unknown"), "{}", fault.message);
+    assert!(heard.recv().is_ok());
+    assert!(heard.recv_timeout(std::time::Duration::from_millis(300)).is_err(), "sent once");
+}
+
+#[test]
+fn n04_n06_hosts_that_are_not_allowed_redirects_and_proxies_are_not_followed() {
+    let place = Place::new(&[]);
+    let denied = plan(&place, "127.0.0.1:9");
+    let fault = apply(&place, &denied, &Egress::new(vec![], true)).unwrap_err();
+    assert!(fault.message.contains("not allowed"), "{}", fault.message);
+    let (host, heard) =
+        server(&["HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n"]);
+    let place = Place::new(&[]);
+    let redirected = plan(&place, &host);
+    let applied = apply(&place, &redirected, &Egress::new(vec![host], true)).unwrap();
+    assert!(matches!(applied.request, Some(Outcome::Answered { status: 302, .. })));
+    assert!(heard.recv().unwrap().starts_with("POST /kits"), "asked the host itself, not a proxy");
+}

@@ -1,0 +1,166 @@
+//! The command line.
+
+use super::{Place, exists};
+
+const BUILD: [&str; 6] = ["call", "tokens_build", "--source", "tokens", "--platforms", "css,scss"];
+
+fn build(more: &[&'static str]) -> Vec<&'static str> {
+    [&BUILD[..], more].concat()
+}
+
+#[test]
+fn rehearse_apply_the_plan_verify_and_undo() {
+    let place = Place::new();
+    let rehearsed = place.json(&build(&["--output", "json"]));
+    assert_eq!(rehearsed["status"], "proposed");
+    assert!(!exists(&place.root().join("artifacts")));
+    let plan = rehearsed["plan"]["id"].as_str().unwrap().to_owned();
+    let mut apply = build(&["--output", "json", "--apply", "--plan"]);
+    let plan: &'static str = Box::leak(plan.into_boxed_str());
+    apply.push(plan);
+    let applied = place.json(&apply);
+    assert_eq!((&applied["status"], &applied["plan"]["id"]), (&"completed".into(), &plan.into()));
+    let path = applied["artifacts"][0]["path"].as_str().unwrap();
+    assert!(std::fs::read_to_string(place.root().join(path)).unwrap().contains("--space-s: 4px;"));
+    let verified = place.json(&["audit", "verify", "--output", "json"]);
+    assert_eq!((&verified["verdict"], &verified["macsChecked"]), (&"unanchored".into(), &true.into()));
+    let undone = place.json(&["undo", "last", "--output", "json"]);
+    assert_eq!(undone["undoOf"], applied["metadata"]["transcript"]);
+    assert!(!exists(&place.root().join("artifacts")));
+    let (code, error) = place.fails(&["undo", "last"]);
+    assert_eq!(code, 1, "{error}");
+}
+
+#[test]
+fn dry_run_is_the_default_and_contradictions_are_usage_errors() {
+    let place = Place::new();
+    let text = place.ok(&build(&["--dry-run"]));
+    assert!(
+        text.contains("A rehearsal: nothing was changed.") && text.contains("+  --space-s: 4px;"),
+        "{text}"
+    );
+    let (code, error) = place.fails(&build(&["--dry-run", "--apply"]));
+    assert_eq!(code, 2);
+    assert!(error.contains("contradict"), "{error}");
+    let (code, error) = place.fails(&["call", "tokens_build", "--sorce", "x"]);
+    assert!(code == 2 && error.contains("--source"), "{error}");
+    let (_, error) = place.fails(&["call", "tokens_bild"]);
+    assert!(error.contains("Did you mean `tokens_build`?"), "{error}");
+}
+
+#[test]
+fn exit_codes_tell_scripts_what_happened() {
+    let place = Place::new();
+    place.ok(&build(&["--apply"]));
+    let anchor = {
+        let proof = place.json(&["audit", "prove", "last"]);
+        let file = place.scratch.path().join("proof.json");
+        std::fs::write(&file, proof.to_string()).unwrap();
+        assert!(place.ok(&["audit", "prove", "--check", file.to_str().unwrap()]).contains("holds"));
+        format!("{}:{}", proof["anchor"]["seq"], proof["anchor"]["root"].as_str().unwrap())
+    };
+    assert!(place.ok(&["audit", "verify", "--anchor", &anchor]).starts_with("verified"));
+    assert_eq!(place.run(&["audit", "verify", "--require-anchor"]).status.code(), Some(3));
+    let segment = place.ledger().join("segments/000001.jsonl");
+    let text = std::fs::read_to_string(&segment).unwrap();
+    std::fs::write(&segment, text.replace("\"tokens_build\"", "\"tokens_bvild\"")).unwrap();
+    let broken = place.run(&["audit", "verify"]);
+    assert_eq!(broken.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&broken.stdout).starts_with("broken"));
+    assert_eq!(place.run(&["audit", "verify", "--anchor", "nonsense"]).status.code(), Some(2));
+}
+
+#[test]
+fn the_record_can_be_listed_shown_and_exported() {
+    let place = Place::new();
+    place.ok(&build(&[]));
+    place.fails(&["call", "tokens_build", "--source", "../x", "--platforms", "css"]);
+    let tail = place.ok(&["audit", "tail"]);
+    assert!(tail.contains("rehearsed") && tail.contains("path_not_allowed"), "{tail}");
+    let shown = place.ok(&["audit", "show", "last"]);
+    assert!(shown.contains("path_not_allowed") && shown.contains("../x"), "{shown}");
+    let lines = place.ok(&["audit", "export"]);
+    assert_eq!(
+        lines,
+        std::fs::read_to_string(place.ledger().join("segments/000001.jsonl")).unwrap(),
+        "exact bytes"
+    );
+    let page = place.scratch.path().join("report.html");
+    place.ok(&["audit", "export", "--format", "html", "-o", page.to_str().unwrap()]);
+    let html = std::fs::read_to_string(page).unwrap();
+    assert!(html.contains("rehearsed") && html.contains("--space-s: 4px;") && !html.contains("src=\"http"));
+}
+
+#[test]
+fn nothing_returned_names_an_absolute_place_or_a_secret() {
+    let place = Place::new();
+    std::fs::write(place.root().join("tokens/bad.json"), "{ not json").unwrap();
+    let out = place
+        .command()
+        .env("MY_API_TOKEN", "hunter2-hunter2")
+        .args([
+            "call",
+            "tokens_build",
+            "--output",
+            "json",
+            "--source",
+            "tokens/hunter2-hunter2.json",
+            "--platforms",
+            "css",
+        ])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(out.stdout).unwrap();
+    assert!(!text.contains("hunter2"), "{text}");
+    for args in [build(&["--output", "json"]), build(&["--apply", "--output", "json"])] {
+        let out = place.run(&args);
+        let text = String::from_utf8(out.stdout).unwrap();
+        assert!(!text.contains(place.scratch.path().to_str().unwrap()), "{text}");
+    }
+    let ledger = place.ok(&["audit", "export"]);
+    assert!(!ledger.contains("hunter2"), "{ledger}");
+}
+
+#[test]
+fn configuration_mistakes_are_explained() {
+    let place = Place::new();
+    std::fs::write(place.root().join("gatewright.toml"), "[token]\nprefix = 'x'\n").unwrap();
+    let (code, error) = place.fails(&build(&[]));
+    assert!(code == 2 && error.contains("did you mean `tokens`?"), "{error}");
+    std::fs::write(place.root().join("gatewright.toml"), "[egress]\nhosts = ['evil.example']\n").unwrap();
+    let (_, _) = place.fails(&["doctor"]);
+    let shown = place.json(&["config", "show"]);
+    assert_eq!(
+        (&shown["inert"], &shown["egress"]["hosts"]),
+        (&serde_json::json!(["egress"]), &serde_json::json!([]))
+    );
+    let schema = place.json(&["config", "schema"]);
+    assert_eq!(schema["properties"]["tokens"]["properties"]["prefix"]["type"], "string");
+}
+
+#[test]
+fn a_project_policy_narrows_and_confirm_asks_for_the_reviewed_plan() {
+    let place = Place::new();
+    let rule = "[policy]\nrules = [{ tools = ['tokens_*'], apply = true, decision = 'confirm' }]\n";
+    std::fs::write(place.root().join("gatewright.toml"), rule).unwrap();
+    let (_, error) = place.fails(&build(&["--apply"]));
+    assert!(error.contains("confirmation_required") && error.contains("\"plan\": \"plan_"), "{error}");
+    let plan = error.split("\"plan\": \"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let mut args: Vec<&str> = BUILD.to_vec();
+    args.extend(["--plan", &plan]);
+    assert!(place.ok(&args).contains("Recorded"));
+}
+
+#[test]
+fn completions_the_manual_and_the_quickstart_work() {
+    let place = Place::new();
+    assert!(place.ok(&["completions", "bash"]).contains("_gatewright"));
+    assert!(place.ok(&["man"]).contains(".TH gatewright"));
+    assert!(place.ok(&["tools", "--tokens"]).contains("tokens_build"));
+    assert!(place.ok(&["tools", "tokens.build"]).contains("--platforms"));
+    let shown = place.ok(&["quickstart"]);
+    for expected in ["verified", "broken", "taken back", "claude mcp add --transport stdio", "MCPServerStdio"]
+    {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+}

@@ -1,0 +1,75 @@
+//! End to end: the real program, over the real protocol and the real command line.
+#![allow(clippy::disallowed_methods, reason = "tests start the program and look at the disk from outside")]
+
+mod cli;
+mod stdio;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// A scratch place with a root, and the program over it.
+struct Place {
+    scratch: TempDir,
+}
+
+const TOKENS: &str =
+    r#"{ "space": { "$type": "dimension", "s": { "$value": { "value": 4, "unit": "px" } } } }"#;
+
+impl Place {
+    fn new() -> Self {
+        let scratch = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(scratch.path().join("root/tokens")).unwrap();
+        std::fs::write(scratch.path().join("root/tokens/base.json"), TOKENS).unwrap();
+        Self { scratch }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.scratch.path().join("root")
+    }
+
+    fn ledger(&self) -> PathBuf {
+        let mut roots = std::fs::read_dir(self.scratch.path().join("state/gatewright")).unwrap();
+        roots.next().unwrap().unwrap().path().join("ledger")
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gatewright"));
+        command
+            .env("XDG_STATE_HOME", self.scratch.path().join("state"))
+            .env("XDG_CONFIG_HOME", self.scratch.path().join("config"))
+            .env("HOME", self.scratch.path())
+            .env("NO_COLOR", "1")
+            .env_remove("LOG_LEVEL")
+            .current_dir(self.scratch.path())
+            .args(["--root", self.root().to_str().unwrap()]);
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.command().args(args).output().unwrap()
+    }
+
+    /// Standard output of a command that must succeed.
+    fn ok(&self, args: &[&str]) -> String {
+        let out = self.run(args);
+        assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+        String::from_utf8(out.stdout).unwrap()
+    }
+
+    fn json(&self, args: &[&str]) -> serde_json::Value {
+        serde_json::from_str(&self.ok(args)).unwrap()
+    }
+
+    /// Exit code and standard error of a command that must fail.
+    fn fails(&self, args: &[&str]) -> (i32, String) {
+        let out = self.run(args);
+        assert!(!out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stdout));
+        (out.status.code().unwrap(), String::from_utf8(out.stderr).unwrap())
+    }
+}
+
+fn exists(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok()
+}

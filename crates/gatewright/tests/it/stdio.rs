@@ -1,0 +1,274 @@
+//! The protocol on the raw wire.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Place, exists};
+
+/// A running server, spoken to line by line.
+struct Wire {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: mpsc::Receiver<Value>,
+    next: u64,
+}
+
+impl Wire {
+    fn start(place: &Place) -> Self {
+        let mut child = place
+            .command()
+            .arg("serve")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let stdout = child.stdout.take().unwrap();
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                let value =
+                    serde_json::from_str(&line).expect("standard output is the protocol and nothing else");
+                if sender.send(value).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { stdin: child.stdin.take(), child, lines, next: 0 }
+    }
+
+    /// A server after the handshake of the older era.
+    fn initialized(place: &Place) -> Self {
+        let mut wire = Self::start(place);
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "0" } });
+        let result = wire.request("initialize", params);
+        assert_eq!(result["result"]["protocolVersion"], "2025-11-25", "{result}");
+        assert_eq!(result["result"]["serverInfo"]["name"], "gatewright");
+        assert!(result["result"]["instructions"].as_str().unwrap().len() < 2_048);
+        assert_eq!(result["result"]["capabilities"], json!({ "tools": {} }), "only what is implemented");
+        wire.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
+        wire
+    }
+
+    fn send(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin
+            .write_all(line.as_bytes())
+            .and_then(|()| stdin.write_all(b"\n"))
+            .and_then(|()| stdin.flush())
+            .unwrap();
+    }
+
+    fn receive(&self) -> Value {
+        self.lines.recv_timeout(Duration::from_secs(20)).expect("an answer")
+    }
+
+    fn request(&mut self, method: &str, params: Value) -> Value {
+        self.next += 1;
+        let id = self.next;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string());
+        loop {
+            let answer = self.receive();
+            if answer["id"] == id {
+                return answer;
+            }
+        }
+    }
+
+    fn call(&mut self, arguments: Value) -> Value {
+        self.request("tools/call", json!({ "name": "tokens_build", "arguments": arguments }))["result"]
+            .clone()
+    }
+
+    /// Closes the input and waits for a clean end.
+    fn finish(mut self) {
+        drop(self.stdin.take());
+        let status = self.child.wait().unwrap();
+        assert!(status.success(), "{status}");
+    }
+}
+
+#[test]
+fn dry_run_plan_apply_and_undo_over_stdio() {
+    let place = Place::new();
+    let mut wire = Wire::initialized(&place);
+    let tools = wire.request("tools/list", json!({}));
+    let tool = &tools["result"]["tools"][0];
+    assert_eq!(
+        (&tool["name"], &tool["annotations"]["readOnlyHint"]),
+        (&json!("tokens_build"), &json!(false))
+    );
+    assert_eq!(tool["_meta"]["anthropic/alwaysLoad"], true);
+    let arguments = json!({ "source": "tokens", "platforms": ["css"] });
+    let rehearsed = wire.call(arguments.clone());
+    let content = &rehearsed["structuredContent"];
+    assert_eq!((&content["status"], &rehearsed["isError"]), (&json!("proposed"), &json!(false)));
+    let text: Value = serde_json::from_str(rehearsed["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(&text, content, "one text block holds the same");
+    assert!(!exists(&place.root().join("artifacts")));
+    let mut apply = arguments;
+    apply["apply"] = json!(true);
+    apply["plan"] = content["plan"]["id"].clone();
+    let applied = wire.call(apply);
+    assert_eq!(applied["structuredContent"]["status"], "completed");
+    let anchor = &applied["_meta"]["gatewright/anchor"];
+    assert!(anchor["root"].as_str().is_some_and(|r| r.len() == 64));
+    wire.finish();
+    let anchored = format!("{}:{}", anchor["seq"], anchor["root"].as_str().unwrap());
+    assert!(place.ok(&["audit", "verify", "--anchor", &anchored]).starts_with("verified"));
+    place.ok(&["undo", "last"]);
+    assert!(!exists(&place.root().join("artifacts")));
+}
+
+#[test]
+fn faults_are_tool_errors_with_text_alone_and_unknown_tools_are_protocol_errors() {
+    let place = Place::new();
+    let mut wire = Wire::initialized(&place);
+    let failed = wire.call(json!({ "source": "/etc/passwd", "platforms": ["css"] }));
+    assert_eq!((&failed["isError"], failed.get("structuredContent")), (&json!(true), None));
+    let error: Value = serde_json::from_str(failed["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!((&error["success"], &error["error"]["type"]), (&json!(false), &json!("policy")));
+    assert_eq!(error["error"]["code"], "path_not_allowed");
+    assert!(error["metadata"]["transcript"].is_string());
+    let invalid = wire.call(json!({ "source": "tokens" }));
+    let error: Value = serde_json::from_str(invalid["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(error["error"]["code"], "invalid_argument");
+    let unknown = wire.request("tools/call", json!({ "name": "tokens_bild", "arguments": {} }));
+    assert_eq!(unknown["error"]["code"], -32602);
+    let aliased = wire.request(
+        "tools/call",
+        json!({ "name": "tokens.build", "arguments": { "source": "tokens", "platforms": ["js"] } }),
+    );
+    assert_eq!(aliased["result"]["structuredContent"]["success"], true);
+    wire.finish();
+    let records = place.json(&["audit", "tail", "--output", "json"]);
+    assert_eq!(records.as_array().unwrap().len(), 4, "every call leaves exactly one transcript: {records}");
+}
+
+#[test]
+fn g1_what_comes_before_the_lifecycle_does_not_end_the_process() {
+    let place = Place::new();
+    let mut wire = Wire::start(&place);
+    wire.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
+    wire.send(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#);
+    let params = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "0" } });
+    assert_eq!(wire.request("initialize", params)["result"]["protocolVersion"], "2025-06-18");
+    wire.finish();
+}
+
+#[test]
+fn recipe_002_a_call_before_initialisation_is_refused() {
+    let place = Place::new();
+    let mut wire = Wire::start(&place);
+    let refused = wire.request("tools/call", json!({ "name": "tokens_build", "arguments": {} }));
+    assert!(refused["error"]["code"].is_i64(), "{refused}");
+    wire.finish();
+}
+
+#[test]
+fn the_stateless_era_works_without_a_handshake() {
+    let place = Place::new();
+    let mut wire = Wire::start(&place);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let discovered = wire.request("server/discover", json!({ "_meta": meta }));
+    let versions = discovered["result"]["supportedVersions"].as_array().unwrap();
+    assert!(
+        versions.contains(&json!("2026-07-28")) && versions.contains(&json!("2025-11-25")),
+        "{discovered}"
+    );
+    let arguments = json!({ "source": "tokens", "platforms": ["css"] });
+    let called =
+        wire.request("tools/call", json!({ "_meta": meta, "name": "tokens_build", "arguments": arguments }));
+    assert_eq!(called["result"]["structuredContent"]["status"], "proposed", "{called}");
+    wire.finish();
+}
+
+#[test]
+fn m16_m18_malformed_lines_are_answered_and_the_server_goes_on() {
+    let place = Place::new();
+    let mut wire = Wire::initialized(&place);
+    let call = |arguments: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":50,"method":"tools/call","params":{{"name":"tokens_build","arguments":{arguments}}}}}"#
+        )
+    };
+    let list =
+        |params: &str| format!(r#"{{"jsonrpc":"2.0","id":50,"method":"tools/list","params":{params}}}"#);
+    let twice = call(r#"{"source":"tokens","platforms":["css"],"apply":false,"apply":true}"#);
+    for (line, code) in [
+        ("{ not json", -32700),
+        (twice.as_str(), -32700),
+        (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":50,"method":"tools/call"}"#, -32602),
+        (&call("[]"), -32602),
+        (&list(r#"{"cursor":5}"#), -32602),
+        (&list("[]"), -32602),
+        (&list(r#"{"cursor":"made-up"}"#), -32602),
+        (r#"{"jsonrpc":"2.0","id":50,"method":"no/such"}"#, -32601),
+        (r#"{"jsonrpc":"2.0","id":50,"method":"prompts/list"}"#, -32601),
+    ] {
+        wire.send(line);
+        let answer = wire.receive();
+        assert_eq!(answer["error"]["code"], code, "{line}: {answer}");
+    }
+    wire.send("");
+    wire.send(&"x".repeat(17 * 1024 * 1024));
+    assert_eq!(wire.receive()["error"]["code"], -32600);
+    assert!(!exists(&place.root().join("artifacts")), "the second `apply` did not win");
+    assert!(wire.request("tools/list", json!({}))["result"]["tools"].is_array());
+    wire.finish();
+}
+
+#[test]
+fn progress_comes_before_the_answer_when_it_is_asked_for() {
+    let place = Place::new();
+    let mut wire = Wire::initialized(&place);
+    let arguments = json!({ "source": "tokens", "platforms": ["css"] });
+    let params = json!({ "name": "tokens_build", "arguments": arguments, "_meta": { "progressToken": "p" } });
+    wire.send(&json!({ "jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": params }).to_string());
+    let mut steps = Vec::new();
+    loop {
+        let message = wire.receive();
+        if message["id"] == 99 {
+            break;
+        }
+        assert_eq!(
+            (&message["method"], &message["params"]["progressToken"]),
+            (&json!("notifications/progress"), &json!("p"))
+        );
+        steps.push(message["params"]["progress"].as_f64().unwrap());
+    }
+    assert!(steps.windows(2).all(|w| w[0] < w[1]), "{steps:?}");
+    wire.finish();
+}
+
+#[test]
+fn a_signal_ends_the_server_cleanly() {
+    let place = Place::new();
+    let mut wire = Wire::initialized(&place);
+    wire.call(json!({ "source": "tokens", "platforms": ["css"] }));
+    let pid = wire.child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    assert!(wire.child.wait().unwrap().success());
+    assert!(place.ok(&["audit", "verify"]).starts_with("unanchored"));
+}
+
+#[test]
+fn the_menu_is_byte_identical_across_runs() {
+    let place = Place::new();
+    let list = || {
+        let mut wire = Wire::initialized(&place);
+        let tools = wire.request("tools/list", json!({}))["result"].to_string();
+        wire.finish();
+        tools
+    };
+    assert_eq!(list(), list());
+}

@@ -1,0 +1,5 @@
+//! What must hold of the pipeline, whatever the tool: specimens of every kind, on a real bench.
+#![allow(clippy::disallowed_methods, reason = "tests look at the disk from outside")]
+
+mod kinds;
+mod pipeline;

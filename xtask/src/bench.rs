@@ -1,0 +1,216 @@
+//! Benchmarks: ratios against named peers in one run, medians of interleaved rounds.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use crate::node;
+use crate::sh::{Done, step, target, top};
+
+/// Counted rounds per program and input.
+const ROUNDS: usize = 5;
+
+/// One program over one input: median wall seconds and largest peak memory in MiB; `None` when it failed.
+type Figure = Option<(f64, f64)>;
+
+fn build() -> Done<PathBuf> {
+    let args = ["build", "--profile", "dist", "-p", "gatewright"];
+    step("cargo", Command::new("cargo").args(args).current_dir(top()), &args)?;
+    Ok(target().join("dist/gatewright"))
+}
+
+pub fn tokens() -> Done {
+    node::install()?;
+    let exe = build()?;
+    if !Path::new("/usr/bin/time").exists() {
+        return Err("/usr/bin/time is missing (Debian: apt-get install time)".into());
+    }
+    let scratch = target().join("bench");
+    let _ = std::fs::remove_dir_all(&scratch);
+    println!(
+        "\nwhole process, median of {ROUNDS} interleaved rounds; CSS, SCSS and JS; limits off by the default of one call"
+    );
+    println!(
+        "{:<22} {:>7} {:>22} {:>22} {:>22} {:>8}",
+        "input", "tokens", "gatewright s/MiB", "style-dictionary", "terrazzo", "ratio"
+    );
+    let mut growth = Vec::new();
+    for (name, count, source) in inputs(&scratch)? {
+        let place = scratch.join(&name);
+        let programs: [(&str, Vec<String>); 3] = [
+            ("gatewright", ours(&exe, &place, &source)),
+            ("style-dictionary", peer("style-dictionary.mjs", &place, &source)),
+            ("terrazzo", peer("terrazzo.mjs", &place, &source)),
+        ];
+        let figures = interleaved(&programs, &place, count)?;
+        let shown = |f: &Figure| f.map_or("failed".to_owned(), |(s, m)| format!("{s:.3} / {m:.0}"));
+        let fastest = figures[1..].iter().flatten().map(|f| f.0).fold(f64::INFINITY, f64::min);
+        let ratio = figures[0].map_or(f64::NAN, |f| fastest / f.0);
+        println!(
+            "{name:<22} {count:>7} {:>22} {:>22} {:>22} {ratio:>7.1}x",
+            shown(&figures[0]),
+            shown(&figures[1]),
+            shown(&figures[2])
+        );
+        if let (true, Some((seconds, _))) = (name.starts_with("generated"), figures[0]) {
+            growth.push((f64::from(u32::try_from(count).unwrap_or(u32::MAX)), seconds));
+        }
+    }
+    if let [(n1, t1), .., (n2, t2)] = growth.as_slice() {
+        println!("growth exponent over the generated sets: {:.2}", (t2 / t1).ln() / (n2 / n1).ln());
+    }
+    Ok(())
+}
+
+fn ours(exe: &Path, place: &Path, source: &str) -> Vec<String> {
+    let mut words = vec![exe.display().to_string(), "--root".into(), place.display().to_string()];
+    let rest = [
+        "call",
+        "tokens_build",
+        "--source",
+        source,
+        "--platforms",
+        "css,scss,js",
+        "--apply",
+        "--output",
+        "json",
+    ];
+    words.extend(rest.iter().map(|w| (*w).to_owned()));
+    words
+}
+
+fn peer(script: &str, place: &Path, source: &str) -> Vec<String> {
+    let script = node::dir().join(script);
+    vec![
+        "node".into(),
+        script.display().to_string(),
+        place.join(source).display().to_string(),
+        place.join("out").display().to_string(),
+    ]
+}
+
+/// Real sets from npm, and generated ones.
+fn inputs(scratch: &Path) -> Done<Vec<(String, usize, String)>> {
+    let mut all = Vec::new();
+    let io = |e: std::io::Error| e.to_string();
+    for (name, files) in [
+        ("shopify-polaris", "shopify-polaris"),
+        ("figma-sds", "figma-sds"),
+        ("adobe-spectrum", "adobe-spectrum"),
+        ("github-primer", "github-primer"),
+        ("ibm-carbon", "ibm-carbon"),
+    ] {
+        let from = node::dir().join("node_modules/dtcg-examples").join(files);
+        let place = scratch.join(name);
+        std::fs::create_dir_all(&place).map_err(io)?;
+        let Some(source) = copy_set(&from, &place)? else { continue };
+        let text = std::fs::read_to_string(place.join(&source)).map_err(io)?;
+        all.push((name.to_owned(), text.matches("\"$value\"").count(), source));
+    }
+    for count in [10_000, 50_000] {
+        let name = format!("generated-{count}");
+        let place = scratch.join(&name);
+        std::fs::create_dir_all(&place).map_err(io)?;
+        std::fs::write(place.join("tokens.json"), generated(count)).map_err(io)?;
+        all.push((name, count, "tokens.json".into()));
+    }
+    Ok(all)
+}
+
+/// The set's single token file, when it has one that all three programs take.
+fn copy_set(from: &Path, to: &Path) -> Done<Option<String>> {
+    let mut names: Vec<String> = std::fs::read_dir(from)
+        .map_err(|e| format!("{}: {e}", from.display()))?
+        .filter_map(|e| e.ok()?.file_name().into_string().ok())
+        .filter(|n| n.ends_with(".tokens.json") || n.ends_with(".json"))
+        .filter(|n| !n.ends_with(".resolver.json") && n != "package.json")
+        .collect();
+    names.sort_by_key(|n| std::cmp::Reverse(std::fs::metadata(from.join(n)).map_or(0, |m| m.len())));
+    let Some(name) = names.into_iter().next() else { return Ok(None) };
+    std::fs::copy(from.join(&name), to.join("tokens.json")).map_err(|e| e.to_string())?;
+    Ok(Some("tokens.json".into()))
+}
+
+/// A set of `count` tokens: three quarters values, one quarter aliases, in groups of fifty.
+fn generated(count: usize) -> String {
+    let mut text = String::from("{");
+    for group in 0..count.div_ceil(50) {
+        let comma = if group > 0 { "," } else { "" };
+        text.push_str(&format!("{comma}\n  \"g{group}\": {{ \"$type\": \"color\""));
+        for i in 0..50.min(count - group * 50) {
+            let n = group * 50 + i;
+            let value = if n % 4 == 3 {
+                format!("\"{{g{}.t{}}}\"", (n - 1) / 50, (n - 1) % 50)
+            } else {
+                let [r, g, b] = [n % 256, n / 256 % 256, n / 65_536 % 256]
+                    .map(|c| f64::from(u8::try_from(c).unwrap_or(0)) / 255.0);
+                format!("{{ \"colorSpace\": \"srgb\", \"components\": [{r}, {g}, {b}] }}")
+            };
+            text.push_str(&format!(",\n    \"t{i}\": {{ \"$value\": {value} }}"));
+        }
+        text.push_str("\n  }");
+    }
+    text.push_str("\n}\n");
+    text
+}
+
+fn interleaved(programs: &[(&str, Vec<String>)], place: &Path, count: usize) -> Done<Vec<Figure>> {
+    let mut times: Vec<Vec<(f64, f64)>> = vec![Vec::new(); programs.len()];
+    let mut failed = vec![false; programs.len()];
+    // One round uncounted, so that files and code are in memory. The peers need minutes for the largest set.
+    let rounds = if count > 20_000 { 2 } else { ROUNDS };
+    for round in 0..=rounds {
+        for (index, (_, words)) in programs.iter().enumerate() {
+            if failed[index] {
+                continue;
+            }
+            clean(place);
+            match once(words, place)? {
+                Some(figure) if round > 0 => times[index].push(figure),
+                Some(_) => {}
+                None => failed[index] = true,
+            }
+        }
+    }
+    Ok(times
+        .into_iter()
+        .zip(failed)
+        .map(|(mut runs, failed)| {
+            runs.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let peak = runs.iter().map(|r| r.1).fold(0.0, f64::max);
+            (!failed).then(|| runs.get(runs.len() / 2).map(|r| (r.0, peak))).flatten()
+        })
+        .collect())
+}
+
+/// Every round builds into an empty place.
+fn clean(place: &Path) {
+    for name in ["artifacts", "out", "state"] {
+        let _ = std::fs::remove_dir_all(place.join(name));
+    }
+}
+
+fn once(words: &[String], place: &Path) -> Done<Figure> {
+    let memory = place.join("memory");
+    let began = Instant::now();
+    let status = Command::new("/usr/bin/time")
+        .args(["-f", "%M", "-o"])
+        .arg(&memory)
+        .args(["timeout", "180"])
+        .args(words)
+        .env("XDG_STATE_HOME", place.join("state"))
+        .env("XDG_CONFIG_HOME", place.join("state"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .map_err(|e| e.to_string())?;
+    let seconds = began.elapsed().as_secs_f64();
+    let text = std::fs::read_to_string(&memory).unwrap_or_default();
+    let kib: f64 = text.lines().last().and_then(|l| l.trim().parse().ok()).unwrap_or(0.0);
+    Ok(status.success().then_some((seconds, kib / 1024.0)))
+}
+
+pub fn pipeline() -> Done {
+    let args = ["bench", "--profile", "dist", "-p", "gatewright-kit", "--bench", "pipeline"];
+    step("cargo", Command::new("cargo").args(args).current_dir(top()), &args)
+}

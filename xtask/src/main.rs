@@ -1,0 +1,45 @@
+//! The project's chores. `cargo xtask` lists them.
+#![allow(clippy::disallowed_methods, reason = "a build tool: it works on the project's own files")]
+#![allow(clippy::print_stdout, reason = "a command line prints")]
+
+mod bench;
+mod r#gen;
+mod node;
+mod sh;
+mod soak;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask test [--fast]     everything that CI checks; installs what the tests need, or says what is missing
+cargo xtask gen [--check]     write the generated reference, or check that it is current
+cargo xtask tidy              edges between crates, names, lengths
+cargo xtask soak kill [N]     N rounds of killing a process while it applies plans and appends (default 200)
+cargo xtask bench tokens      token builds against Style Dictionary and Terrazzo, and growth
+cargo xtask bench pipeline    what a call costs, the ledger, the jail";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["test"] => test::run(false),
+        ["test", "--fast"] => test::run(true),
+        ["gen"] => r#gen::run(false),
+        ["gen", "--check"] => r#gen::run(true),
+        ["tidy"] => tidy::run(),
+        ["soak", "kill"] => soak::kill(200),
+        ["soak", "kill", rounds] => rounds.parse().map_err(|e| format!("{rounds}: {e}")).and_then(soak::kill),
+        ["bench", "tokens"] => bench::tokens(),
+        ["bench", "pipeline"] => bench::pipeline(),
+        _ => Err(USAGE.to_owned()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}

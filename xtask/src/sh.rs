@@ -1,0 +1,51 @@
+//! Running programs and saying what was run.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+/// A chore's result; the error is for people.
+pub type Done<T = ()> = Result<T, String>;
+
+/// The workspace's top.
+pub fn top() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned).unwrap_or_default()
+}
+
+/// Where cargo builds.
+pub fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| top().join("target"), PathBuf::from)
+}
+
+/// Runs a program in the workspace and fails when it fails.
+pub fn run(program: &str, args: &[&str]) -> Done {
+    step(program, Command::new(program).args(args).current_dir(top()), args)
+}
+
+/// Runs a prepared command.
+pub fn step(program: &str, command: &mut Command, args: &[&str]) -> Done {
+    let shown = format!("{program} {}", args.join(" "));
+    println!("\n▶ {shown}");
+    let began = Instant::now();
+    let status = command.status().map_err(|e| format!("{program} could not be started: {e}"))?;
+    println!("  {:.1} s", began.elapsed().as_secs_f64());
+    if status.success() { Ok(()) } else { Err(format!("✗ {shown} ({status})")) }
+}
+
+/// What a program prints, when it succeeds.
+pub fn output(program: &str, args: &[&str]) -> Done<String> {
+    let out = Command::new(program)
+        .args(args)
+        .current_dir(top())
+        .output()
+        .map_err(|e| format!("{program} could not be started: {e}"))?;
+    if out.status.success() {
+        return Ok(String::from_utf8_lossy(&out.stdout).into_owned());
+    }
+    Err(format!("{program} {}: {}", args.join(" "), String::from_utf8_lossy(&out.stderr)))
+}
+
+/// Whether a program is there.
+pub fn has(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success())
+}

@@ -1,0 +1,38 @@
+//! `cargo xtask test`: everything that CI checks.
+
+use crate::sh::{self, Done, has};
+use crate::{r#gen, node, tidy};
+
+/// Installs what the tests need, then formatting, lints, tests. `fast` leaves out what needs the network.
+pub fn run_all(fast: bool) -> Done<Vec<String>> {
+    let mut skipped = Vec::new();
+    if !has("git") {
+        return Err("git is missing: install it (Debian: apt-get install git)".into());
+    }
+    if fast {
+        skipped.push("real token sets from npm (--fast)".to_owned());
+    } else if let Err(why) = node::install() {
+        return Err(format!("the npm packages that tests use could not be installed: {why}"));
+    }
+    sh::run("cargo", &["fmt", "--all", "--check"])?;
+    sh::run("cargo", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])?;
+    tidy::run()?;
+    sh::run("cargo", &["build", "--workspace", "--quiet"])?;
+    sh::run("cargo", &["test", "--workspace", "--quiet", "--", "--test-threads", "4"])?;
+    r#gen::run(true)?;
+    if has("cargo-deny") {
+        sh::run("cargo", &["deny", "--offline", "check", "bans", "licenses", "sources"])?;
+    } else {
+        skipped.push("cargo-deny is not installed (cargo install cargo-deny)".to_owned());
+    }
+    Ok(skipped)
+}
+
+pub fn run(fast: bool) -> Done {
+    let skipped = run_all(fast)?;
+    println!("\nAll checks passed; {} parts skipped.", skipped.len());
+    for part in skipped {
+        println!("  SKIPPED: {part}");
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! `cargo xtask tidy`: what the design says about the house, checked (DESIGN §3).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::sh::{Done, output, top};
+
+/// Crates that must stay free of the asynchronous runtime.
+const WITHOUT_TOKIO: [&str; 3] = ["gatewright-contract", "gatewright-policy", "gatewright-audit"];
+
+/// Who may name rmcp. The binary speaks as a client in its demonstration.
+const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
+
+/// A file longer than this wants a better shape.
+const LONG: usize = 500;
+
+/// Files that are longer, with the reason.
+const LONG_WITH_REASON: [(&str, &str); 1] =
+    [("crates/design-tokens/src/value/parse.rs", "one parser per type of the format; splits by type next")];
+
+pub fn run() -> Done {
+    println!("\n▶ tidy");
+    let metadata: Value =
+        serde_json::from_str(&output("cargo", &["metadata", "--format-version", "1", "--locked"])?)
+            .map_err(|e| e.to_string())?;
+    let mut wrong = edges(&metadata);
+    wrong.extend(lengths()?);
+    if wrong.is_empty() { Ok(()) } else { Err(format!("✗ tidy\n  {}", wrong.join("\n  "))) }
+}
+
+/// Normal dependencies by package id, over the whole graph.
+fn graph(metadata: &Value) -> (BTreeMap<String, String>, BTreeMap<String, Vec<String>>) {
+    let text = |v: &Value| v.as_str().unwrap_or_default().to_owned();
+    let list = |v: &Value| v.as_array().cloned().unwrap_or_default();
+    let names = list(&metadata["packages"]).iter().map(|p| (text(&p["id"]), text(&p["name"]))).collect();
+    let mut edges = BTreeMap::new();
+    for node in list(&metadata["resolve"]["nodes"]) {
+        let normal = list(&node["deps"])
+            .iter()
+            .filter(|d| list(&d["dep_kinds"]).iter().any(|k| k["kind"].is_null()))
+            .map(|d| text(&d["pkg"]))
+            .collect();
+        edges.insert(text(&node["id"]), normal);
+    }
+    (names, edges)
+}
+
+fn edges(metadata: &Value) -> Vec<String> {
+    let (names, edges) = graph(metadata);
+    let members: Vec<String> = metadata["workspace_members"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|m| m.as_str().map(str::to_owned))
+        .collect();
+    let empty = Vec::new();
+    let direct = |id: &String| -> BTreeSet<&str> {
+        edges.get(id).unwrap_or(&empty).iter().filter_map(|d| names.get(d)).map(String::as_str).collect()
+    };
+    let mut wrong = Vec::new();
+    for member in &members {
+        let name = names.get(member).map(String::as_str).unwrap_or_default();
+        if name.contains("common") || name.contains("utils") {
+            wrong.push(format!("{name}: there is no `common` or `utils` crate"));
+        }
+        if WITHOUT_TOKIO.contains(&name) && reaches(member, "tokio", &names, &edges) {
+            wrong.push(format!("{name} reaches tokio"));
+        }
+        if direct(member).contains("rmcp") && !WITH_RMCP.contains(&name) {
+            wrong.push(format!("{name} names rmcp; only {} may", WITH_RMCP.join(", ")));
+        }
+        if name.starts_with("gatewright-tools-") {
+            for other in direct(member) {
+                let family = other.starts_with("gatewright-tools-") || other == "gatewright-mcp";
+                if family || matches!(other, "rusqlite" | "sqlx" | "tokio-postgres" | "gatewright-store") {
+                    wrong.push(format!(
+                        "{name} depends on {other}: families know neither each other nor a driver"
+                    ));
+                }
+            }
+        }
+    }
+    wrong
+}
+
+fn reaches(
+    from: &str,
+    wanted: &str,
+    names: &BTreeMap<String, String>,
+    edges: &BTreeMap<String, Vec<String>>,
+) -> bool {
+    let (mut open, mut seen) = (vec![from.to_owned()], BTreeSet::new());
+    while let Some(id) = open.pop() {
+        if names.get(&id).is_some_and(|n| n == wanted) {
+            return true;
+        }
+        if seen.insert(id.clone()) {
+            open.extend(edges.get(&id).cloned().unwrap_or_default());
+        }
+    }
+    false
+}
+
+fn lengths() -> Done<Vec<String>> {
+    let mut wrong = Vec::new();
+    for file in output("git", &["ls-files", "*.rs"])?.lines().filter(|f| !f.contains("/tests/")) {
+        let Ok(text) = std::fs::read_to_string(top().join(file)) else { continue };
+        let lines = text.lines().count();
+        // Tests beside the code are part of a file's shape, but not of its length.
+        let code = text.find("#[cfg(test)]\nmod tests").map_or(lines, |at| text[..at].lines().count());
+        let excused = LONG_WITH_REASON.iter().any(|(path, _)| Path::new(path) == Path::new(file));
+        if code > LONG + LONG / 4 && !excused {
+            wrong.push(format!("{file} has {code} lines: it wants a better shape"));
+        }
+    }
+    Ok(wrong)
+}
