@@ -19,7 +19,7 @@ fn build() -> Done<PathBuf> {
     Ok(target().join("dist/gatewright"))
 }
 
-pub fn tokens() -> Done {
+pub(crate) fn tokens() -> Done {
     node::install()?;
     let exe = build()?;
     if !Path::new("/usr/bin/time").exists() {
@@ -118,6 +118,7 @@ fn inputs(scratch: &Path) -> Done<Vec<(String, usize, String)>> {
 }
 
 /// The set's single token file, when it has one that all three programs take.
+#[expect(clippy::case_sensitive_file_extension_comparisons, reason = "names of one known package")]
 fn copy_set(from: &Path, to: &Path) -> Done<Option<String>> {
     let mut names: Vec<String> = std::fs::read_dir(from)
         .map_err(|e| format!("{}: {e}", from.display()))?
@@ -210,7 +211,7 @@ fn once(words: &[String], place: &Path) -> Done<Figure> {
     Ok(status.success().then_some((seconds, kib / 1024.0)))
 }
 
-pub fn pipeline() -> Done {
+pub(crate) fn pipeline() -> Done {
     let args = ["bench", "--profile", "dist", "-p", "gatewright-kit", "--bench", "pipeline"];
     step("cargo", Command::new("cargo").args(args).current_dir(top()), &args)
 }

@@ -6,12 +6,12 @@ use std::process::Command;
 use crate::sh::{Done, has, step, target, top};
 
 /// Where the packages are.
-pub fn dir() -> PathBuf {
+pub(crate) fn dir() -> PathBuf {
     target().join("npm")
 }
 
 /// Installs them, unless they are there as the lock file says.
-pub fn install() -> Done {
+pub(crate) fn install() -> Done {
     for program in ["node", "npm"] {
         if !has(program) {
             return Err(format!("{program} is missing (Debian: apt-get install nodejs npm)"));

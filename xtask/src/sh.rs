@@ -5,25 +5,25 @@ use std::process::Command;
 use std::time::Instant;
 
 /// A chore's result; the error is for people.
-pub type Done<T = ()> = Result<T, String>;
+pub(crate) type Done<T = ()> = Result<T, String>;
 
 /// The workspace's top.
-pub fn top() -> PathBuf {
+pub(crate) fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned).unwrap_or_default()
 }
 
 /// Where cargo builds.
-pub fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| top().join("target"), PathBuf::from)
 }
 
 /// Runs a program in the workspace and fails when it fails.
-pub fn run(program: &str, args: &[&str]) -> Done {
+pub(crate) fn run(program: &str, args: &[&str]) -> Done {
     step(program, Command::new(program).args(args).current_dir(top()), args)
 }
 
 /// Runs a prepared command.
-pub fn step(program: &str, command: &mut Command, args: &[&str]) -> Done {
+pub(crate) fn step(program: &str, command: &mut Command, args: &[&str]) -> Done {
     let shown = format!("{program} {}", args.join(" "));
     println!("\n▶ {shown}");
     let began = Instant::now();
@@ -33,7 +33,7 @@ pub fn step(program: &str, command: &mut Command, args: &[&str]) -> Done {
 }
 
 /// What a program prints, when it succeeds.
-pub fn output(program: &str, args: &[&str]) -> Done<String> {
+pub(crate) fn output(program: &str, args: &[&str]) -> Done<String> {
     let out = Command::new(program)
         .args(args)
         .current_dir(top())
@@ -46,6 +46,6 @@ pub fn output(program: &str, args: &[&str]) -> Done<String> {
 }
 
 /// Whether a program is there.
-pub fn has(program: &str) -> bool {
+pub(crate) fn has(program: &str) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success())
 }

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::sh::{Done, step, top};
 
-pub fn kill(rounds: u32) -> Done {
+pub(crate) fn kill(rounds: u32) -> Done {
     for package in ["gatewright-exec", "gatewright-audit"] {
         let args = ["test", "--release", "-p", package, "--test", "it", "--", "killed", "--nocapture"];
         let mut command = Command::new("cargo");

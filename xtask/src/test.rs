@@ -4,7 +4,7 @@ use crate::sh::{self, Done, has};
 use crate::{r#gen, node, tidy};
 
 /// Installs what the tests need, then formatting, lints, tests. `fast` leaves out what needs the network.
-pub fn run_all(fast: bool) -> Done<Vec<String>> {
+pub(crate) fn run_all(fast: bool) -> Done<Vec<String>> {
     let mut skipped = Vec::new();
     if !has("git") {
         return Err("git is missing: install it (Debian: apt-get install git)".into());
@@ -28,7 +28,7 @@ pub fn run_all(fast: bool) -> Done<Vec<String>> {
     Ok(skipped)
 }
 
-pub fn run(fast: bool) -> Done {
+pub(crate) fn run(fast: bool) -> Done {
     let skipped = run_all(fast)?;
     println!("\nAll checks passed; {} parts skipped.", skipped.len());
     for part in skipped {

@@ -20,7 +20,7 @@ const LONG: usize = 500;
 const LONG_WITH_REASON: [(&str, &str); 1] =
     [("crates/design-tokens/src/value/parse.rs", "one parser per type of the format; splits by type next")];
 
-pub fn run() -> Done {
+pub(crate) fn run() -> Done {
     println!("\n▶ tidy");
     let metadata: Value =
         serde_json::from_str(&output("cargo", &["metadata", "--format-version", "1", "--locked"])?)

@@ -33,6 +33,9 @@ pub enum BadNote {
     /// No signature by this key.
     #[error("not signed by the ledger's key")]
     Key,
+    /// Signed by a key that was not in force at that size.
+    #[error("signed by a key that was not in force then")]
+    Retired,
     /// A signature that does not verify.
     #[error("the signature does not verify")]
     Signature,

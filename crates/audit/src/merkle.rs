@@ -65,7 +65,9 @@ impl Frontier {
 #[must_use]
 pub fn root(leaves: &[Digest]) -> Digest {
     let mut frontier = Frontier::default();
-    leaves.iter().for_each(|leaf| frontier.push(*leaf));
+    for leaf in leaves {
+        frontier.push(*leaf);
+    }
     frontier.root()
 }
 

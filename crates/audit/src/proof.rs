@@ -90,14 +90,14 @@ impl Proof {
     /// Whether the record is intact, stands under the anchor, and the earlier anchor is a prefix.
     #[must_use]
     pub fn holds(&self) -> bool {
-        let size = self.anchor.seq + 1;
+        let size = self.anchor.seq.saturating_add(1);
         let intact = record::open(self.record.as_bytes()).is_ok_and(|o| o.entry.seq == self.seq);
         let leaf = merkle::leaf(self.record.as_bytes());
         let included = merkle::verify_inclusion(leaf, self.seq, size, &self.path, self.anchor.root);
         let consistent = self.since.as_ref().is_none_or(|since| {
             since.anchor.ledger == self.anchor.ledger
                 && merkle::verify_consistency(
-                    (since.anchor.seq + 1, since.anchor.root),
+                    (since.anchor.seq.saturating_add(1), since.anchor.root),
                     (size, self.anchor.root),
                     &since.path,
                 )

@@ -60,7 +60,7 @@ pub struct Finding {
     /// How grave it is.
     pub gravity: Gravity,
     /// A stable name: `hash`, `chain`, `sequence`, `mac`, `segment`, `checkpoint`, `anchor`, `truncated`, `key`,
-    /// `orphan_intent`, `recovery`, `mac_unchecked`.
+    /// `head`, `uncounted`, `orphan_intent`, `recovery`, `mac_unchecked`.
     pub code: String,
     /// The record it is about.
     pub seq: Option<u64>,
@@ -107,13 +107,14 @@ impl Report {
 /// Checks the ledger in `dir`, handing every intact record to `each` on the way.
 pub fn verify(dir: &Path, with: &With, mut each: impl FnMut(&Entry)) -> Result<Report, LedgerError> {
     let mut check = Check::new(with);
+    check.head = File::open(dir.join(ledger::HEAD)).ok().map(|file| ledger::Head::read(&file).ok());
     // Under the lock no append is half-way; a copy may lack the file.
     let lock = File::open(dir.join("lock")).ok();
     let _held = lock.as_ref().map(Held::shared).transpose()?;
     for number in ledger::segment_numbers(dir)? {
         check.segment(dir, number, &mut each)?;
     }
-    check.against_head(dir);
+    check.against_head();
     check.against_checkpoints(dir)?;
     Ok(check.finish())
 }
@@ -122,7 +123,10 @@ struct Check<'a> {
     with: &'a With,
     key: Option<RatchetKey>,
     ledger: Option<String>,
-    signing: Vec<VerifyingKey>,
+    /// Each key with the record from which it is in force.
+    signing: Vec<(u64, VerifyingKey)>,
+    /// What the head says: none there, damaged, or read.
+    head: Option<Option<ledger::Head>>,
     next_seq: u64,
     last_hash: Digest,
     frontier: Frontier,
@@ -144,6 +148,7 @@ impl<'a> Check<'a> {
             key: with.initial_key.as_ref().map(|k| k.0.clone()),
             ledger: None,
             signing: Vec::new(),
+            head: None,
             next_seq: 0,
             last_hash: Digest::ZERO,
             frontier: Frontier::default(),
@@ -173,9 +178,21 @@ impl<'a> Check<'a> {
         }
         self.segment = number;
         let file = File::open(ledger::segment_path(dir, number)).map_err(io("segment", "opened"))?;
-        let mut reader = BufReader::with_capacity(256 * 1024, file);
+        let length = file.metadata().map_err(io("segment", "read"))?.len();
+        // What the head has not counted is the trace of a process that stopped, and is recovered by the next.
+        let counted = match &self.head {
+            Some(Some(head)) if head.segment == number => head.segment_len.min(length),
+            Some(Some(head)) if number > head.segment => 0,
+            _ => length,
+        };
+        if counted < length {
+            let message =
+                format!("{} bytes at the end are not counted yet: a process stopped there", length - counted);
+            self.find(Gravity::Warning, "uncounted", None, message);
+        }
+        let mut reader = BufReader::with_capacity(256 * 1024, file.take(counted));
         let mut line = Vec::new();
-        let mut first = true;
+        let mut first = counted > 0;
         loop {
             line.clear();
             let read = reader
@@ -252,7 +269,7 @@ impl<'a> Check<'a> {
             *key = key.next();
         }
         let size = self.next_seq;
-        let asked = self.with.anchors.iter().any(|a| a.seq + 1 == size);
+        let asked = self.with.anchors.iter().any(|a| a.seq.checked_add(1) == Some(size));
         if asked {
             self.note_root(size);
         }
@@ -287,13 +304,13 @@ impl<'a> Check<'a> {
             return self.broken("key", seq, "its signing key is malformed");
         };
         match self.signing.last() {
-            Some(current) if *current == key => {}
+            Some((_, current)) if *current == key => {}
             Some(_) => self.broken("key", seq, "its signing key is not the one in force"),
             None => {
                 if self.with.public_key.as_ref().is_some_and(|expected| *expected != key) {
                     self.broken("key", seq, "its signing key is not the one expected");
                 }
-                self.signing.push(key);
+                self.signing.push((0, key));
             }
         }
     }
@@ -316,9 +333,9 @@ impl<'a> Check<'a> {
                 let signed = self
                     .signing
                     .last()
-                    .is_some_and(|old| checkpoint::verify(old, &message, &rekey.signature));
+                    .is_some_and(|(_, old)| checkpoint::verify(old, &message, &rekey.signature));
                 match checkpoint::decode_key(&rekey.public_key) {
-                    Some(key) if signed => self.signing.push(key),
+                    Some(key) if signed => self.signing.push((entry.seq, key)),
                     _ => self.broken("key", entry.seq, "the new signing key is not signed by the old one"),
                 }
             }
@@ -326,22 +343,25 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn against_head(&mut self, dir: &Path) {
-        let Ok(file) = File::open(dir.join(ledger::HEAD)) else {
-            return self.find(
-                Gravity::Note,
-                "truncated",
-                None,
-                "there is no head: whether the end is missing is unknown",
-            );
-        };
-        match ledger::Head::read(&file) {
-            Err(_) => self.broken("truncated", self.next_seq, "the head is damaged"),
-            Ok(head) if head.size > self.next_seq => {
+    fn against_head(&mut self) {
+        match self.head.take() {
+            None => {
+                let message = "there is no head: whether the end is missing is unknown";
+                self.find(Gravity::Warning, "truncated", None, message);
+            }
+            Some(None) => self.broken("truncated", self.next_seq, "the head is damaged"),
+            Some(Some(head)) if head.size > self.next_seq => {
                 let message = format!("the head counts {} records, {} are here", head.size, self.next_seq);
                 self.broken("truncated", self.next_seq, message);
             }
-            Ok(_) => {}
+            Some(Some(head)) => {
+                let same = head.size == self.next_seq
+                    && head.last_hash == self.last_hash
+                    && (!self.roots_known || head.frontier.root() == self.frontier.root());
+                if !same || self.ledger.as_ref().is_some_and(|id| *id != head.ledger) {
+                    self.broken("head", self.next_seq, "the head knows other records than are here");
+                }
+            }
         }
     }
 
@@ -352,21 +372,14 @@ impl<'a> Check<'a> {
         }
         let Ok(file) = File::open(dir.join(ledger::CHECKPOINTS)) else { return Ok(()) };
         let mut open = Vec::new();
-        for line in BufReader::new(file).lines() {
+        for line in BufReader::new(file).split(b'\n') {
             let line = line.map_err(io("checkpoints", "read"))?;
-            // A torn note at the end is a crash between record and note; it says nothing.
-            let Ok(Line { note }) = serde_json::from_str(&line) else { continue };
-            let mut verdict = Err(BadNote::Key);
-            for key in &self.signing {
-                verdict = Checkpoint::open(&note, key);
-                if verdict.is_ok() {
-                    break;
-                }
-            }
-            match verdict {
+            // A torn note is a crash between record and note; it says nothing.
+            let Ok(Line { note }) = serde_json::from_slice(&line) else { continue };
+            match self.open_note(&note) {
                 Ok(checkpoint) => open.push(checkpoint),
                 Err(error) => {
-                    self.find(Gravity::Broken, "checkpoint", None, format!("a checkpoint is {error}"))
+                    self.find(Gravity::Broken, "checkpoint", None, format!("a checkpoint is {error}"));
                 }
             }
         }
@@ -390,6 +403,20 @@ impl<'a> Check<'a> {
         Ok(())
     }
 
+    /// Opens a note with the key that was in force at its size.
+    fn open_note(&self, note: &str) -> Result<Checkpoint, BadNote> {
+        let mut verdict = Err(BadNote::Key);
+        for (index, (from, key)) in self.signing.iter().enumerate() {
+            verdict = Checkpoint::open(note, key);
+            if let Ok(checkpoint) = &verdict {
+                let until = self.signing.get(index + 1).map_or(u64::MAX, |(next, _)| *next);
+                let last = checkpoint.size.saturating_sub(1);
+                return if (*from..=until).contains(&last) { verdict } else { Err(BadNote::Retired) };
+            }
+        }
+        verdict
+    }
+
     fn finish(mut self) -> Report {
         let mut anchored = 0;
         for anchor in &self.with.anchors {
@@ -401,7 +428,7 @@ impl<'a> Check<'a> {
                     anchor.seq, self.next_seq
                 );
                 self.find(Gravity::Broken, "anchor", Some(anchor.seq), message);
-            } else if self.wanted.get(&(anchor.seq + 1)) == Some(&Some(anchor.root)) {
+            } else if self.wanted.get(&anchor.seq.saturating_add(1)) == Some(&Some(anchor.root)) {
                 anchored += 1;
             } else {
                 self.find(Gravity::Broken, "anchor", Some(anchor.seq), "an anchor has another root");

@@ -23,7 +23,7 @@ fn uuid_v4() -> Result<String, NoRandomness> {
     let mut b: [u8; 16] = random()?;
     b[6] = b[6] & 0x0f | 0x40;
     b[8] = b[8] & 0x3f | 0x80;
-    let hex: String = b.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = b.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
     Ok(format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]))
 }
 

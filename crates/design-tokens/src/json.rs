@@ -98,7 +98,7 @@ pub(crate) fn parse(name: &str, text: &str, diagnostics: &mut Diagnostics) -> Op
         return None;
     }
     let bom = if text.starts_with('\u{feff}') { 3 } else { 0 };
-    let loose = name.ends_with(".json5");
+    let loose = std::path::Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("json5"));
     let options = ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,

@@ -88,7 +88,7 @@ impl Document<'_> {
         match self.root.get("version").map(|v| (v.at, v.string().map(str::to_owned))) {
             Some((_, Some(v))) if v == "2025.10" => {}
             Some((at, _)) => {
-                self.error(at, "resolver-version", "the version is not \"2025.10\"", "write \"2025.10\"")
+                self.error(at, "resolver-version", "the version is not \"2025.10\"", "write \"2025.10\"");
             }
             None => self.error(
                 self.root.at,

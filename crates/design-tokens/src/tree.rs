@@ -14,7 +14,8 @@ pub(crate) enum Dialect {
     Plain,
 }
 
-/// Deprecated or not; `None` where nothing is said.
+/// Deprecated or not, with the reason where one is given.
+#[expect(clippy::option_option, reason = "not deprecated, deprecated, deprecated for a reason")]
 pub(crate) type Deprecated = Option<Option<String>>;
 
 /// A token as written.
@@ -254,14 +255,14 @@ impl Reader<'_> {
                 ),
                 (true, "$ref") => token.value = value.clone(),
                 (true, "$type") | (false, "type" | "$type") => {
-                    token.ty = self.text(key, value).map(|t| (value.at, t))
+                    token.ty = self.text(key, value).map(|t| (value.at, t));
                 }
                 (true, "$description") => token.description = self.text(key, value),
                 (false, "description" | "comment") => token.description = value.string().map(str::to_owned),
                 (_, "$deprecated") => token.deprecated = self.deprecated(value),
                 (false, "deprecated") => token.deprecated = self.deprecated(value),
                 (false, "deprecated_comment") => {
-                    token.deprecated = Some(Some(value.string().map(str::to_owned)))
+                    token.deprecated = Some(Some(value.string().map(str::to_owned)));
                 }
                 (_, "$extensions") => token.extensions = self.extensions(value),
                 (true, "$extends") => self.diagnostics.error(

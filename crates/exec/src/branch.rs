@@ -308,7 +308,7 @@ fn points_at(repo: &gix::Repository, full: &FullName) -> Result<Option<ObjectId>
 pub(crate) fn check_points_at(root: &Root, name: &str, commit: &str) -> Result<(), Fault> {
     let repo = open(root)?;
     match points_at(&repo, &full_name(name)?)? {
-        Some(id) if id.to_string() == commit => Ok(()),
+        Some(id) if id == commit => Ok(()),
         Some(_) => Err(Fault::new(
             Code::Conflict,
             format!("the branch {name} has later commits; nothing was changed"),

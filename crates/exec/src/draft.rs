@@ -16,6 +16,9 @@ pub const MAX_EFFECTS: usize = 10_000;
 /// Most bytes that one plan may carry.
 pub const MAX_PLAN_BYTES: u64 = 512 * 1024 * 1024;
 
+/// A path of a branch's commit: new content and mode, or `None` to remove it.
+pub type BranchFile = (RelPath, Option<(Vec<u8>, FileMode)>);
+
 /// The changes that a tool proposes, in order.
 #[derive(Debug, Default)]
 pub struct Draft {
@@ -92,7 +95,7 @@ impl Draft {
         view: &View,
         name: &str,
         message: &str,
-        files: Vec<(RelPath, Option<(Vec<u8>, FileMode)>)>,
+        files: Vec<BranchFile>,
     ) -> Result<(), Fault> {
         branch::check_name(name)?;
         let base = branch::head(view.root())?;

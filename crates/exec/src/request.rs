@@ -154,8 +154,7 @@ fn is_public_v6(a: Ipv6Addr) -> bool {
         [0, 0, 0, 0, 0, 0, ..]
         | [0x64, 0xff9b, 1, ..]
         | [0x100, 0, 0, 0, ..]
-        | [0x2001, 0..=0x1ff, ..]
-        | [0x2001, 0xdb8, ..]
+        | [0x2001, 0..=0x1ff | 0xdb8, ..]
         | [0x2002, ..]
         | [0x3fff, 0..=0xfff, ..] => false,
         // Only global unicast is public.

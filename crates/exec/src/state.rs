@@ -139,7 +139,7 @@ impl StateDir {
             expires: format!("{expires:.3}"),
             answer,
         };
-        self.write_json(&self.plan_path(&id), &file)?;
+        Self::write_json(&self.plan_path(&id), &file)?;
         Ok(id)
     }
 
@@ -152,7 +152,7 @@ impl StateDir {
             )
             .suggest("Rehearse again: call the tool without `plan` and pass the new plan id.")
         };
-        let file: PlanFile = self.read_json(&self.plan_path(id)).ok_or_else(unknown)?;
+        let file: PlanFile = Self::read_json(&self.plan_path(id)).ok_or_else(unknown)?;
         let expired = file.expires.parse::<Timestamp>().map_or(true, |at| at < Timestamp::now());
         let tampered = file.plan.id().ok() != Some(*id);
         if expired || tampered || file.plan.owner != principal.key() {
@@ -167,7 +167,7 @@ impl StateDir {
 
     /// What the call with this transcript applied.
     pub fn applied(&self, transcript: &TranscriptId) -> Result<Applied, Fault> {
-        self.read_json(&self.applied_path(transcript)).ok_or_else(|| {
+        Self::read_json(&self.applied_path(transcript)).ok_or_else(|| {
             Fault::new(
                 Code::NotFound,
                 format!("the call {transcript} applied nothing that can be undone here"),
@@ -191,12 +191,12 @@ impl StateDir {
         Ok(name)
     }
 
-    pub(crate) fn write_json<T: Serialize>(&self, path: &Path, value: &T) -> Result<(), Fault> {
+    pub(crate) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Fault> {
         let bytes = serde_json::to_vec(value).map_err(|e| Fault::internal(e.to_string()))?;
         write_atomically(path, &bytes).map_err(|e| broken("state", &e))
     }
 
-    pub(crate) fn read_json<T: DeserializeOwned>(&self, path: &Path) -> Option<T> {
+    pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
         serde_json::from_slice(&read_private(path).ok()?).ok()
     }
 

@@ -151,7 +151,7 @@ impl ChangeDesk {
         &self,
         name: &str,
         message: &str,
-        files: Vec<(RelPath, Option<(Vec<u8>, FileMode)>)>,
+        files: Vec<exec::draft::BranchFile>,
     ) -> Result<(), Fault> {
         self.with(|draft, view| draft.branch(view, name, message, files))
     }

@@ -20,7 +20,7 @@ pub struct Limits {
 
 impl Limits {
     /// 120 s, 60 calls a minute, four readers at a time.
-    pub const DEFAULT: Self = Self { timeout: Duration::from_secs(120), per_minute: 60, at_once: 4 };
+    pub const DEFAULT: Self = Self { timeout: Duration::from_mins(2), per_minute: 60, at_once: 4 };
 
     /// As the default, one writer at a time.
     pub const WRITER: Self = Self { at_once: 1, ..Self::DEFAULT };
@@ -66,7 +66,7 @@ impl Limiter {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         // Principals that have been away for longer than a minute have full buckets: they need no entry.
         if buckets.len() > 10_000 {
-            buckets.retain(|_, b| now.duration_since(b.refilled) < Duration::from_secs(60));
+            buckets.retain(|_, b| now.duration_since(b.refilled) < Duration::from_mins(1));
         }
         let bucket = buckets.entry((principal, tool.to_owned())).or_insert(Bucket {
             tokens: rate,
@@ -81,7 +81,7 @@ impl Limiter {
             return Ok(());
         }
         let wait = ((1.0 - bucket.tokens) * 60.0 / rate).ceil();
-        let record = bucket.recorded.is_none_or(|at| now.duration_since(at) >= Duration::from_secs(60));
+        let record = bucket.recorded.is_none_or(|at| now.duration_since(at) >= Duration::from_mins(1));
         if record {
             bucket.recorded = Some(now);
         }

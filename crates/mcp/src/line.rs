@@ -136,10 +136,7 @@ async fn read(
     let mut line = Vec::new();
     loop {
         line.clear();
-        let whole = match next_line(&mut reader, &mut line).await {
-            Ok(Some(whole)) => whole,
-            Ok(None) | Err(_) => return,
-        };
+        let Ok(Some(whole)) = next_line(&mut reader, &mut line).await else { return };
         let checked = if whole { check(&line) } else { Err(too_long()) };
         match checked {
             Ok(Some(message)) => {

@@ -96,6 +96,19 @@ pub(super) fn sync_dir(dir: &Path) -> Result<(), LedgerError> {
     File::open(dir).and_then(|d| d.sync_all()).map_err(io("folder", "synced"))
 }
 
+/// Whether anything of a ledger is in `dir` besides an empty head.
+pub(super) fn has_anything(dir: &Path) -> Result<bool, LedgerError> {
+    let keys = ["signing.key", INITIAL_KEY, CHECKPOINTS];
+    Ok(keys.iter().any(|k| std::fs::symlink_metadata(dir.join(k)).is_ok())
+        || !segment_numbers(dir)?.is_empty())
+}
+
+/// Puts a prepared key in the place of the current one.
+pub(super) fn promote_key(dir: &Path, from: &'static str, to: &'static str) -> Result<(), LedgerError> {
+    std::fs::rename(dir.join(from), dir.join(to)).map_err(io(to, "put in place"))?;
+    sync_dir(dir)
+}
+
 /// Makes the keys and the first head.
 pub(super) fn begin(dir: &Path, head_file: &File) -> Result<(), LedgerError> {
     let mut random = [[0; 32]; 3];
@@ -153,7 +166,9 @@ pub(super) fn append_checkpoint(
     key: &SigningKey,
 ) -> Result<(), LedgerError> {
     let note = checkpoint.sign(key);
-    let mut line = serde_json::to_vec(&Line { size: checkpoint.size, note: &note })?;
+    // On a line of its own, whatever an earlier crash left.
+    let mut line = vec![b'\n'];
+    line.extend(serde_json::to_vec(&Line { size: checkpoint.size, note: &note })?);
     line.push(b'\n');
     let flags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).bits();
     OpenOptions::new()

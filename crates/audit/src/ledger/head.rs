@@ -11,7 +11,7 @@ use crate::chain::RatchetKey;
 use crate::merkle::Frontier;
 
 const MAGIC: &[u8; 8] = b"gwhead\x00\x01";
-const SLOT: u64 = 4096;
+const SLOT: usize = 4096;
 const ID: usize = 32;
 /// Magic, id, four numbers, hash, key, node count.
 const FIXED: usize = 8 + ID + 4 * 8 + 32 + 32 + 8;
@@ -46,7 +46,7 @@ impl std::fmt::Debug for Head {
 impl Head {
     /// Reads the newer intact slot.
     pub fn read(file: &File) -> Result<Self, LedgerError> {
-        let mut bytes = vec![0; 2 * SLOT as usize];
+        let mut bytes = vec![0; 2 * SLOT];
         let mut filled = 0;
         while filled < bytes.len() {
             match file.read_at(&mut bytes[filled..], filled as u64) {
@@ -56,7 +56,7 @@ impl Head {
                 Err(error) => return Err(io("head", "read")(error)),
             }
         }
-        let (first, second) = bytes.split_at(SLOT as usize);
+        let (first, second) = bytes.split_at(SLOT);
         match (Self::decode(first), Self::decode(second)) {
             (Some(a), Some(b)) => Ok(if a.generation >= b.generation { a } else { b }),
             (Some(head), None) | (None, Some(head)) => Ok(head),
@@ -70,7 +70,7 @@ impl Head {
         let bytes = self.encode();
         let older = self.generation % 2;
         for slot in [older, 1 - older] {
-            file.write_all_at(&bytes, slot * SLOT).map_err(io("head", "written"))?;
+            file.write_all_at(&bytes, slot * SLOT as u64).map_err(io("head", "written"))?;
         }
         Ok(())
     }
@@ -138,14 +138,14 @@ mod tests {
             head.advance(Digest::of(&[i]), Digest::of(&[i, i]), 10);
         }
         head.write(&file).unwrap();
-        for torn in [0, SLOT] {
+        for torn in [0, SLOT as u64] {
             file.write_all_at(b"x", torn + 50).unwrap();
             let read = Head::read(&file).unwrap();
             assert_eq!((read.size, read.frontier.root()), (5, head.frontier.root()));
             head.write(&file).unwrap();
         }
         file.write_all_at(b"x", 50).unwrap();
-        file.write_all_at(b"x", SLOT + 50).unwrap();
+        file.write_all_at(b"x", SLOT as u64 + 50).unwrap();
         assert!(matches!(Head::read(&file), Err(LedgerError::DamagedHead)));
     }
 

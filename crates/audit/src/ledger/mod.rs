@@ -40,6 +40,9 @@ pub(crate) use files::{read_private, read_to_end};
 pub use head::Head;
 use sync::Syncer;
 
+const SIGNING_KEY: &str = "signing.key";
+const NEXT_KEY: &str = "signing.key.next";
+
 /// When a segment has grown past this many bytes, the next record begins another.
 pub const SEGMENT_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -94,6 +97,9 @@ pub enum LedgerError {
     /// A record could not be encoded.
     #[error("a record could not be encoded: {0}")]
     Encode(#[from] serde_json::Error),
+    /// A record would not read back.
+    #[error("a record would not read back: {0}")]
+    Unreadable(String),
     /// A record is larger than [`MAX_RECORD`].
     #[error("a record of {0} bytes is larger than the ledger takes")]
     TooLarge(usize),
@@ -109,7 +115,6 @@ pub(crate) fn io(what: &'static str, action: &'static str) -> impl FnOnce(std::i
 pub struct Ledger {
     dir: PathBuf,
     lock: File,
-    signing: SigningKey,
     tag_key: [u8; 32],
     segment_bytes: u64,
     state: Mutex<State>,
@@ -135,17 +140,22 @@ impl Ledger {
         let lock = files::open_private(&dir.join("lock"), "lock")?;
         let held = Held::exclusive(&lock)?;
         let head_file = files::open_private(&dir.join(HEAD), "head")?;
-        let fresh = head_file.metadata().map_err(io("head", "read"))?.len() == 0;
-        if fresh {
+        if head_file.metadata().map_err(io("head", "read"))?.len() == 0 {
+            // A lost head is no reason to begin over what is there: that would destroy it.
+            if files::has_anything(dir)? {
+                return Err(LedgerError::DamagedHead);
+            }
             files::begin(dir, &head_file)?;
         }
-        let signing = files::read_key(dir, "signing.key")?;
         let tag_key = files::read_key(dir, "tag.key")?;
         drop(held);
         let state = Mutex::new(State { head_file, segment: None });
-        let (dir, signing) = (dir.to_owned(), SigningKey::from_bytes(&signing));
-        let ledger = Self { dir, lock, signing, tag_key, segment_bytes, state, syncer: Syncer::default() };
-        ledger.locked(|ledger, state, head| ledger.settle(state, head))?;
+        let dir = dir.to_owned();
+        let ledger = Self { dir, lock, tag_key, segment_bytes, state, syncer: Syncer::default() };
+        ledger.locked(|ledger, state, head| {
+            ledger.settle(state, head)?;
+            ledger.settle_key(head)
+        })?;
         Ok(ledger)
     }
 
@@ -196,20 +206,22 @@ impl Ledger {
         })
     }
 
-    /// Replaces the signing key; the old one signs the new one. The ledger is to be opened again afterwards.
-    pub fn rekey(self) -> Result<(), LedgerError> {
+    /// Replaces the signing key; the old one signs the new one.
+    pub fn rekey(&self) -> Result<(), LedgerError> {
         let mut fresh = [0; 32];
         getrandom::fill(&mut fresh).map_err(|_| LedgerError::Randomness)?;
         let new = SigningKey::from_bytes(&fresh);
         let public_key = checkpoint::encode_key(&new.verifying_key());
         self.locked(|ledger, state, head| {
             ledger.settle(state, head)?;
-            let signature =
-                checkpoint::sign(&ledger.signing, &checkpoint::rekey_message(&head.ledger, &public_key));
+            let message = checkpoint::rekey_message(&head.ledger, &public_key);
+            let signature = checkpoint::sign(&ledger.signing()?, &message);
+            // The new key is there before the record names it; whoever opens the ledger next finishes the swap.
+            files::replace_key(&ledger.dir, NEXT_KEY, &fresh)?;
             let body = Body::Rekey(Rekey { public_key: public_key.clone(), signature, timestamp: now() });
             ledger.write(state, head, &body)?;
             ledger.sync_now(state)?;
-            files::replace_key(&ledger.dir, "signing.key", &fresh)
+            files::promote_key(&ledger.dir, NEXT_KEY, SIGNING_KEY)
         })
     }
 
@@ -224,6 +236,24 @@ impl Ledger {
         work(self, &mut state, &mut head)
     }
 
+    /// The signing key as it is now: another process may have replaced it.
+    fn signing(&self) -> Result<SigningKey, LedgerError> {
+        files::read_key(&self.dir, SIGNING_KEY).map(|bytes| SigningKey::from_bytes(&bytes))
+    }
+
+    /// Finishes, or drops, a replacement of the signing key that was interrupted.
+    fn settle_key(&self, head: &Head) -> Result<(), LedgerError> {
+        let Ok(next) = files::read_key(&self.dir, NEXT_KEY) else { return Ok(()) };
+        let named = checkpoint::encode_key(&SigningKey::from_bytes(&next).verifying_key());
+        let text =
+            std::fs::read_to_string(segment_path(&self.dir, head.segment)).map_err(io("segment", "read"))?;
+        if text.lines().any(|line| line.contains("\"rekey\"") && line.contains(&named)) {
+            files::promote_key(&self.dir, NEXT_KEY, SIGNING_KEY)
+        } else {
+            std::fs::remove_file(self.dir.join(NEXT_KEY)).map_err(io(NEXT_KEY, "removed"))
+        }
+    }
+
     /// Brings the segment file and the head together after whatever another process, or a crash, did.
     fn settle(&self, state: &mut State, head: &mut Head) -> Result<(), LedgerError> {
         if head.segment == 0 {
@@ -232,7 +262,7 @@ impl Ledger {
         let segment = self.segment(state, head.segment)?;
         let length = segment.metadata().map_err(io("segment", "read"))?.len();
         if length == head.segment_len {
-            return Ok(());
+            return self.settle_next(state, head);
         }
         if length < head.segment_len {
             // What the head counted is gone: cut off by someone, or lost with power before it was synced.
@@ -253,6 +283,31 @@ impl Ledger {
         }
         head.write(&state.head_file)?;
         let reason = "a process stopped between writing a record and counting it".to_owned();
+        self.write(state, head, &recovery(reason, adopted, torn))?;
+        self.sync_now(state)
+    }
+
+    /// A segment beyond the one that the head knows: begun by a process that stopped before it could say so.
+    fn settle_next(&self, state: &mut State, head: &mut Head) -> Result<(), LedgerError> {
+        let path = segment_path(&self.dir, head.segment + 1);
+        if std::fs::symlink_metadata(&path).is_err() {
+            return Ok(());
+        }
+        let file = files::open_private(&path, "segment")?;
+        let bytes = read_to_end(&file, 0)?;
+        let mut candidate = Head { segment: head.segment + 1, segment_len: 0, ..head.clone() };
+        let (adopted, used) = adopt(&mut candidate, &bytes);
+        let torn = &bytes[used..];
+        if !torn.is_empty() {
+            files::quarantine(&self.dir, torn)?;
+        }
+        if adopted == 0 {
+            return std::fs::remove_file(&path).map_err(io("segment", "removed"));
+        }
+        file.set_len(candidate.segment_len).map_err(io("segment", "cut"))?;
+        *head = candidate;
+        head.write(&state.head_file)?;
+        let reason = "a process stopped after it had begun a segment".to_owned();
         self.write(state, head, &recovery(reason, adopted, torn))?;
         self.sync_now(state)
     }
@@ -281,12 +336,14 @@ impl Ledger {
         let body = Body::Segment(Segment {
             ledger: head.ledger.clone(),
             segment: head.segment,
-            public_key: checkpoint::encode_key(&self.signing.verifying_key()),
+            public_key: checkpoint::encode_key(&self.signing()?.verifying_key()),
             frontier: head.frontier.nodes().to_vec(),
             timestamp: now(),
         });
         self.write(state, head, &body)?;
-        self.sync_now(state)
+        self.sync_now(state)?;
+        // The head must not be older on disk than the segment that it is to name.
+        state.head_file.sync_data().map_err(io("head", "synced"))
     }
 
     fn write(&self, state: &mut State, head: &mut Head, body: &Body) -> Result<(), LedgerError> {
@@ -294,6 +351,9 @@ impl Ledger {
         if sealed.line.len() > MAX_RECORD {
             return Err(LedgerError::TooLarge(sealed.line.len()));
         }
+        // What does not read back would break the chain for good.
+        record::open(&sealed.line).map_err(|why| LedgerError::Unreadable(why.to_string()))?;
+        self.syncer.check()?;
         let segment = self.segment(state, head.segment)?;
         let mut line = sealed.line;
         let leaf = merkle::leaf(&line);
@@ -320,7 +380,7 @@ impl Ledger {
     fn checkpoint(&self, head: &Head) -> Result<(), LedgerError> {
         let checkpoint =
             Checkpoint { ledger: head.ledger.clone(), size: head.size, root: head.frontier.root() };
-        files::append_checkpoint(&self.dir, &checkpoint, &self.signing)
+        files::append_checkpoint(&self.dir, &checkpoint, &self.signing()?)
     }
 
     /// The first ratchet key, when the operator has not taken it away.

@@ -5,6 +5,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use super::{LedgerError, io};
+
 /// Longest time that an unsynced record waits.
 const DELAY: Duration = Duration::from_millis(80);
 
@@ -25,6 +27,8 @@ struct Shared {
 struct Work {
     dirty: Vec<Arc<File>>,
     stop: bool,
+    /// The system reports a failed write-back once: it is kept for the next append.
+    failed: Option<std::io::ErrorKind>,
 }
 
 impl Syncer {
@@ -44,6 +48,12 @@ impl Syncer {
             *thread = spawned.ok();
         }
         self.shared.wake.notify_one();
+    }
+
+    /// Fails once when syncing in the background has failed.
+    pub(super) fn check(&self) -> Result<(), LedgerError> {
+        let failed = self.shared.work.lock().unwrap_or_else(PoisonError::into_inner).failed.take();
+        failed.map_or(Ok(()), |kind| Err(io("segment", "synced")(kind.into())))
     }
 
     /// `file` has just been synced.
@@ -70,11 +80,9 @@ impl Shared {
             }
             let dirty = std::mem::take(&mut work.dirty);
             drop(work);
-            for file in dirty {
-                // A failure shows at the next durable append, which syncs the same file.
-                let _ = file.sync_data();
-            }
+            let failed = dirty.iter().find_map(|file| file.sync_data().err()).map(|error| error.kind());
             work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
+            work.failed = work.failed.or(failed);
         }
     }
 }

@@ -106,7 +106,7 @@ pub fn is_sensitive(name: &str) -> bool {
         return false;
     }
     let has = |words: &[&str]| segments.iter().any(|s| words.contains(&s.as_str()));
-    if has(ALWAYS) && !(last == "id" && !segments.iter().any(|s| s == "session")) {
+    if has(ALWAYS) {
         return true;
     }
     let before = segments.len().checked_sub(2).and_then(|i| segments.get(i)).map(String::as_str);

@@ -179,7 +179,7 @@ fn merged(mut hits: Vec<Hit>) -> Vec<Hit> {
     for hit in hits {
         match out.last_mut() {
             Some(last) if hit.range.start < last.range.end => {
-                last.range.end = last.range.end.max(hit.range.end)
+                last.range.end = last.range.end.max(hit.range.end);
             }
             _ => out.push(hit),
         }

@@ -11,6 +11,9 @@ use super::{BadRule, Hit, is_sensitive};
 /// How far around a literal a rule looks. Longer secrets (PEM blocks) say so themselves.
 const WINDOW: usize = 512;
 
+/// How far a window grows while a match reaches its end.
+const LARGEST: usize = 64 * 1024;
+
 struct Rule {
     kind: &'static str,
     /// Any of these, compared without ASCII case, must be in the text.
@@ -66,8 +69,8 @@ const RULES: &[Rule] = &[
     rule("vercel", &["vercel_"], r"\bvercel_[A-Za-z0-9_]{20,}"),
     rule("azure", &["AccountKey=", "SharedAccessKey=", "sig="], r"(?:AccountKey|SharedAccessKey|[?&]sig)=(?P<secret>[A-Za-z0-9+/%]{30,}={0,2})"),
     rule("age", &["AGE-SECRET-KEY-1"], r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
-    rule("jwt", &["eyJ"], r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
-    rule("url", &["://"], r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@'\x22<>]{0,128}:(?P<secret>[^\s/@'\x22<>\[]+)@"),
+    Rule { kind: "jwt", literals: &["eyJ"], expression: r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}", window: 16 * 1024 },
+    rule("url", &["://"], r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@'\x22<>]{0,128}:(?P<secret>[^\s/'\x22<>\[]+)@"),
     rule("header", &["authorization", "x-api-key", "cookie"], r"(?i)\b(?:authorization|x-api-key|(?:set-)?cookie)['\x22]?\s*[:=]\s*['\x22]?(?P<secret>(?:(?:bearer|basic|token|digest|negotiate)\s+)?[^\s'\x22\[,][^\r\n'\x22]{5,})"),
     rule("bearer", &["bearer"], r"(?i)\bbearer\s+(?P<secret>[A-Za-z0-9._~+/=-]{16,})"),
     Rule {
@@ -79,7 +82,7 @@ const RULES: &[Rule] = &[
 ];
 
 /// `name = value` in prose, configuration and logs; whether the name holds a secret is decided by segment.
-const KEYED: &str = r#"(?i)(?P<name>[A-Za-z][A-Za-z0-9_.-]{0,60})\\?["']?\s{0,3}(?::=|=>|[:=])\s{0,3}(?:\\?"(?P<dq>[^"\\\r\n]{4,})|'(?P<sq>[^'\r\n]{4,})|(?P<bare>[^\s"'\[\]{},;&<>()]{6,}))"#;
+const KEYED: &str = r#"(?i)(?P<name>[A-Za-z][A-Za-z0-9_.-]{0,60})\\?["']?\s{0,3}(?::=|=>|[:=])\s{0,3}(?:\\?"(?P<dq>(?:[^"\\\r\n]|\\[^\r\n]){4,})|'(?P<sq>[^'\r\n]{4,})|(?P<bare>[^\s"'\[\]{},;]{6,}))"#;
 
 /// What a keyed context's name contains, so that the scan can find it.
 const KEYED_LITERALS: &[&str] = &[
@@ -145,41 +148,53 @@ impl Rules {
     }
 
     pub(super) fn find(&self, bytes: &[u8], mut each: impl FnMut(Hit)) {
-        // How far each rule has looked already: windows of one rule never overlap, so that the work stays linear.
+        // How far each rule has looked already, so that the work stays linear.
         let mut looked = vec![0; self.compiled.len() + 1];
         for literal in self.prefilter.find_overlapping_iter(bytes) {
             let owner = self.owners[literal.pattern().as_usize()];
-            let window = self.compiled.get(owner).map_or(WINDOW, |c| c.2);
+            let mut window = self.compiled.get(owner).map_or(WINDOW, |c| c.2);
             let from = literal.start().saturating_sub(WINDOW / 4).max(looked[owner]);
-            let to = (literal.start() + window).min(bytes.len());
-            if literal.end() <= looked[owner] || from >= to {
+            if literal.end() <= looked[owner] || from >= bytes.len() {
                 continue;
             }
-            let mut end = literal.end();
-            match self.compiled.get(owner) {
-                Some((regex, kind, _)) => {
-                    for captures in regex.captures_iter(&bytes[from..to]) {
-                        let Some(found) = captures.name("secret").or_else(|| captures.get(0)) else {
-                            continue;
-                        };
-                        end = end.max(from + found.end());
-                        each(Hit { range: from + found.start()..from + found.end(), kind });
-                    }
+            let mut hits;
+            loop {
+                let to = (literal.start() + window).min(bytes.len());
+                hits = self.hits(owner, bytes, from..to);
+                // A match that reaches the window's end may go on beyond it.
+                let cut = to < bytes.len() && hits.iter().any(|h| h.range.end + 1 >= to);
+                if !cut || window >= LARGEST {
+                    break;
                 }
-                None => {
-                    for captures in self.keyed.captures_iter(&bytes[from..to]) {
-                        let value = ["dq", "sq", "bare"].iter().find_map(|group| captures.name(group));
-                        let (Some(name), Some(value)) = (captures.name("name"), value) else { continue };
-                        let sensitive = std::str::from_utf8(name.as_bytes()).is_ok_and(is_sensitive);
-                        if sensitive && !is_benign(value.as_bytes()) {
-                            end = end.max(from + value.end());
-                            each(Hit { range: from + value.start()..from + value.end(), kind: "keyed" });
-                        }
-                    }
-                }
+                window *= 4;
             }
+            let end = hits.iter().map(|h| h.range.end).max().unwrap_or(0).max(literal.end());
+            hits.into_iter().for_each(&mut each);
             looked[owner] = end;
         }
+    }
+}
+
+impl Rules {
+    fn hits(&self, owner: usize, bytes: &[u8], window: std::ops::Range<usize>) -> Vec<Hit> {
+        let (from, text) = (window.start, &bytes[window]);
+        let shifted =
+            |range: std::ops::Range<usize>, kind| Hit { range: from + range.start..from + range.end, kind };
+        if let Some((regex, kind, _)) = self.compiled.get(owner) {
+            let found = regex.captures_iter(text);
+            return found
+                .filter_map(|c| c.name("secret").or_else(|| c.get(0)).map(|m| shifted(m.range(), kind)))
+                .collect();
+        }
+        let sensitive = |name: &[u8]| std::str::from_utf8(name).is_ok_and(is_sensitive);
+        self.keyed
+            .captures_iter(text)
+            .filter_map(|captures| {
+                let value = ["dq", "sq", "bare"].iter().find_map(|group| captures.name(group))?;
+                let secret = sensitive(captures.name("name")?.as_bytes()) && !is_benign(value.as_bytes());
+                secret.then(|| shifted(value.range(), "keyed"))
+            })
+            .collect()
     }
 }
 
@@ -265,11 +280,28 @@ mod tests {
             ("export GITHUB_TOKEN='abcdefgh12345678'", "export GITHUB_TOKEN="),
             ("Authorization: Bearer abcdefghijklmnop1234", "Authorization: "),
             ("postgres://app:s3cretpw@db:5432/x", "@db:5432/x"),
+            ("postgres://app:p@ss@db:5432/x", "@db:5432/x"),
+            ("DB_PASSWORD=x9$&Lq7vTz02mPwK4 next", " next"),
+            (r#"{"secret_id": "5b1e-0000-1111"}"#, "secret_id"),
             (r#"{\"client_secret\":\"abcd1234efgh\"}"#, "client_secret"),
         ] {
             let out = clean(text);
             assert!(out.contains("[redacted:") && out.contains(kept), "{text} -> {out}");
         }
+    }
+
+    #[test]
+    fn long_secrets_leave_whole() {
+        let part = |n: usize| "0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0u".chars().cycle().take(n).collect::<String>();
+        let token = format!("eyJ{}.eyJ{}.{}", part(400), part(3_000), part(340));
+        for text in
+            [format!("x {token} y"), format!("Authorization: Bearer {token}"), format!("Cookie: a={token}")]
+        {
+            let out = clean(&text);
+            assert!(out.len() < 80, "{} bytes are left: {}", out.len(), &out[..80]);
+        }
+        let quoted = clean(r#"password: "ab\\cdefghSECRETPART""#);
+        assert!(!quoted.contains("SECRETPART"), "{quoted}");
     }
 
     #[test]

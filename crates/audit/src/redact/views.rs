@@ -29,7 +29,7 @@ pub(super) fn of(bytes: &[u8]) -> Vec<View<'_>> {
         views.push(keep(bytes, escapes(bytes)));
     }
     // Text in UTF-16 is half zeros; binary data with a few is not text in disguise.
-    let zeros = bytes.iter().filter(|b| **b == 0).count();
+    let zeros = bytes.split(|b| *b == 0).count() - 1;
     if zeros > 0 && zeros >= bytes.len() / 16 {
         views.push(keep(bytes, bytes.iter().map(|b| *b != 0).collect()));
     }

@@ -1,4 +1,5 @@
 //! What must hold of the ledger: the A-cases of the attack suite, by their ids, and crashes.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says where")]
 #![allow(clippy::disallowed_methods, reason = "tests attack the files from outside")]
 
 mod attacks;

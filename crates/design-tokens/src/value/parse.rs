@@ -97,6 +97,7 @@ fn slot<T: Clone>(
 type Referred = Result<Vec<String>, Vec<String>>;
 
 /// `Some(None)`: not a reference. `None`: malformed, and reported.
+#[expect(clippy::option_option, reason = "no reference, or one that is malformed")]
 fn reference_of(node: &Node, cx: &mut dyn Context) -> Option<Option<(At, Referred)>> {
     if let Some(text) = node.string() {
         return match reference::curly(text) {
@@ -209,19 +210,11 @@ fn own_color(node: &Node, cx: &mut dyn Context) -> Option<Color> {
     only(node, &["colorSpace", "components", "alpha", "hex"], cx)?;
     let space_node = member(node, "colorSpace", cx)?;
     let space_node = followed(space_node, cx)?;
-    let space = match space_node.string().and_then(Space::named) {
-        Some(space) => space,
-        None => {
-            let names: Vec<&str> = Space::ALL.iter().map(|(n, _)| *n).collect();
-            let message = format!("{} is not a colour space", space_node.to_value());
-            cx.diagnostics().error(
-                space_node.at,
-                "color-space",
-                message,
-                format!("one of {}", names.join(", ")),
-            );
-            return None;
-        }
+    let Some(space) = space_node.string().and_then(Space::named) else {
+        let names: Vec<&str> = Space::ALL.iter().map(|(n, _)| *n).collect();
+        let message = format!("{} is not a colour space", space_node.to_value());
+        cx.diagnostics().error(space_node.at, "color-space", message, format!("one of {}", names.join(", ")));
+        return None;
     };
     let list = followed(member(node, "components", cx)?, cx)?;
     let Some([a, b, c]) = list.array() else {

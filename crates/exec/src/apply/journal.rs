@@ -100,7 +100,7 @@ impl Journal {
             committed: false,
             file,
         };
-        state.write_json(&journal.file, &journal)?;
+        StateDir::write_json(&journal.file, &journal)?;
         Ok(journal)
     }
 
@@ -125,16 +125,16 @@ impl Journal {
         }
         self.steps.iter().try_for_each(|step| step.stage(root, state))?;
         self.staged = true;
-        state.write_json(&self.file, self)
+        StateDir::write_json(&self.file, self)
     }
 
     pub(super) fn add_branch(&mut self, state: &StateDir, name: &str, commit: &str) -> Result<(), Fault> {
         self.branches.push((name.to_owned(), commit.to_owned()));
-        state.write_json(&self.file, self)
+        StateDir::write_json(&self.file, self)
     }
 
     pub(super) fn mark_sending(&self, state: &StateDir) -> Result<(), Fault> {
-        state.write_json(&self.file, &Self { sending: true, ..self.clone() })
+        StateDir::write_json(&self.file, &Self { sending: true, ..self.clone() })
     }
 
     /// How a request went whose answer nobody heard.
@@ -192,7 +192,7 @@ impl Journal {
             commits: self.branches.clone(),
         };
         let applied = Applied { receipt, plan: self.plan.clone(), request };
-        state.write_json(&state.applied_path(&self.transcript), &applied)?;
+        StateDir::write_json(&state.applied_path(&self.transcript), &applied)?;
         for step in &self.steps {
             step.clean(root, state)?;
         }
@@ -219,7 +219,7 @@ impl Journal {
         if blocked.is_empty() {
             std::fs::remove_file(&self.file).map_err(|e| broken("journal", &e))?;
         } else {
-            state.write_json(&self.file.with_extension("why"), &blocked)?;
+            StateDir::write_json(&self.file.with_extension("why"), &blocked)?;
             self.rename(state, BLOCKED)?;
         }
         Ok(blocked)
@@ -246,7 +246,7 @@ impl Journal {
                 }
                 _ => continue,
             };
-            let Some(journal) = state.read_json::<Self>(&path) else {
+            let Some(journal) = StateDir::read_json::<Self>(&path) else {
                 return Err(Fault::new(Code::FilesystemError, "a journal of an earlier apply is damaged")
                     .suggest("Keep the state folder's `journal` for a report, then move it aside."));
             };
@@ -261,7 +261,7 @@ impl Journal {
         Ok(entries(state)?
             .iter()
             .filter(|p| why(p))
-            .filter_map(|p| state.read_json::<Vec<Blocked>>(p))
+            .filter_map(|p| StateDir::read_json::<Vec<Blocked>>(p))
             .flatten()
             .collect())
     }

@@ -1,4 +1,5 @@
 //! What must hold at the door: the P- and G-cases of the attack suite by their ids, plans, crashes, undo.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says where")]
 #![allow(clippy::disallowed_methods, reason = "tests attack the files from outside")]
 
 mod branches;
@@ -75,8 +76,8 @@ impl Place {
                 let entry = entry.unwrap();
                 assert!(
                     !entry.file_name().to_string_lossy().starts_with(".gatewright-tmp-"),
-                    "{:?}",
-                    entry.path()
+                    "{}",
+                    entry.path().display()
                 );
                 if entry.file_type().unwrap().is_dir() {
                     open.push(entry.path());

@@ -69,11 +69,11 @@ fn check(
     require_anchor: bool,
     output: Format,
 ) -> CommandResult {
-    let mut with = With::default();
-    with.initial_key = match key {
+    let initial_key = match key {
         Some(file) => Some(KeyFile::read(&file)?),
         None => KeyFile::read(&dir.join(::audit::ledger::INITIAL_KEY)).ok(),
     };
+    let mut with = With { initial_key, ..With::default() };
     for text in given {
         with.anchors.extend(anchors(dir, text)?);
     }

@@ -16,6 +16,7 @@ struct Check {
     how: Result<String, (String, String)>,
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "commands have one type")]
 pub fn run(asked: Option<&Path>) -> CommandResult {
     let root = compose::root(asked);
     let checks = [

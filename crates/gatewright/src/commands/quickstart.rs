@@ -92,7 +92,7 @@ fn show_plan(value: &Value) {
         anstream::println!("   {}", effect.as_str().unwrap_or_default());
     }
     let diff = value.pointer("/plan/diff").and_then(Value::as_str).unwrap_or_default();
-    let shown: String = diff.lines().take(SHOWN).map(|line| format!("{line}\n")).collect();
+    let shown = diff.lines().take(SHOWN).collect::<Vec<_>>().join("\n");
     term::diff(&shown);
     let rest = diff.lines().count().saturating_sub(SHOWN);
     if rest > 0 {

@@ -1,4 +1,5 @@
 //! End to end: the real program, over the real protocol and the real command line.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says where")]
 #![allow(clippy::disallowed_methods, reason = "tests start the program and look at the disk from outside")]
 
 mod cli;

@@ -54,6 +54,7 @@ specimen!(Looks, "looks");
 specimen!(Changes, "changes");
 specimen!(Remembers, "remembers");
 
+#[expect(clippy::unnecessary_wraps, reason = "what a tool returns")]
 fn answer(text: impl Into<String>) -> Result<Answer<Output>, Fault> {
     let text = text.into();
     Ok(Answer::new(text.clone(), Output { text }))

@@ -1,4 +1,5 @@
 //! What must hold of the design family.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says where")]
 #![allow(clippy::disallowed_methods, reason = "tests look at the disk from outside")]
 
 use std::path::Path;
@@ -8,7 +9,7 @@ use gatewright_tools_design::FAMILY;
 use kit::testing::{Bench, laws};
 use serde_json::{Value, json};
 
-const TOKENS: &str = r##"{
+const TOKENS: &str = r#"{
   "color": {
     "$type": "color",
     "red": { "$value": { "colorSpace": "srgb", "components": [1, 0, 0] } },
@@ -16,7 +17,7 @@ const TOKENS: &str = r##"{
   },
   "space": { "$type": "dimension", "s": { "$value": { "value": 4, "unit": "px" } } }
 }
-"##;
+"#;
 
 fn bench() -> Bench {
     Bench::new(&[&FAMILY], &[("tokens/base.json", TOKENS)])
@@ -91,11 +92,11 @@ fn every_input_changes_something() {
 
 #[test]
 fn errors_come_all_at_once_with_places_and_nothing_is_written() {
-    let bad = r##"{
+    let bad = r#"{
   "a": { "$type": "color", "x": { "$value": "{a.y}" }, "y": { "$value": "{a.x}" } },
   "b": { "$value": 1 },
   "c": { "$type": "dimension", "$value": { "value": 1, "unit": "parsec" } }
-}"##;
+}"#;
     let bench = Bench::new(&[&FAMILY], &[("tokens.json", bad)]);
     let before = bench.snapshot();
     let fault =
