@@ -31,8 +31,17 @@ pub struct Diff {
 }
 
 /// The diff of `effects` against what stands in `root`; new bytes come from `blobs`. At most `budget` characters are shown.
+///
+/// `clean` takes secrets out of whole texts before they are compared: a hunk may show the end of a key without its
+/// beginning, which nobody would recognise.
 #[must_use]
-pub fn of(root: &Root, effects: &[Effect], blobs: &BTreeMap<Digest, Vec<u8>>, budget: usize) -> Diff {
+pub fn of(
+    root: &Root,
+    effects: &[Effect],
+    blobs: &BTreeMap<Digest, Vec<u8>>,
+    budget: usize,
+    clean: &dyn Fn(&str) -> String,
+) -> Diff {
     let mut diff = Diff::default();
     for effect in effects {
         let text = match effect {
@@ -46,7 +55,7 @@ pub fn of(root: &Root, effects: &[Effect], blobs: &BTreeMap<Digest, Vec<u8>>, bu
             }
             Effect::Request(request) => format!("{} {}\n", request.method, request.url),
             Effect::Put(c) | Effect::Remove(c) | Effect::Symlink(c) | Effect::Append(c) => {
-                one(root, c, blobs)
+                one(root, c, blobs, clean)
             }
         };
         for line in text.lines() {
@@ -63,7 +72,12 @@ pub fn of(root: &Root, effects: &[Effect], blobs: &BTreeMap<Digest, Vec<u8>>, bu
     diff
 }
 
-fn one(root: &Root, change: &Change, blobs: &BTreeMap<Digest, Vec<u8>>) -> String {
+fn one(
+    root: &Root,
+    change: &Change,
+    blobs: &BTreeMap<Digest, Vec<u8>>,
+    clean: &dyn Fn(&str) -> String,
+) -> String {
     let before = match &change.before {
         State::File { bytes, .. } if *bytes <= MAX_COMPARED => {
             jail::read(root.dir(), &change.path).ok().map(|(bytes, _)| bytes)
@@ -89,12 +103,16 @@ fn one(root: &Root, change: &Change, blobs: &BTreeMap<Digest, Vec<u8>>) -> Strin
     let (Ok(before), Ok(after)) = (std::str::from_utf8(&before), std::str::from_utf8(&after)) else {
         return format!("--- {old}\n+++ {new}\n  binary: {} becomes {}\n", change.before, change.after);
     };
-    let compared =
-        TextDiff::configure().algorithm(Algorithm::Myers).timeout(DEADLINE).diff_lines(before, after);
+    let differ = before != after;
+    let (before, after) = (clean(before), clean(after));
+    let compared = TextDiff::configure()
+        .algorithm(Algorithm::Myers)
+        .timeout(DEADLINE)
+        .diff_lines(before.as_str(), after.as_str());
     let text = compared.unified_diff().context_radius(3).header(&old, &new).to_string();
-    if text.is_empty() {
-        format!("--- {old}\n+++ {new}\n  mode: {:?} becomes {:?}\n", change.before, change.after)
-    } else {
-        text
+    match (text.is_empty(), differ) {
+        (false, _) => text,
+        (true, true) => format!("--- {old}\n+++ {new}\n  only what is redacted here differs\n"),
+        (true, false) => format!("--- {old}\n+++ {new}\n  only the mode differs\n"),
     }
 }

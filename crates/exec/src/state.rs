@@ -108,7 +108,9 @@ impl StateDir {
     pub fn put_blob(&self, digest: &Digest, bytes: &[u8]) -> Result<(), Fault> {
         let path = self.blob_path(digest);
         if self.blob(digest).is_ok() {
-            return Ok(());
+            // It is needed anew: its time to expire begins again.
+            let touched = File::open(&path).and_then(|f| f.set_modified(std::time::SystemTime::now()));
+            return touched.map_err(|e| broken("blob store", &e));
         }
         let parent = path.parent().unwrap_or(&self.dir);
         DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(|e| broken("blob store", &e))?;

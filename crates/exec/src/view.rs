@@ -55,7 +55,9 @@ impl View {
             }
             Err(fault) => {
                 if fault.code == Code::NotFound {
-                    self.remember(Some(path.clone()), &State::Absent);
+                    // Nothing, or a link that leads nowhere.
+                    let there = jail::state(self.root.dir(), path).unwrap_or(State::Absent);
+                    self.remember(Some(path.clone()), &there);
                 }
                 Err(fault)
             }
@@ -102,7 +104,12 @@ impl View {
                 |dir, component| dir.open_dir_nofollow(component),
             ),
         };
-        let dir = dir.map_err(|e| jail::fault(named, &e))?;
+        let dir = dir.map_err(|e| {
+            if let (std::io::ErrorKind::NotFound, Some(path)) = (e.kind(), path) {
+                self.remember(Some(path.clone()), &State::Absent);
+            }
+            jail::fault(named, &e)
+        })?;
         let (entries, listing) = jail::listing(&dir, named)?;
         self.remember(path.cloned(), &State::Directory { listing });
         Ok(entries)

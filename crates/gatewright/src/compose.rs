@@ -80,21 +80,11 @@ pub fn engine(asked: Option<&Path>, offer: &Offer) -> Result<(Arc<Engine>, Confi
         tracing::warn!("[{section}] in gatewright.toml is inert: only your own configuration may say it");
     }
     let state = state(root.as_deref())?;
-    if let Some(root) = &root {
-        let recovered = exec::recover(root, &state)?;
-        for transcript in &recovered.taken_back {
-            tracing::warn!(%transcript, "an interrupted plan was taken back");
-        }
-        for blocked in &recovered.blocked {
-            tracing::warn!("{blocked}: run `gatewright recover`");
-        }
-        if let Err(fault) = state.expire(SignedDuration::from_hours(24 * i64::from(config.limits.keep_days)))
-        {
-            tracing::warn!("{}", fault.message);
-        }
-    }
     let ledger =
         Ledger::open(&state.ledger()).map_err(|e| Fault::new(Code::LedgerUnavailable, e.to_string()))?;
+    if let Some(root) = &root {
+        recover(root, &state, &ledger, config.limits.keep_days);
+    }
     let secrets = audit::redact::from_environment(std::env::vars());
     let redactor = Redactor::new(&secrets, ledger.tag_key()).map_err(|e| Fault::internal(e.to_string()))?;
     let sender = (!config.egress.hosts.is_empty()).then(|| {
@@ -115,4 +105,26 @@ pub fn engine(asked: Option<&Path>, offer: &Offer) -> Result<(Arc<Engine>, Confi
         uid: rustix::process::getuid().as_raw(),
     };
     Ok((Engine::new(parts), config))
+}
+
+/// Finishes or takes back what earlier processes left. What stands in the way is said; looking around goes on, and an
+/// apply is refused until it is settled.
+fn recover(root: &Root, state: &StateDir, ledger: &Ledger, keep_days: u32) {
+    match exec::recover(root, state) {
+        Err(fault) => tracing::warn!("recovery: {}", fault.message),
+        Ok(recovered) => {
+            if let Err(error) = kit::recovery::record(ledger, &recovered) {
+                tracing::warn!(%error, "recovery could not be recorded");
+            }
+            for (transcript, _) in &recovered.taken_back {
+                tracing::warn!(%transcript, "an interrupted plan was taken back");
+            }
+            for blocked in &recovered.blocked {
+                tracing::warn!("{blocked}: run `gatewright recover`");
+            }
+        }
+    }
+    if let Err(fault) = state.expire(SignedDuration::from_hours(24 * i64::from(keep_days))) {
+        tracing::warn!("{}", fault.message);
+    }
 }

@@ -14,6 +14,7 @@ pub mod family;
 pub mod kinds;
 pub mod limits;
 pub mod pipeline;
+pub mod recovery;
 pub mod registry;
 pub mod schema;
 pub mod settings;

@@ -17,6 +17,7 @@ use contract::{
 use exec::draft::Proposal;
 use exec::request::Sender;
 use exec::{Root, StateDir};
+use futures_util::FutureExt as _;
 use policy::{Decision, Facts, Policy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -184,7 +185,11 @@ impl Engine {
 
     async fn recorded(self: Arc<Self>, call: Call, id: TranscriptId) -> Done {
         let mut notes = self.begin(&call, id);
-        let result = self.steps(&call, &mut notes).await;
+        let steps = AssertUnwindSafe(self.steps(&call, &mut notes)).catch_unwind().await;
+        let result = steps.unwrap_or_else(|panic| {
+            tracing::error!(panic = panic_text(&panic), "a step of the pipeline panicked");
+            Err(Fault::internal("the call failed unexpectedly"))
+        });
         let result = result.map_err(|fault| self.cleaner().fault(fault));
         let engine = Arc::clone(&self);
         let ended = tokio::task::spawn_blocking(move || engine.close(&call, notes, result)).await;
@@ -218,10 +223,13 @@ impl Engine {
         if applies && decision == Decision::Confirm {
             return Err(confirmation(&name, &planned));
         }
-        if applies && let Some((id, proposal)) = &planned.proposal {
-            self.apply(call, notes, *id, &proposal.plan).await?;
+        let effects = planned.proposal.as_ref().filter(|_| applies).map(|(id, p)| (*id, p.plan.clone()));
+        // The reply is put together first: one that cannot be given must not follow an apply.
+        let reply = self.reply(planned, &wish, notes)?;
+        if let Some((id, plan)) = effects {
+            self.apply(call, notes, id, &plan).await?;
         }
-        self.reply(planned, &wish, notes)
+        Ok(reply)
     }
 
     fn begin(&self, call: &Call, id: TranscriptId) -> Notes {
@@ -231,7 +239,7 @@ impl Engine {
             let digest = Digest::of(redacted.value.to_string().as_bytes());
             serde_json::json!({ "omitted": format!("{size} bytes"), "digest": digest })
         } else {
-            exact(&redacted.value)
+            exact(&redacted.value, 0)
         };
         Notes {
             id,
@@ -332,10 +340,17 @@ impl Engine {
         let (engine, name, owner) = (Arc::clone(self), tool.spec().name.clone(), call.principal.clone());
         blocking(move || {
             let proposal = draft.into_proposal(&view, name, digest, &owner);
-            let kept = Kept::of(&invoked.answer);
+            // Beside the plan the answer is kept as it is returned: without secrets.
+            let cleaner = engine.cleaner();
+            let mut answer = invoked.answer;
+            answer.message = cleaner.text(&answer.message);
+            if let Value::Object(output) = cleaner.value(&Value::Object(std::mem::take(&mut answer.output))) {
+                answer.output = output;
+            }
+            let kept = Kept::of(&answer);
             let kept = serde_json::to_value(kept).map_err(|e| Fault::internal(e.to_string()))?;
             let id = engine.parts.state.keep_plan(&proposal, kept)?;
-            Ok(Planned { answer: invoked.answer, proposal: Some((id, proposal)) })
+            Ok(Planned { answer, proposal: Some((id, proposal)) })
         })
         .await
     }
@@ -368,7 +383,8 @@ impl Engine {
         notes.plan = Some(*id);
         let cleaner = self.cleaner();
         notes.effects = proposal.plan.effects.iter().map(|e| cleaner.text(&e.summary())).collect();
-        let diff = exec::diff::of(root, &proposal.plan.effects, &proposal.blobs, MAX_STREAM);
+        let diff =
+            exec::diff::of(root, &proposal.plan.effects, &proposal.blobs, MAX_STREAM, &|t| cleaner.text(t));
         notes.diff = cleaner.text(&diff.text);
         if diff.shown < diff.total {
             notes.diff.push_str(&format!("… {} of {} lines shown\n", diff.shown, diff.total));
@@ -401,7 +417,10 @@ impl Engine {
         .await?;
         notes.artifacts =
             applied.receipt.effects.iter().filter_map(|e| e.change().map(|c| c.path.to_string())).collect();
-        Ok(())
+        match applied.request {
+            Some(outcome) if !outcome.is_success() => Err(outcome.into_fault()),
+            _ => Ok(()),
+        }
     }
 
     fn reply(&self, planned: Planned, wish: &Wish, notes: &mut Notes) -> Result<Reply, Fault> {
@@ -451,7 +470,6 @@ impl Engine {
             Ok(reply) => (reply.envelope.message.clone(), None),
             Err(fault) => (String::new(), Some(fault.clone())),
         };
-        let failed = error.is_some();
         let transcript = Transcript {
             id: notes.id.clone(),
             tool_call_id: call.id.clone(),
@@ -463,7 +481,7 @@ impl Engine {
             exit_code: None,
             stdout: shape::bounded(&message, MAX_STREAM),
             stderr: error.as_ref().map(|f| shape::bounded(&f.message, MAX_STREAM)).unwrap_or_default(),
-            artifacts: if failed { Vec::new() } else { notes.artifacts },
+            artifacts: notes.artifacts,
             redactions: notes.redactions,
             principal: call.principal.label(),
             decision: notes.decision,
@@ -577,20 +595,23 @@ async fn blocking<T: Send + 'static>(
     }
 }
 
-/// Numbers that have no exact double become text, so that a record reads back as it was written.
-fn exact(value: &Value) -> Value {
+/// Deepest nesting of arguments that a transcript keeps as it is.
+const MAX_DEPTH: usize = 48;
+
+/// Numbers that have no exact double, and what is nested too deep, become text: a record reads back as it was written.
+fn exact(value: &Value, depth: usize) -> Value {
     match value {
         Value::Number(n) => {
-            let safe = |m: u64| m <= canonical::MAX_SAFE_INTEGER;
-            let fits = match (n.as_i64(), n.as_u64()) {
-                (Some(i), _) => safe(i.unsigned_abs()),
-                (None, Some(u)) => safe(u),
-                (None, None) => true,
-            };
-            if fits { value.clone() } else { Value::String(n.to_string()) }
+            #[expect(clippy::cast_precision_loss, reason = "compared with the bound itself")]
+            let safe =
+                n.as_f64().is_some_and(|f| f.fract() != 0.0 || f.abs() <= canonical::MAX_SAFE_INTEGER as f64);
+            if safe { value.clone() } else { Value::String(n.to_string()) }
         }
-        Value::Array(items) => items.iter().map(exact).collect(),
-        Value::Object(map) => Value::Object(map.iter().map(|(k, v)| (k.clone(), exact(v))).collect()),
+        Value::Array(_) | Value::Object(_) if depth >= MAX_DEPTH => Value::String(value.to_string()),
+        Value::Array(items) => items.iter().map(|v| exact(v, depth + 1)).collect(),
+        Value::Object(map) => {
+            Value::Object(map.iter().map(|(k, v)| (k.clone(), exact(v, depth + 1))).collect())
+        }
         other => other.clone(),
     }
 }

@@ -43,7 +43,8 @@ pub fn undo(
     let (effects, diff, result) = match planned {
         Err(fault) => (Vec::new(), String::new(), Err(fault)),
         Ok(proposal) => {
-            let diff = exec::diff::of(root, &proposal.plan.effects, &proposal.blobs, MAX_DIFF);
+            let diff =
+                exec::diff::of(root, &proposal.plan.effects, &proposal.blobs, MAX_DIFF, &|t| cleaner.text(t));
             let mut effects: Vec<String> =
                 proposal.plan.effects.iter().map(|e| cleaner.text(&e.summary())).collect();
             effects.extend(applied.receipt.commits.iter().map(|(name, _)| format!("delete branch {name}")));

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use cap_fs_ext::DirExt as _;
-use contract::{Code, Effect, Fault, Key, Plan, Receipt, RelPath, State, TranscriptId};
+use contract::{Code, Digest, Effect, Fault, Key, Plan, Receipt, RelPath, State, TranscriptId};
 use serde::{Deserialize, Serialize};
 
 use super::Applied;
@@ -34,7 +34,7 @@ impl fmt::Display for Blocked {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Journal {
     pub(super) transcript: TranscriptId,
-    plan: Plan,
+    pub(super) plan: Plan,
     pub(super) steps: Vec<Step>,
     /// Directories that the plan needs and that are not there, outermost first.
     directories: Vec<RelPath>,
@@ -68,8 +68,7 @@ impl Journal {
         let mark = transcript.as_str().replace('-', "");
         for (index, change) in plan.effects.iter().filter_map(Effect::change).enumerate() {
             if let State::File { digest, .. } = &change.before {
-                let (bytes, _) = jail::read(root.dir(), &change.path)?;
-                state.put_blob(digest, &bytes)?;
+                state.put_blob(digest, &pre_image(root, &change.path, digest)?)?;
             }
             if let State::File { digest, .. } = &change.after {
                 state.blob(digest)?;
@@ -128,17 +127,17 @@ impl Journal {
         StateDir::write_json(&self.file, self)
     }
 
-    pub(super) fn add_branch(&mut self, state: &StateDir, name: &str, commit: &str) -> Result<(), Fault> {
+    pub(super) fn add_branch(&mut self, name: &str, commit: &str) -> Result<(), Fault> {
         self.branches.push((name.to_owned(), commit.to_owned()));
         StateDir::write_json(&self.file, self)
     }
 
-    pub(super) fn mark_sending(&self, state: &StateDir) -> Result<(), Fault> {
+    pub(super) fn mark_sending(&self) -> Result<(), Fault> {
         StateDir::write_json(&self.file, &Self { sending: true, ..self.clone() })
     }
 
     /// How a request went whose answer nobody heard.
-    pub(super) fn unknown_request(&self, _state: &StateDir) -> Option<Outcome> {
+    pub(super) fn unknown_request(&self) -> Option<Outcome> {
         let planned = self.plan.effects.iter().any(|e| matches!(e, Effect::Request(_)));
         planned.then(|| {
             if self.sending {
@@ -194,7 +193,12 @@ impl Journal {
         let applied = Applied { receipt, plan: self.plan.clone(), request };
         StateDir::write_json(&state.applied_path(&self.transcript), &applied)?;
         for step in &self.steps {
-            step.clean(root, state)?;
+            // The plan has happened: a leftover that cannot be removed is litter, not a failure.
+            match step.clean(root, state) {
+                Ok(None) => {}
+                Ok(Some(blocked)) => tracing::warn!("{blocked}"),
+                Err(fault) => tracing::warn!("{}: {}", step.path, fault.message),
+            }
         }
         std::fs::remove_file(&self.file).map_err(|e| broken("journal", &e))?;
         Ok(applied)
@@ -202,12 +206,20 @@ impl Journal {
 
     /// Makes things as they were; returns the places that had to be left.
     pub(super) fn take_back(mut self, root: &Root, state: &StateDir) -> Result<Vec<Blocked>, Fault> {
-        for (name, commit) in &self.branches {
-            branch::delete(root, name, commit)?;
-        }
+        // Whatever stands in the way of one path, the others are taken back.
         let mut blocked = Vec::new();
+        for (name, commit) in &self.branches {
+            if let Err(fault) = branch::delete(root, name, commit)
+                && let Ok(path) = RelPath::new(name)
+            {
+                blocked.push(Blocked { path, why: fault.message });
+            }
+        }
         for step in self.steps.iter().rev() {
-            blocked.extend(step.take_back(root, state, self.staged)?);
+            match step.take_back(root, state, self.staged) {
+                Ok(found) => blocked.extend(found),
+                Err(fault) => blocked.push(Blocked { path: step.path.clone(), why: fault.message }),
+            }
         }
         for directory in self.directories.iter().rev() {
             if let Ok(Some(parent)) = jail::open_parent(root.dir(), directory) {
@@ -276,6 +288,17 @@ impl Journal {
         }
         Ok(accepted)
     }
+}
+
+/// The bytes that are about to be displaced, when they still are what the plan knew.
+fn pre_image(root: &Root, path: &RelPath, expected: &Digest) -> Result<Vec<u8>, Fault> {
+    let parent = jail::open_parent(root.dir(), path)?;
+    let read = parent.and_then(|parent| jail::read_in(&parent, path.file_name(), path).ok());
+    read.map(|(bytes, _)| bytes).filter(|bytes| Digest::of(bytes) == *expected).ok_or_else(|| {
+        Fault::new(Code::Conflict, format!("{path}: it changed at the last moment; nothing was changed"))
+            .about(path.as_str())
+            .suggest("Rehearse again: call the tool without `plan`.")
+    })
 }
 
 fn entries(state: &StateDir) -> Result<Vec<PathBuf>, Fault> {

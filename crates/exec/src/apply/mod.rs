@@ -45,17 +45,17 @@ pub struct Applied {
 }
 
 /// What [`recover`] did.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq)]
 pub struct Recovered {
     /// Plans that had been committed and were finished.
-    pub finished: Vec<TranscriptId>,
-    /// Plans that had not been committed and were taken back.
-    pub taken_back: Vec<TranscriptId>,
+    pub finished: Vec<Applied>,
+    /// Plans that had not been committed and were taken back, by the call that was applying them.
+    pub taken_back: Vec<(TranscriptId, Plan)>,
     /// Places where bytes of others were in the way: left as they are.
     pub blocked: Vec<Blocked>,
 }
 
-/// Applies `plan` in `root`. On any fault the files are as they were.
+/// Applies `plan` in `root`. On any fault the files are as they were; how a request went is in the result.
 ///
 /// `transcript` names the call; the caller has written its intent. `sender` performs the plan's request, if any.
 pub fn apply(
@@ -87,11 +87,7 @@ pub fn apply(
     }
     journal.commit(state)?;
     let request = send(state, plan, &journal, sender);
-    let applied = journal.finish(root, state, request.clone())?;
-    match request {
-        Some(outcome) if !outcome.is_success() => Err(outcome.into_fault()),
-        _ => Ok(applied),
-    }
+    journal.finish(root, state, request)
 }
 
 /// Whether every effect's outcome stands already: applying the same plan again is a no-op.
@@ -138,7 +134,7 @@ fn happen(
             let written =
                 branch::write_commit(root, state, planned, transcript_trailer(&journal.transcript))?;
             // The journal knows the commit before the branch exists, so that recovery can take it back.
-            journal.add_branch(state, &planned.name, &written)?;
+            journal.add_branch(&planned.name, &written)?;
             branch::create(root, &planned.name, &written)?;
         }
     }
@@ -155,7 +151,7 @@ fn send(state: &StateDir, plan: &Plan, journal: &Journal, sender: Option<&dyn Se
     Some(match (sender, state.blob(&planned.body)) {
         (_, Err(_)) => Outcome::NotSent { why: "the body has expired".into() },
         (None, _) => Outcome::NotSent { why: "no connections are allowed here".into() },
-        (Some(sender), Ok(body)) => match journal.mark_sending(state) {
+        (Some(sender), Ok(body)) => match journal.mark_sending() {
             Err(fault) => Outcome::NotSent { why: fault.message },
             Ok(()) => request::perform(sender, planned, &body, &journal.key),
         },
@@ -173,13 +169,12 @@ fn recover_locked(root: &Root, state: &StateDir) -> Result<Recovered, Fault> {
     for found in Journal::left(state)? {
         let transcript = found.transcript.clone();
         if found.committed {
-            let request = found.unknown_request(state);
-            found.finish(root, state, request)?;
-            recovered.finished.push(transcript);
+            let request = found.unknown_request();
+            recovered.finished.push(found.finish(root, state, request)?);
         } else {
-            let blocked = found.take_back(root, state)?;
-            recovered.blocked.extend(blocked);
-            recovered.taken_back.push(transcript);
+            let plan = found.plan.clone();
+            recovered.blocked.extend(found.take_back(root, state)?);
+            recovered.taken_back.push((transcript, plan));
         }
     }
     recovered.blocked.extend(Journal::blocked(state)?);
@@ -242,7 +237,11 @@ fn observe(root: &Root, observation: &Observation) -> Result<Observation, Fault>
                 }
                 jail::state(root.dir(), path).unwrap_or(through)
             }
-            Err(_) => jail::state(root.dir(), path).unwrap_or(State::Absent),
+            Err(_) => match jail::state(root.dir(), path) {
+                Ok(state) => state,
+                // What cannot be looked at any more has moved.
+                Err(_) => return Ok(Observation { path: observation.path.clone(), seen: Digest::ZERO }),
+            },
         },
     };
     Ok(Observation::of(observation.path.clone(), &state))

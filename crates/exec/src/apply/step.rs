@@ -47,7 +47,10 @@ impl Step {
 
     /// Writes the new content beside the target and syncs it.
     pub(super) fn stage(&self, root: &Root, state: &StateDir) -> Result<(), Fault> {
-        let parent = self.parent_there(root)?;
+        self.stage_in(&self.parent_there(root)?, state)
+    }
+
+    fn stage_in(&self, parent: &Dir, state: &StateDir) -> Result<(), Fault> {
         let io = |e: std::io::Error| jail::fault(&self.path, &e);
         match &self.after {
             State::File { digest, mode, .. } => {
@@ -102,11 +105,12 @@ impl Step {
             return Ok(());
         }
         let displaced = jail::state_in(&parent, temporary, &self.path)?;
-        if same(&displaced, &self.before) { Ok(()) } else { Err(self.moved("it changed at the last moment")) }
+        if displaced == self.before { Ok(()) } else { Err(self.moved("it changed at the last moment")) }
     }
 
     /// Makes things as they were, by looking at what is there. Bytes that are neither ours nor the ones that the plan
-    /// knew are left, or put back where they were; where that cannot be, the place is reported.
+    /// knew are left, or put back where they were; where that cannot be, the place is reported. It can be interrupted
+    /// and begun again at any point.
     ///
     /// `staged` says that every step's content was whole before any took its place.
     pub(super) fn take_back(
@@ -129,50 +133,68 @@ impl Step {
             return Ok(None);
         }
         let target = jail::state_in(&parent, name, &self.path)?;
-        if self.before == State::Absent {
+        match (&self.before, &self.after) {
             // Created: taken away again, unless somebody has worked on it.
-            if target == State::Absent {
-                return Ok(None);
+            (State::Absent, after) => match target {
+                State::Absent => Ok(None),
+                there if there == *after => {
+                    back(name, temporary, RenameFlags::NOREPLACE)?;
+                    self.discard(&parent, after, state)
+                }
+                _ => Ok(Some(self.blocked("it was created by the plan, or since, and changed by someone"))),
+            },
+            // Put back already, or everything beside is gone: by an earlier attempt, or by someone tidying up.
+            (before, _) if beside == State::Absent && target == *before => Ok(None),
+            (_, after) if beside == State::Absent && target == *after => self.restore(&parent, state),
+            _ if beside == State::Absent => {
+                Ok(Some(self.blocked("what the plan displaced is gone, and something else is in its place")))
             }
-            if !same(&target, &self.after) {
-                return Ok(Some(self.blocked("it was created by the plan and changed by someone since")));
-            }
-            back(name, temporary, RenameFlags::NOREPLACE)?;
-            return self.discard(&parent, &self.after, state);
-        }
-        if target == State::Absent {
             // Removed by the plan, or by someone since: what was displaced goes back where nothing is.
-            back(temporary, name, RenameFlags::NOREPLACE)?;
-            return Ok(None);
+            _ if target == State::Absent => {
+                back(temporary, name, RenameFlags::NOREPLACE)?;
+                Ok(None)
+            }
+            (_, after) if target == *after => {
+                back(temporary, name, RenameFlags::EXCHANGE)?;
+                self.discard(&parent, after, state)
+            }
+            // Someone wrote over it since. Theirs stays; the plan's before is among the pre-images.
+            (before, _) if beside == *before => {
+                self.unlink(&parent, temporary)?;
+                Ok(Some(self.blocked("someone wrote over what the plan had put there")))
+            }
+            _ => {
+                self.salvage(&parent, temporary, state)?;
+                Ok(Some(self.blocked(
+                    "two others wrote here while the plan was applied; the earlier is in the salvage folder",
+                )))
+            }
         }
-        if same(&target, &self.after) {
-            back(temporary, name, RenameFlags::EXCHANGE)?;
-            return self.discard(&parent, &self.after, state);
-        }
-        // Someone wrote over it since. Theirs stays; the plan's before is among the pre-images.
-        if same(&beside, &self.before) {
-            self.unlink(&parent, temporary)?;
-            return Ok(Some(self.blocked("someone wrote over what the plan had put there")));
-        }
-        self.salvage(&parent, temporary, state)?;
-        Ok(Some(self.blocked(
-            "two others wrote here while the plan was applied; the earlier is in the salvage folder",
-        )))
+    }
+
+    /// Puts the pre-image in the place of what the plan had put there.
+    fn restore(&self, parent: &Dir, state: &StateDir) -> Result<Option<Blocked>, Fault> {
+        let reversed = Self { before: self.after.clone(), after: self.before.clone(), ..self.clone() };
+        reversed.stage_in(parent, state)?;
+        let how = if self.after == State::Absent { RenameFlags::NOREPLACE } else { RenameFlags::EXCHANGE };
+        rename(parent, &self.temporary, self.name(), how).map_err(|e| jail::fault(&self.path, &e.into()))?;
+        self.discard(parent, &self.after, state)
     }
 
     /// Whether the step took place: what is beside is no longer what was staged.
     fn has_taken_place(&self, beside: &State) -> bool {
         match (&self.before, &self.after) {
             (State::Absent, _) => *beside == State::Absent,
-            (_, State::Absent) => *beside != State::Absent,
-            _ => !same(beside, &self.after),
+            // Removed: staged is nothing, displaced is something; with nothing beside, the target decides.
+            (_, State::Absent) => true,
+            _ => *beside != self.after,
         }
     }
 
     /// Removes what was displaced, once the plan is committed.
-    pub(super) fn clean(&self, root: &Root, state: &StateDir) -> Result<(), Fault> {
-        let Some(parent) = self.parent(root)? else { return Ok(()) };
-        self.discard(&parent, &self.before, state).map(|_| ())
+    pub(super) fn clean(&self, root: &Root, state: &StateDir) -> Result<Option<Blocked>, Fault> {
+        let Some(parent) = self.parent(root)? else { return Ok(None) };
+        self.discard(&parent, &self.before, state)
     }
 
     /// Removes what is beside when it is `expected`; keeps it for a person when someone has written to it.
@@ -181,7 +203,7 @@ impl Step {
         if beside == State::Absent {
             return Ok(None);
         }
-        if same(&beside, expected) {
+        if beside == *expected {
             self.unlink(parent, &self.temporary)?;
             return Ok(None);
         }
@@ -217,12 +239,4 @@ impl Step {
 
 fn rename(parent: &Dir, from: &str, to: &str, how: RenameFlags) -> rustix::io::Result<()> {
     rustix::fs::renameat_with(parent, from, parent, to, how)
-}
-
-/// The same bytes. Modes may differ: the owner's permissions are kept across an exchange.
-fn same(a: &State, b: &State) -> bool {
-    match (a, b) {
-        (State::File { digest: a, .. }, State::File { digest: b, .. }) => a == b,
-        _ => a == b,
-    }
 }

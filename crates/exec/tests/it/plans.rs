@@ -182,3 +182,71 @@ proptest! {
         place.assert_tidy();
     }
 }
+
+/// The plan has happened, what it displaced is gone, and the journal says that it was not committed: as when a crash is
+/// followed by `git clean`, or when recovery itself is interrupted.
+fn interrupted(
+    place: &Place,
+    plan: &contract::Plan,
+    spoil: impl FnOnce(&Place),
+) -> gatewright_exec::apply::Recovered {
+    place.apply(plan).unwrap();
+    let transcript = TranscriptId::random().unwrap();
+    let steps: Vec<_> = plan
+        .effects
+        .iter()
+        .filter_map(contract::Effect::change)
+        .enumerate()
+        .map(|(i, c)| {
+            let temporary = format!(".gatewright-tmp-test-{i}");
+            serde_json::json!({ "path": c.path, "before": c.before, "after": c.after, "temporary": temporary })
+        })
+        .collect();
+    let journal = serde_json::json!({
+        "transcript": transcript, "plan": plan, "steps": steps, "directories": [], "staged": true, "branches": [],
+        "key": contract::Key::random().unwrap(), "sending": false,
+    });
+    let file = place.outside().join("state/journal").join(format!("{transcript}.json"));
+    fs::write(file, journal.to_string()).unwrap();
+    spoil(place);
+    gatewright_exec::recover(&place.root, &place.state).unwrap()
+}
+
+#[test]
+fn recovery_restores_from_the_pre_image_when_what_was_displaced_is_gone() {
+    // The temporary names went with `git clean`; the plan's outcome stands; the journal says: not committed.
+    let place = Place::new(&[("a", "old"), ("gone", "old")]);
+    let plan = place
+        .plan(|draft, view| {
+            put(draft, view, "a", "new")?;
+            draft.remove(view, &path("gone"))
+        })
+        .unwrap();
+    let recovered = interrupted(&place, &plan, |_| {});
+    assert_eq!((recovered.taken_back.len(), recovered.blocked.as_slice()), (1, &[][..]));
+    assert_eq!(place.read("a").as_deref(), Some("old"));
+    assert_eq!(place.read("gone").as_deref(), Some("old"));
+    place.assert_tidy();
+    assert!(gatewright_exec::recover(&place.root, &place.state).unwrap().taken_back.is_empty());
+}
+
+#[test]
+fn one_path_in_the_way_of_recovery_does_not_keep_the_others_from_being_taken_back() {
+    let place = Place::new(&[("a", "old"), ("d/b", "old")]);
+    let plan = place
+        .plan(|draft, view| {
+            put(draft, view, "a", "new")?;
+            put(draft, view, "d/b", "new")
+        })
+        .unwrap();
+    let recovered = interrupted(&place, &plan, |place| {
+        fs::rename(place.path("d"), place.path("e")).unwrap();
+        std::os::unix::fs::symlink("e", place.path("d")).unwrap();
+    });
+    assert_eq!(place.read("a").as_deref(), Some("old"));
+    assert_eq!(recovered.blocked.iter().map(|b| b.path.as_str()).collect::<Vec<_>>(), ["d/b"]);
+    let another = place.plan(|draft, view| put(draft, view, "c", "x")).unwrap();
+    assert_eq!(place.apply(&another).unwrap_err().code, Code::Conflict, "until a person has looked");
+    gatewright_exec::apply::accept_blocked(&place.state).unwrap();
+    place.apply(&another).unwrap();
+}

@@ -79,7 +79,8 @@ fn a_refusal_by_the_other_side_is_said_and_the_files_stay() {
     let (host, _heard) = server(&["HTTP/1.1 422 No\r\ncontent-length: 0\r\n\r\n"]);
     let place = Place::new(&[]);
     let plan = plan(&place, &host);
-    let fault = apply(&place, &plan, &Egress::new(vec![host], true)).unwrap_err();
+    let applied = apply(&place, &plan, &Egress::new(vec![host], true)).unwrap();
+    let fault = applied.request.unwrap().into_fault();
     assert_eq!(fault.code, Code::ToolExecutionFailed);
     assert!(fault.message.contains("answered 422"), "{}", fault.message);
     assert_eq!(place.read("file").as_deref(), Some("x"));
@@ -91,7 +92,8 @@ fn an_answer_that_nobody_heard_is_unknown_and_not_sent_again() {
     let (host, heard) = server(&["", ""]);
     let place = Place::new(&[]);
     let plan = plan(&place, &host);
-    let fault = apply(&place, &plan, &Egress::new(vec![host], true)).unwrap_err();
+    let applied = apply(&place, &plan, &Egress::new(vec![host], true)).unwrap();
+    let fault = applied.request.unwrap().into_fault();
     assert!(fault.message.contains("unknown"), "{}", fault.message);
     assert!(heard.recv().is_ok());
     assert!(heard.recv_timeout(std::time::Duration::from_millis(300)).is_err(), "sent once");
@@ -101,7 +103,8 @@ fn an_answer_that_nobody_heard_is_unknown_and_not_sent_again() {
 fn n04_n06_hosts_that_are_not_allowed_redirects_and_proxies_are_not_followed() {
     let place = Place::new(&[]);
     let denied = plan(&place, "127.0.0.1:9");
-    let fault = apply(&place, &denied, &Egress::new(vec![], true)).unwrap_err();
+    let applied = apply(&place, &denied, &Egress::new(vec![], true)).unwrap();
+    let fault = applied.request.unwrap().into_fault();
     assert!(fault.message.contains("not allowed"), "{}", fault.message);
     let (host, heard) =
         server(&["HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n"]);

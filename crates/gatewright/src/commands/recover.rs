@@ -19,6 +19,7 @@ pub fn run(root: Option<&Path>, args: &RecoverArgs) -> CommandResult {
         return Ok(ExitCode::SUCCESS);
     }
     let recovered = exec::recover(&root, &state)?;
+    kit::recovery::record(&::audit::Ledger::open(&state.ledger())?, &recovered)?;
     let (finished, back) = (recovered.finished.len(), recovered.taken_back.len());
     anstream::println!("{finished} plans finished, {back} taken back.");
     for blocked in &recovered.blocked {

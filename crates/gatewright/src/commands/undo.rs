@@ -16,7 +16,7 @@ pub fn run(root: Option<&Path>, args: &UndoArgs) -> CommandResult {
     let entries = find::entries(engine.state())?;
     // `last` means the last thing that an agent did; an undo is itself undone by its id.
     let undoable = |t: &::audit::Transcript| {
-        find::has_applied(t) && t.tool_name != "undo" && engine.state().applied(&t.id).is_ok()
+        t.tool_name != "undo" && engine.state().applied(&t.id).is_ok_and(|a| !a.receipt.effects.is_empty())
     };
     let (_, target) = find::one(&entries, &args.transcript, undoable)?;
     let principal = Principal::Local { uid: engine.uid() };
@@ -59,7 +59,7 @@ pub fn show_plan(root: Option<&Path>, id: &str) -> CommandResult {
         anstream::println!("  {}", cleaner.text(&effect.summary()));
     }
     if let Some(root) = engine.root() {
-        let diff = exec::diff::of(root, &file.plan.effects, &blobs, usize::MAX);
+        let diff = exec::diff::of(root, &file.plan.effects, &blobs, usize::MAX, &|t| cleaner.text(t));
         anstream::println!();
         term::diff(&cleaner.text(&diff.text));
     }

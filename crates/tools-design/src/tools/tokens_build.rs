@@ -63,8 +63,8 @@ pub struct Artifact {
 /// One token whose value differs from the last build.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Changed {
-    /// The token, and the mode where it is not the default.
-    token: String,
+    /// The token's path, and the mode where it is not the default.
+    id: String,
     /// Before.
     before: String,
     /// After.
@@ -307,7 +307,7 @@ fn compare(before: Option<&Manifest>, after: &Manifest) -> Changes {
                     changes.changed_count += 1;
                     if changes.changed.len() < LISTED {
                         let (before, after) = (other.clone(), value.clone());
-                        changes.changed.push(Changed { token: name(id), before, after });
+                        changes.changed.push(Changed { id: name(id), before, after });
                     }
                 }
                 None if mode.is_empty() => {
@@ -372,7 +372,7 @@ fn answer(artifacts: Vec<Artifact>, compiled: &Compiled, changes: Changes, compa
             "\n\nAgainst the last build: {added_count} added, {changed_count} changed, {removed_count} removed."
         ));
         for change in changes.changed.iter().take(10) {
-            message.push_str(&format!("\n- `{}`: {} → {}", change.token, change.before, change.after));
+            message.push_str(&format!("\n- `{}`: {} → {}", change.id, change.before, change.after));
         }
         if changed_count > 10 {
             message.push_str(&format!("\n- … showing 10 of {changed_count} changed"));
