@@ -151,3 +151,11 @@ fn transcript_fields() -> Done<Vec<String>> {
     let entry = json(&["--root", &root, "audit", "show", "last", "--output", "json"])?;
     Ok(entry.as_object().map(|o| o.keys().filter(|k| *k != "type").cloned().collect()).unwrap_or_default())
 }
+
+/// Keeps what a real run of the quickstart prints.
+pub fn record() -> Done {
+    crate::sh::run("cargo", &["build", "--quiet", "-p", "gatewright"])?;
+    let exe = target().join("debug/gatewright").display().to_string();
+    let text = gatewright(&["quickstart"])?.replace(&exe, "gatewright");
+    std::fs::write(top().join("docs/guide/session.txt"), text).map_err(|e| e.to_string())
+}

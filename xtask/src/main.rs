@@ -1,6 +1,7 @@
 //! The project's chores. `cargo xtask` lists them.
 #![allow(clippy::disallowed_methods, reason = "a build tool: it works on the project's own files")]
 #![allow(clippy::print_stdout, reason = "a command line prints")]
+#![allow(unreachable_pub, reason = "a binary has no public surface")]
 
 mod bench;
 mod r#gen;
@@ -14,6 +15,7 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 cargo xtask test [--fast]     everything that CI checks; installs what the tests need, or says what is missing
+cargo xtask record            run the quickstart and keep what it prints in docs/guide/session.txt
 cargo xtask gen [--check]     write the generated reference, or check that it is current
 cargo xtask tidy              edges between crates, names, lengths
 cargo xtask soak kill [N]     N rounds of killing a process while it applies plans and appends (default 200)
@@ -28,6 +30,7 @@ fn main() -> ExitCode {
         ["test", "--fast"] => test::run(true),
         ["gen"] => r#gen::run(false),
         ["gen", "--check"] => r#gen::run(true),
+        ["record"] => r#gen::record(),
         ["tidy"] => tidy::run(),
         ["soak", "kill"] => soak::kill(200),
         ["soak", "kill", rounds] => rounds.parse().map_err(|e| format!("{rounds}: {e}")).and_then(soak::kill),

@@ -19,14 +19,15 @@ pub(crate) fn install() -> Done {
     }
     let (from, to) = (top().join("xtask/npm"), dir());
     let lock = std::fs::read(from.join("package-lock.json")).map_err(|e| e.to_string())?;
+    std::fs::create_dir_all(&to).map_err(|e| e.to_string())?;
+    for name in ["package.json", "package-lock.json", "style-dictionary.mjs", "terrazzo.mjs"] {
+        std::fs::copy(from.join(name), to.join(name)).map_err(|e| format!("{name}: {e}"))?;
+    }
     if std::fs::read(to.join("installed.json")).is_ok_and(|there| there == lock) {
         return Ok(());
     }
-    std::fs::create_dir_all(&to).map_err(|e| e.to_string())?;
-    for name in ["package.json", "package-lock.json"] {
-        std::fs::copy(from.join(name), to.join(name)).map_err(|e| e.to_string())?;
-    }
-    let args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+    let args =
+        ["ci", "--legacy-peer-deps", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
     step("npm", Command::new("npm").args(args).current_dir(&to), &args)?;
     std::fs::write(to.join("installed.json"), lock).map_err(|e| e.to_string())
 }

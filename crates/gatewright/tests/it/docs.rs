@@ -1,0 +1,60 @@
+//! What the documentation says works.
+
+use super::{Place, exists};
+
+/// The commands of every `sh` block of a page, without comments.
+fn commands(page: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    let mut inside = false;
+    for line in page.lines() {
+        match (line.trim(), inside) {
+            ("```sh", _) => inside = true,
+            ("```", true) => inside = false,
+            (line, true) => {
+                let words = line.split(" #").next().unwrap().split_whitespace();
+                found.push(words.map(str::to_owned).collect());
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn every_command_of_the_guide_works() {
+    let page = include_str!("../../../../docs/guide/start.md");
+    let place = Place::new();
+    let all = commands(page);
+    assert!(all.len() >= 8, "{all:?}");
+    for words in all {
+        assert_eq!(words[0], "gatewright");
+        let args: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+        place.ok(&args);
+    }
+    assert!(!exists(&place.root().join("artifacts")), "the last apply was undone");
+}
+
+#[test]
+fn the_commands_of_the_readme_are_understood() {
+    let page = include_str!("../../../../README.md");
+    let place = Place::new();
+    for words in commands(page).iter().filter(|w| w.first().is_some_and(|w| w == "gatewright")) {
+        let args: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+        if args != ["doctor"] {
+            place.ok(&args);
+        }
+    }
+}
+
+#[test]
+fn the_settings_of_the_guide_are_understood() {
+    let page = include_str!("../../../../docs/guide/tokens.md");
+    let toml = page.split("```toml").nth(1).unwrap().split("```").next().unwrap();
+    let place = Place::new();
+    std::fs::write(place.root().join("gatewright.toml"), toml).unwrap();
+    std::fs::create_dir(place.root().join("themes")).unwrap();
+    std::fs::write(place.root().join("themes/dark.json"), "{}").unwrap();
+    place.ok(&["config", "show"]);
+    let text = place.ok(&["call", "tokens_build", "--source", "tokens", "--platforms", "css"]);
+    assert!(text.contains("--harbor-space-s"), "{text}");
+}
