@@ -107,7 +107,10 @@ impl Report {
 /// Checks the ledger in `dir`, handing every intact record to `each` on the way.
 pub fn verify(dir: &Path, with: &With, mut each: impl FnMut(&Entry)) -> Result<Report, LedgerError> {
     let mut check = Check::new(with);
-    check.head = File::open(dir.join(ledger::HEAD)).ok().map(|file| ledger::Head::read(&file).ok());
+    if let Ok(file) = File::open(dir.join(ledger::HEAD)) {
+        check.head =
+            ledger::Head::read(&file).map_or(HeadFile::Damaged, |head| HeadFile::Read(Box::new(head)));
+    }
     // Under the lock no append is half-way; a copy may lack the file.
     let lock = File::open(dir.join("lock")).ok();
     let _held = lock.as_ref().map(Held::shared).transpose()?;
@@ -119,6 +122,13 @@ pub fn verify(dir: &Path, with: &With, mut each: impl FnMut(&Entry)) -> Result<R
     Ok(check.finish())
 }
 
+/// The head beside the segments.
+enum HeadFile {
+    Missing,
+    Damaged,
+    Read(Box<ledger::Head>),
+}
+
 struct Check<'a> {
     with: &'a With,
     key: Option<RatchetKey>,
@@ -126,7 +136,7 @@ struct Check<'a> {
     /// Each key with the record from which it is in force.
     signing: Vec<(u64, VerifyingKey)>,
     /// What the head says: none there, damaged, or read.
-    head: Option<Option<ledger::Head>>,
+    head: HeadFile,
     next_seq: u64,
     last_hash: Digest,
     frontier: Frontier,
@@ -148,7 +158,7 @@ impl<'a> Check<'a> {
             key: with.initial_key.as_ref().map(|k| k.0.clone()),
             ledger: None,
             signing: Vec::new(),
-            head: None,
+            head: HeadFile::Missing,
             next_seq: 0,
             last_hash: Digest::ZERO,
             frontier: Frontier::default(),
@@ -181,8 +191,8 @@ impl<'a> Check<'a> {
         let length = file.metadata().map_err(io("segment", "read"))?.len();
         // What the head has not counted is the trace of a process that stopped, and is recovered by the next.
         let counted = match &self.head {
-            Some(Some(head)) if head.segment == number => head.segment_len.min(length),
-            Some(Some(head)) if number > head.segment => 0,
+            HeadFile::Read(head) if head.segment == number => head.segment_len.min(length),
+            HeadFile::Read(head) if number > head.segment => 0,
             _ => length,
         };
         if counted < length {
@@ -344,17 +354,17 @@ impl<'a> Check<'a> {
     }
 
     fn against_head(&mut self) {
-        match self.head.take() {
-            None => {
+        match std::mem::replace(&mut self.head, HeadFile::Missing) {
+            HeadFile::Missing => {
                 let message = "there is no head: whether the end is missing is unknown";
                 self.find(Gravity::Warning, "truncated", None, message);
             }
-            Some(None) => self.broken("truncated", self.next_seq, "the head is damaged"),
-            Some(Some(head)) if head.size > self.next_seq => {
+            HeadFile::Damaged => self.broken("truncated", self.next_seq, "the head is damaged"),
+            HeadFile::Read(head) if head.size > self.next_seq => {
                 let message = format!("the head counts {} records, {} are here", head.size, self.next_seq);
                 self.broken("truncated", self.next_seq, message);
             }
-            Some(Some(head)) => {
+            HeadFile::Read(head) => {
                 let same = head.size == self.next_seq
                     && head.last_hash == self.last_hash
                     && (!self.roots_known || head.frontier.root() == self.frontier.root());

@@ -68,7 +68,30 @@ pub struct Compiled {
 }
 
 /// Compiles `sources` (names that `loader` knows, later ones laid over earlier ones).
+///
+/// Deep nesting and long chains of references need stack: the work is done on a thread that has enough of it.
 pub fn compile(
+    sources: &[String],
+    loader: &(dyn Loader + Sync),
+    options: &Options,
+) -> Result<Compiled, Vec<Diagnostic>> {
+    std::thread::scope(|scope| {
+        let work = || compile_here(sources, loader, options);
+        let thread = std::thread::Builder::new().name("design-tokens".into()).stack_size(STACK);
+        match thread.spawn_scoped(scope, work) {
+            Ok(running) => match running.join() {
+                Ok(compiled) => compiled,
+                Err(panic) => std::panic::resume_unwind(panic),
+            },
+            Err(_) => compile_here(sources, loader, options),
+        }
+    })
+}
+
+/// Stack of the compiling thread; only what is used is ever real memory.
+const STACK: usize = 512 * 1024 * 1024;
+
+fn compile_here(
     sources: &[String],
     loader: &dyn Loader,
     options: &Options,
@@ -83,7 +106,11 @@ pub fn compile(
         let tokens = one(&all, &contexts, loader, &mut diagnostics);
         modes.push(Mode { options: mode.clone(), tokens });
     }
+    check_options(options, &mut diagnostics);
     check_names(&tokens, options, &mut diagnostics);
+    for mode in &modes {
+        check_names(&mode.tokens, options, &mut diagnostics);
+    }
     let compiled = Compiled { tokens, modes, warnings: Vec::new() };
     if !diagnostics.has_errors() {
         compiled.check_contrast(options, &mut diagnostics);
@@ -126,12 +153,38 @@ fn one(
     resolve(&merged, diagnostics)
 }
 
+fn check_options(options: &Options, diagnostics: &mut Diagnostics) {
+    let at = At { file: u32::MAX, offset: 0 };
+    if options.px_per_rem.is_some_and(|n| !n.is_finite() || n <= 0.0) {
+        diagnostics.error(at, "options", "px-per-rem is not a positive number", "16 is usual");
+    }
+    let mut names: Vec<&str> = options.modes.iter().map(|m| m.name.as_str()).collect();
+    names.sort_unstable();
+    if names.iter().any(|n| n.is_empty()) || names.windows(2).any(|w| w[0] == w[1]) {
+        diagnostics.error(at, "options", "every mode needs a name of its own", "check [[tokens.modes]]");
+    }
+    for mode in options.modes.iter().filter(|m| m.light_dark) {
+        if mode.color_scheme.as_deref() != Some("dark") || options.color_scheme.as_deref() == Some("dark") {
+            let message =
+                format!("light-dark is for a dark mode over a light default; {:?} is not", mode.name);
+            diagnostics.error(at, "options", message, "set color-scheme = \"dark\" for the mode");
+        }
+    }
+}
+
 fn check_names(tokens: &Tokens, options: &Options, diagnostics: &mut Diagnostics) {
     let mut taken: BTreeMap<String, String> = BTreeMap::new();
     for (id, token) in tokens {
         let name = names::name(&token.path, options);
         for full in emit::names_of(&name, &token.value) {
-            if let Some(other) = taken.get(&full) {
+            // Sass takes dashes and underscores for the same.
+            let full = full.replace('_', "-");
+            let reserved =
+                full == "tokens" || options.modes.iter().any(|m| full == format!("tokens-{}", m.name));
+            if reserved {
+                let message = format!("{id} would be called {full:?}, which the SCSS map is");
+                diagnostics.error(token.at, "name-collision", message, "rename it, or set a prefix");
+            } else if let Some(other) = taken.get(&full) {
                 let message = format!("{id} and {other} would both be called {full:?}");
                 let fix = "rename one of them, or set `naming = \"preserve\"`";
                 diagnostics.error(token.at, "name-collision", message, fix);

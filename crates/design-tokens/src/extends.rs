@@ -2,21 +2,48 @@
 
 use crate::diagnostic::{At, Diagnostics};
 use crate::reference;
+use crate::resolve::MAX_TOKENS;
 use crate::tree::{Child, Group};
 
 /// Expands every `$extends` in `root`. A group in a cycle, or one that extends its own ancestor, is an error.
 pub(crate) fn expand(root: &mut Group, diagnostics: &mut Diagnostics) {
+    let source = root.clone();
+    group_references(root, &source);
     let mut found = Vec::new();
     collect(root, &mut Vec::new(), &mut found);
     if found.is_empty() {
         return;
     }
     let source = root.clone();
+    let mut made = 0;
     for path in &found {
         let mut open = Vec::new();
-        let expanded = expanded(&source, path, &mut open, diagnostics);
+        let expanded = expanded(&source, path, &mut open, &mut made, diagnostics);
         if let (Some(group), Some(place)) = (expanded, group_mut(root, path)) {
             *place = group;
+        }
+    }
+}
+
+/// An object that is nothing but `$ref` is an alias when its target is a token, and extends it when that is a group.
+fn group_references(group: &mut Group, source: &Group) {
+    for child in group.children.values_mut() {
+        match child {
+            Child::Group(below) => group_references(below, source),
+            Child::Token(token) if token.is_ref => {
+                let Some((at, text)) =
+                    token.value.get("$ref").and_then(|n| Some((n.at, n.string()?.to_owned())))
+                else {
+                    continue;
+                };
+                let path = reference::pointer(&text).unwrap_or_default();
+                if matches!(source.find(&path), Some(Child::Group(_))) {
+                    let description = token.description.clone();
+                    let extends = Some((at, text));
+                    *child = Child::Group(Group { at: token.at, description, extends, ..Group::default() });
+                }
+            }
+            Child::Token(_) => {}
         }
     }
 }
@@ -59,9 +86,19 @@ fn expanded(
     source: &Group,
     path: &[String],
     open: &mut Vec<Vec<String>>,
+    made: &mut usize,
     diagnostics: &mut Diagnostics,
 ) -> Option<Group> {
     let group = group_at(source, path)?;
+    *made += group.children.len() + 1;
+    if *made > MAX_TOKENS {
+        if *made < usize::MAX / 2 {
+            diagnostics.error(group.at, "too-many-tokens", "the groups extend to too many tokens", "");
+            // Said once.
+            *made = usize::MAX / 2;
+        }
+        return None;
+    }
     let mut result = group.clone();
     result.extends = None;
     open.push(path.to_vec());
@@ -69,7 +106,7 @@ fn expanded(
         if matches!(child, Child::Group(_)) {
             let mut below = path.to_vec();
             below.push(name.clone());
-            if let Some(done) = expanded(source, &below, open, diagnostics) {
+            if let Some(done) = expanded(source, &below, open, made, diagnostics) {
                 result.children.insert(name.clone(), Child::Group(done));
             }
         }
@@ -87,10 +124,12 @@ fn expanded(
             open.pop();
             return None;
         }
-        if let Some(mut base) = expanded(source, &target, open, diagnostics) {
-            if base.ty.is_none() {
-                // What the target only inherits would be lost in its new place.
-                base.ty = inherited_type(source, &target);
+        if let Some(mut base) = expanded(source, &target, open, made, diagnostics) {
+            // What the target only inherits would be lost in its new place.
+            if base.ty.is_none()
+                && let Some(ty) = inherited_type(source, &target)
+            {
+                give_type(&mut base, &ty);
             }
             let own_description = result.description.clone();
             base.description = None;
@@ -103,6 +142,17 @@ fn expanded(
     }
     open.pop();
     Some(result)
+}
+
+/// Gives `ty` to the tokens below that have no type of their own or by a group below.
+fn give_type(group: &mut Group, ty: &(At, String)) {
+    for child in group.children.values_mut() {
+        match child {
+            Child::Token(token) if token.ty.is_none() => token.ty = Some(ty.clone()),
+            Child::Group(below) if below.ty.is_none() => give_type(below, ty),
+            _ => {}
+        }
+    }
 }
 
 fn inherited_type(source: &Group, path: &[String]) -> Option<(At, String)> {

@@ -12,7 +12,10 @@ use crate::value::color::Color;
 use crate::value::{Context, Target, Type, Value, parse};
 
 /// Longest chain of references.
-const MAX_CHAIN: usize = 256;
+const MAX_CHAIN: usize = 2_000;
+
+/// Most tokens of one build.
+pub(crate) const MAX_TOKENS: usize = 500_000;
 
 /// A token, resolved.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +59,12 @@ enum Progress {
 /// Resolves everything in `tree`.
 pub(crate) fn resolve(tree: &Group, diagnostics: &mut Diagnostics) -> Tokens {
     let mut entries = IndexMap::new();
-    flatten(tree, &mut Vec::new(), None, None, &mut entries);
+    flatten(tree, &mut Vec::new(), None, None, &mut entries, diagnostics);
+    if entries.len() > MAX_TOKENS {
+        let message = format!("{} tokens, at most {MAX_TOKENS} are built at once", entries.len());
+        diagnostics.error(tree.at, "too-many-tokens", message, "build a part of the source");
+        return Tokens::new();
+    }
     let ids: Vec<String> = entries.keys().cloned().collect();
     let mut resolver =
         Resolver { tree, entries, progress: IndexMap::new(), open: Vec::new(), diagnostics, plain: false };
@@ -89,6 +97,7 @@ fn flatten<'t>(
     ty: Option<&'t (At, String)>,
     deprecated: Option<&Deprecated>,
     out: &mut IndexMap<String, Entry<'t>>,
+    diagnostics: &mut Diagnostics,
 ) {
     let ty = group.ty.as_ref().or(ty);
     let deprecated = group.deprecated.as_ref().or(deprecated);
@@ -98,9 +107,13 @@ fn flatten<'t>(
             Child::Token(raw) => {
                 let entry =
                     Entry { path: path.clone(), raw, group_type: ty, deprecated: deprecated.cloned() };
-                out.insert(path.join("."), entry);
+                let id = path.join(".");
+                if out.insert(id.clone(), entry).is_some() {
+                    let message = format!("two tokens have the path {id}: one of them has a dot in its name");
+                    diagnostics.error(raw.at, "bad-name", message, "rename it");
+                }
             }
-            Child::Group(below) => flatten(below, path, ty, deprecated, out),
+            Child::Group(below) => flatten(below, path, ty, deprecated, out, diagnostics),
         }
         path.pop();
     }
@@ -259,9 +272,6 @@ impl Resolver<'_, '_> {
     #[expect(clippy::option_option, reason = "no reference, or a reference that failed")]
     fn whole_alias(&mut self, raw: &RawToken) -> Option<Option<(String, Type, Value)>> {
         if let Some(text) = raw.value.string() {
-            if raw.is_ref {
-                return self.pointer_alias(raw.value.at, text);
-            }
             return match reference::curly(text) {
                 None => Some(None),
                 Some(Ok(path)) => Context::token(self, raw.value.at, &path).map(Some),
@@ -321,34 +331,18 @@ impl Resolver<'_, '_> {
         self.diagnostics.error(at, "dangling-reference", format!("there is no token {shown}"), fix);
     }
 
-    /// The part of `node` that `rest` leads to; references on the way are followed.
+    /// The part of `node` that `rest` leads to; references on the way, and at the end, are followed.
     fn part(&mut self, at: At, shown: &str, mut node: Node, rest: &[String]) -> Option<Target> {
-        for (depth, segment) in rest.iter().enumerate() {
-            if depth > MAX_CHAIN {
-                return None;
-            }
-            let referred =
-                match (node.string().and_then(reference::curly), node.get("$ref").and_then(Node::string)) {
-                    (Some(Ok(path)), _) => Some(path),
-                    (_, Some(text)) => reference::pointer(text).ok(),
-                    _ => None,
-                };
-            if let Some(mut path) = referred {
-                if path.last().is_some_and(|s| s == "$value") {
-                    path.pop();
-                }
-                if self.open.len() >= MAX_CHAIN {
-                    self.diagnostics.error(at, "alias-chain", "a chain of too many references", "");
-                    return None;
-                }
-                self.open.push(format!("{shown}#{depth}"));
+        for depth in 0..=rest.len() {
+            if let Some(path) = referred(&node) {
                 let mut further = path;
-                further.push("$value".into());
+                if further.last().is_none_or(|s| s != "$value") && !further.iter().any(|s| s == "$value") {
+                    further.push("$value".into());
+                }
                 further.extend_from_slice(&rest[depth..]);
-                let found = self.pointer(at, &further);
-                self.open.pop();
-                return found;
+                return self.pointer(at, &further);
             }
+            let Some(segment) = rest.get(depth) else { break };
             let next = match &node.kind {
                 Kind::Object(members) => members.get(segment).map(|(_, n)| n.clone()),
                 Kind::Array(items) => index(segment).and_then(|i| items.get(i)).cloned(),
@@ -365,6 +359,15 @@ impl Resolver<'_, '_> {
     }
 }
 
+/// Where a node that is nothing but a reference leads.
+fn referred(node: &Node) -> Option<Vec<String>> {
+    match (node.string().and_then(reference::curly), node.get("$ref").and_then(Node::string)) {
+        (Some(Ok(path)), _) => Some(path),
+        (_, Some(text)) => reference::pointer(text).ok(),
+        _ => None,
+    }
+}
+
 /// An array index of RFC 6901: digits without leading zeros.
 fn index(segment: &str) -> Option<usize> {
     (segment == "0" || (!segment.starts_with('0') && segment.bytes().all(|b| b.is_ascii_digit())))
@@ -376,6 +379,10 @@ fn index(segment: &str) -> Option<usize> {
 fn guess(value: &Node) -> Type {
     match &value.kind {
         Kind::String(text) if Color::from_css(text).is_some() => Type::Color,
+        // A colour put together from references.
+        Kind::String(text) if ["rgb(", "rgba(", "hsl(", "hsla("].iter().any(|f| text.starts_with(f)) => {
+            Type::Color
+        }
         Kind::Number(_) => Type::Number,
         Kind::String(text) => {
             let text = text.trim();
@@ -411,6 +418,42 @@ impl Context for Resolver<'_, '_> {
 
     fn pointer(&mut self, at: At, segments: &[String]) -> Option<Target> {
         let shown = format!("#/{}", segments.join("/"));
+        if self.open.contains(&shown) {
+            self.cycle(&shown);
+            self.diagnostics.error(
+                at,
+                "alias-cycle",
+                format!("{shown} leads back to itself"),
+                "give it a value",
+            );
+            return None;
+        }
+        if self.open.len() >= MAX_CHAIN {
+            self.diagnostics.error(
+                at,
+                "alias-chain",
+                format!("a chain of more than {MAX_CHAIN} references"),
+                "",
+            );
+            return None;
+        }
+        self.open.push(shown.clone());
+        let found = self.pointed(at, &shown, segments);
+        self.open.pop();
+        found
+    }
+
+    fn diagnostics(&mut self) -> &mut Diagnostics {
+        self.diagnostics
+    }
+
+    fn plain(&self) -> bool {
+        self.plain
+    }
+}
+
+impl Resolver<'_, '_> {
+    fn pointed(&mut self, at: At, shown: &str, segments: &[String]) -> Option<Target> {
         // The longest front that is a token's path.
         for n in (1..=segments.len()).rev() {
             let Some(Child::Token(raw)) = self.tree.find(&segments[..n]) else { continue };
@@ -425,7 +468,7 @@ impl Context for Resolver<'_, '_> {
                         self.cycle(&id);
                         return None;
                     }
-                    self.part(at, &shown, raw.value.clone(), rest)
+                    self.part(at, shown, raw.value.clone(), rest)
                 }
                 [name, rest @ ..] => {
                     let data = match name.as_str() {
@@ -436,24 +479,16 @@ impl Context for Resolver<'_, '_> {
                         _ => None,
                     };
                     match data {
-                        Some(node) => self.part(at, &shown, node, rest),
+                        Some(node) => self.part(at, shown, node, rest),
                         None => {
-                            self.missing(at, &shown, segments);
+                            self.missing(at, shown, segments);
                             None
                         }
                     }
                 }
             };
         }
-        self.missing(at, &shown, segments);
+        self.missing(at, shown, segments);
         None
-    }
-
-    fn diagnostics(&mut self) -> &mut Diagnostics {
-        self.diagnostics
-    }
-
-    fn plain(&self) -> bool {
-        self.plain
     }
 }

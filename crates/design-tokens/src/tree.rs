@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use crate::diagnostic::{At, Diagnostics};
-use crate::json::{Kind, Node};
+use crate::json::{Kind, Node, Object};
 
 /// How a file spells tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,6 @@ pub(crate) enum Dialect {
 }
 
 /// Deprecated or not, with the reason where one is given.
-#[expect(clippy::option_option, reason = "not deprecated, deprecated, deprecated for a reason")]
 pub(crate) type Deprecated = Option<Option<String>>;
 
 /// A token as written.
@@ -23,7 +22,7 @@ pub(crate) type Deprecated = Option<Option<String>>;
 pub(crate) struct RawToken {
     pub(crate) at: At,
     pub(crate) value: Node,
-    /// `$ref` at the token's level rather than `$value`.
+    /// Written with `$ref` at the token's level: an alias, or a group that extends, as its target decides.
     pub(crate) is_ref: bool,
     pub(crate) ty: Option<(At, String)>,
     pub(crate) description: Option<String>,
@@ -47,6 +46,7 @@ pub(crate) struct Group {
 
 /// What a group holds.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "tokens are many and boxed, groups are few")]
 pub(crate) enum Child {
     Token(Box<RawToken>),
     Group(Group),
@@ -253,7 +253,11 @@ impl Reader<'_> {
                     format!("{name:?} has both $value and $ref"),
                     "keep one of them",
                 ),
-                (true, "$ref") => token.value = value.clone(),
+                // The same as a value that is nothing but a reference.
+                (true, "$ref") => {
+                    let members = Object::from_iter([("$ref".to_owned(), (*at, value.clone()))]);
+                    token.value = Node { at: value.at, kind: Kind::Object(members) };
+                }
                 (true, "$type") | (false, "type" | "$type") => {
                     token.ty = self.text(key, value).map(|t| (value.at, t));
                 }
@@ -281,7 +285,13 @@ impl Reader<'_> {
                     format!(
                         "{name:?} has a value and, in {key:?}, a child: it is a token or a group, not both"
                     ),
-                    "move the value into a child called \"$root\"",
+                    "move the value into a child called \"$root\"; what belongs to the value goes inside $value",
+                ),
+                (false, _) if value.get("value").is_some() => self.diagnostics.error(
+                    *at,
+                    "token-with-children",
+                    format!("{name:?} has a value and, in {key:?}, a child: it is a token or a group, not both"),
+                    "move the value into a child of its own",
                 ),
                 (false, _) => {}
             }
@@ -321,6 +331,6 @@ impl Reader<'_> {
 }
 
 /// Whether every member is a property: with a child, `$ref` makes a group that extends.
-fn only_own(members: &crate::json::Object) -> bool {
+fn only_own(members: &Object) -> bool {
     members.keys().all(|k| k.starts_with('$') && k != "$root")
 }

@@ -31,7 +31,7 @@ pub(super) fn stylesheet(compiled: &Compiled, options: &Options) -> String {
         describe(token, &mut lines);
         let other = swap.and_then(|m| m.tokens.get(id)).filter(|t| t.value != token.value);
         match (&token.value, other.map(|t| &t.value)) {
-            (Value::Color(light), Some(Value::Color(dark))) => {
+            (Value::Color(light), Some(Value::Color(dark))) if !keeps_reference(&base[id.as_str()]) => {
                 let property = css_identifier(&name(&token.path, options));
                 lines.push_str(&format!("  --{property}: light-dark({}, {});\n", color(light), color(dark)));
             }
@@ -49,8 +49,9 @@ fn block(compiled: &Compiled, mode: &Mode, base: &BTreeMap<&str, Declarations>, 
     let there = declared(&mode.tokens, options);
     let mut lines = String::new();
     let indent = if mode.options.media.is_some() { "    " } else { "  " };
+    // With `light-dark()` the scheme itself switches the colours; a media query follows the user's own.
     if let Some(scheme) = &mode.options.color_scheme
-        && !mode.options.light_dark
+        && !(mode.options.light_dark && mode.options.media.is_some())
     {
         lines.push_str(&format!("{indent}color-scheme: {scheme};\n"));
     }
@@ -66,7 +67,7 @@ fn block(compiled: &Compiled, mode: &Mode, base: &BTreeMap<&str, Declarations>, 
         }
         let swapped = mode.options.light_dark
             && matches!((before.map(|b| &b.value), &token.value), (Some(Value::Color(_)), Value::Color(_)));
-        if !swapped {
+        if !swapped || keeps_reference(&there[id.as_str()]) && !same_text {
             write_all(&there[id.as_str()], indent, &mut lines);
         }
     }
@@ -78,6 +79,11 @@ fn block(compiled: &Compiled, mode: &Mode, base: &BTreeMap<&str, Declarations>, 
         Some(media) => format!("\n@media {media} {{\n  {selector} {{\n{lines}  }}\n}}\n"),
         None => format!("\n{selector} {{\n{lines}}}\n"),
     }
+}
+
+/// Whether the declaration follows another one, which has the `light-dark()`.
+fn keeps_reference(declarations: &Declarations) -> bool {
+    declarations.iter().all(|(_, value)| value.starts_with("var("))
 }
 
 fn selector(mode: &ModeOptions, options: &Options) -> String {

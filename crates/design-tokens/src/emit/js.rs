@@ -78,8 +78,9 @@ pub(super) fn module(compiled: &Compiled, options: &Options) -> String {
     out.push_str(concat!(
         "/** The value of one token, in a mode or in the default. */\n",
         "export function token(id, mode) {\n",
-        "  const own = mode === undefined ? undefined : modes[mode]?.[id];\n",
-        "  return own === undefined ? tokens[id] : own;\n",
+        "  const own = mode !== undefined && Object.hasOwn(modes, mode) ? modes[mode] : {};\n",
+        "  if (Object.hasOwn(own, id)) return own[id];\n",
+        "  return Object.hasOwn(tokens, id) ? tokens[id] : undefined;\n",
         "}\n\nexport default tokens;\n",
     ));
     out

@@ -156,6 +156,14 @@ impl Writer<'_> {
 /// Text of unknown origin as one custom property's value: what would close the declaration, the rule or a comment is
 /// quoted away as a string.
 fn safe(text: &str) -> String {
+    let text = text.trim().trim_end_matches(';').trim_end();
+    let unfolded: String = if text.contains(['"', '\'']) {
+        text.to_owned()
+    } else {
+        // Outside strings a line break is white space.
+        text.split(['\n', '\r', '\t']).map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" ")
+    };
+    let text = unfolded.as_str();
     let mut depth = Vec::new();
     let mut quote = None;
     let mut fine = !text.trim().is_empty();
@@ -180,6 +188,7 @@ fn safe(text: &str) -> String {
             ')' | ']' | '}' => fine &= depth.pop() == Some(c),
             ';' | '!' if depth.is_empty() => fine = false,
             '/' if chars.peek() == Some(&'*') => fine = false,
+            '<' if chars.peek() == Some(&'/') => fine = false,
             '\\' => fine = false,
             c if c.is_control() => fine = false,
             _ => {}

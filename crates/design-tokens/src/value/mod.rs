@@ -165,6 +165,18 @@ pub enum Part {
     Token(String, Box<Value>),
 }
 
+/// How many parts a text has, those of its references included.
+pub(crate) fn size(parts: &[Part]) -> usize {
+    let one = |part: &Part| match part {
+        Part::Token(_, value) => match &**value {
+            Value::Text(inner) => size(inner),
+            _ => 1,
+        },
+        Part::Text(_) => 1,
+    };
+    parts.iter().map(one).fold(0, usize::saturating_add)
+}
+
 /// A typed value.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(missing_docs, reason = "the format's own types")]

@@ -11,6 +11,9 @@ use crate::diagnostic::{At, Diagnostics};
 use crate::json::{Kind, Node};
 use crate::reference::{self, Piece};
 
+/// Most parts of a text, its references' parts among them.
+const MAX_PARTS: usize = 1_000;
+
 /// What parsing a value may ask of its surroundings.
 pub(crate) trait Context {
     /// The typed value of the token at `path`, resolved. `None`: an error was reported.
@@ -165,7 +168,7 @@ fn number_in(node: &Node, cx: &mut dyn Context) -> Option<f64> {
     fn own(node: &Node, cx: &mut dyn Context) -> Option<f64> {
         match node.number() {
             Some(n) => Some(n),
-            None => match node.string().and_then(|s| s.trim().parse().ok()).filter(|_| cx.plain()) {
+            None => match node.string().and_then(finite).filter(|_| cx.plain()) {
                 Some(n) => Some(n),
                 None => wrong(node, cx, "a number", ""),
             },
@@ -254,15 +257,15 @@ fn own_color(node: &Node, cx: &mut dyn Context) -> Option<Color> {
         None => None,
         Some(hex) => {
             let hex = followed(hex, cx)?;
-            let fits =
-                |s: &str| s.len() == 7 && s.starts_with('#') && s[1..].bytes().all(|b| b.is_ascii_hexdigit());
-            match hex.string().filter(|s| fits(s)) {
-                Some(text) => Some(text.to_owned()),
-                None => {
-                    let message = format!("{} is not `#` and six hexadecimal digits", hex.to_value());
-                    cx.diagnostics().error(hex.at, "color-hex", message, "alpha has a member of its own");
-                    return None;
-                }
+            let digits = hex.string().and_then(|s| s.strip_prefix('#')).unwrap_or_default();
+            if digits.len() == 6 && digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+                Some(format!("#{digits}"))
+            } else {
+                // Only a fallback: the components say what the colour is.
+                let message =
+                    format!("{} is not `#` and six hexadecimal digits and is left out", hex.to_value());
+                cx.diagnostics().warn(hex.at, "color-hex", message, "alpha has a member of its own");
+                None
             }
         }
     };
@@ -314,6 +317,11 @@ fn templated_color(text: &str, at: At, cx: &mut dyn Context) -> Option<Color> {
     inner.map(|color| Color { alpha, hex: None, ..color })
 }
 
+/// A finite number; Rust would also read `inf` and `nan`.
+fn finite(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|n: &f64| n.is_finite())
+}
+
 fn unit(text: &str) -> Option<&'static str> {
     UNITS.iter().chain(&LEGACY_UNITS).find(|u| **u == text).copied()
 }
@@ -330,6 +338,12 @@ fn dimension_or_text(node: &Node, cx: &mut dyn Context) -> Option<OrText<Dimensi
     if let Some(source) = node.string().filter(|s| reference::curly(s).is_none()) {
         let plain =
             split_unit(source).is_some_and(|(n, u)| u.is_empty() || unit(u).is_some() && n.is_finite());
+        let braces = source.contains(['{', '}']) && reference::template(source).is_none();
+        if braces || source.trim().is_empty() || source.starts_with("#/") {
+            let message = format!("{source:?} is neither a dimension nor a reference");
+            cx.diagnostics().error(node.at, "bad-reference", message, "write `{group.token}`");
+            return None;
+        }
         if !plain {
             // Several lengths, mathematics, keywords: CSS text of an older dialect.
             legacy(node.at, cx, "text as a dimension", "write `{ \"value\": 16, \"unit\": \"px\" }`");
@@ -413,6 +427,15 @@ fn font_family(node: &Node, cx: &mut dyn Context) -> Option<Slot<Vec<String>>> {
     }
     fn own(node: &Node, cx: &mut dyn Context) -> Option<Vec<String>> {
         match &node.kind {
+            Kind::String(name) if name.trim_matches(['"', '\'', ',', ' ']).is_empty() => {
+                cx.diagnostics().error(node.at, "value-type", "the font's name is empty", "");
+                None
+            }
+            Kind::String(name) if name.contains(['{', '}']) => {
+                let message = format!("{name:?} is neither a font name nor a reference");
+                cx.diagnostics().error(node.at, "bad-reference", message, "write `{group.token}` alone");
+                None
+            }
             Kind::String(name) if name.contains(',') => {
                 legacy(node.at, cx, "a list of fonts in one string", "write an array of names");
                 let unquote = |s: &str| s.trim().trim_matches(['"', '\'']).to_owned();
@@ -571,15 +594,17 @@ fn curve(text: &str) -> Option<[f64; 4]> {
         "ease-in-out" => [0.42, 0.0, 0.58, 1.0],
         other => {
             let inner = other.strip_prefix("cubic-bezier(")?.strip_suffix(')')?;
-            let numbers: Option<Vec<f64>> = inner.split(',').map(|n| n.trim().parse().ok()).collect();
-            numbers?.try_into().ok()?
+            let numbers: Option<Vec<f64>> = inner.split(',').map(finite).collect();
+            let curve: [f64; 4] = numbers?.try_into().ok()?;
+            let in_range = |x: f64| (0.0..=1.0).contains(&x);
+            return (in_range(curve[0]) && in_range(curve[2])).then_some(curve);
         }
     })
 }
 
 fn plain_number(node: &Node, cx: &mut dyn Context) -> Option<OrText<f64>> {
     if let Some(source) = node.string().filter(|s| reference::curly(s).is_none()) {
-        if let Ok(n) = source.trim().parse() {
+        if let Some(n) = finite(source) {
             legacy(node.at, cx, "a number as a string", "write it without quotes");
             return Some(Ok(Slot::own(n)));
         }
@@ -845,7 +870,7 @@ fn line_height(node: &Node, cx: &mut dyn Context) -> Option<Slot<LineHeight>> {
             if let Some(percent) = text.trim().strip_suffix('%').and_then(|p| p.parse::<f64>().ok()) {
                 return Some(LineHeight::Times(percent / 100.0));
             }
-            if let Ok(n) = text.trim().parse() {
+            if let Some(n) = finite(text) {
                 return Some(LineHeight::Times(n));
             }
             if text.trim().eq_ignore_ascii_case("auto") || text.trim() == "normal" {
@@ -883,6 +908,10 @@ fn text(node: &Node, cx: &mut dyn Context) -> Option<Vec<Part>> {
                 Part::Token(id, Box::new(value))
             }
         });
+    }
+    if crate::value::size(&parts) > MAX_PARTS {
+        cx.diagnostics().error(node.at, "too-long", "the text grows too long by its references", "");
+        return None;
     }
     let mathematics = |text: &str| [" * ", " / ", " + ", " - "].iter().any(|op| text.contains(op));
     let computes = parts.iter().any(|p| matches!(p, Part::Text(t) if mathematics(t) && !t.contains("calc(")));

@@ -157,7 +157,11 @@ struct Manifest {
 fn build(input: &Input, desk: &ChangeDesk) -> Result<Answer<Output>, Fault> {
     let TokensSection(options) = desk.settings()?;
     desk.progress(0.0, Some(3.0), "reading");
-    let sources = sources(&input.source, desk.view())?;
+    let mut sources = sources(&input.source, desk.view())?;
+    if sources.len() > 1 {
+        // A mode's own file is laid over the default, and is no part of it.
+        sources.retain(|s| !options.modes.iter().any(|m| m.sources.contains(s)));
+    }
     desk.progress(1.0, Some(3.0), "compiling");
     let compiled =
         design_tokens::compile(&sources, &FromView(desk.view()), &options).map_err(|d| failed(&d))?;
@@ -192,7 +196,11 @@ fn sources(source: &str, view: &View) -> Result<Vec<String>, Fault> {
             if let [one] = resolvers.as_slice() {
                 return Ok(vec![one.to_string()]);
             }
-            let found = named(view.glob(&format!("{path}/**/*.{{json,json5,jsonc,tokens}}"))?);
+            let mut found = named(view.glob(&format!("{path}/**/*.{{json,json5,jsonc,tokens}}"))?);
+            // Tokens Studio's index files hold no tokens.
+            found.retain(|f| {
+                !f.rsplit('/').next().is_some_and(|n| matches!(n, "$themes.json" | "$metadata.json"))
+            });
             if found.is_empty() { Err(nothing(source)) } else { Ok(found) }
         }
         contract::State::Absent => Err(nothing(source)),

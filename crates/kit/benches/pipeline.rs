@@ -1,0 +1,125 @@
+//! What a call costs, with the ledger and without its sync; the ledger and the jail alone. Medians of interleaved rounds.
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a bench prints and may fail loudly"
+)]
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use audit::verify::{With, verify};
+use audit::{Body, Durability, Intent, Ledger};
+use contract::{Digest, PlanId, RelPath, Toolset, TranscriptId};
+use exec::View;
+use gatewright_kit as kit;
+use kit::testing::Bench;
+use kit::{Answer, Define, Doc, Entry, Family, Read, ReadDesk};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+const ROUNDS: usize = 7;
+const CALLS: usize = 400;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// A text.
+    text: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Output {
+    /// The same text.
+    text: String,
+}
+
+#[derive(Default)]
+struct Echo;
+
+impl Define for Echo {
+    type Input = Input;
+    type Output = Output;
+    const NAME: &'static str = "echo";
+    const TOOLSET: Toolset = Toolset("bench");
+    const DOC: Doc = Doc("//! Echo.\n//!\n//! Answers what it was given.\n");
+
+    fn examples() -> Vec<Value> {
+        vec![json!({ "text": "x" })]
+    }
+}
+
+impl Read for Echo {
+    async fn read(&self, input: Input, _desk: ReadDesk) -> Result<Answer<Output>, contract::Fault> {
+        Ok(Answer::new("ok".into(), Output { text: input.text }))
+    }
+}
+
+static FAMILY: Family =
+    Family { name: "bench", toolsets: &[Toolset("bench")], tools: &[Entry::read::<Echo>()], sections: &[] };
+
+fn intent() -> Body {
+    Body::Intent(Intent {
+        id: TranscriptId::random().unwrap(),
+        tool_name: "bench".into(),
+        plan_id: PlanId::from_digest(Digest::ZERO),
+        principal: "local:0".into(),
+        timestamp: "2026-01-01T00:00:00.000Z".into(),
+    })
+}
+
+/// Microseconds per operation.
+fn time(count: usize, mut work: impl FnMut()) -> f64 {
+    let began = Instant::now();
+    for _ in 0..count {
+        work();
+    }
+    began.elapsed().as_secs_f64() * 1e6 / f64::from(u32::try_from(count).unwrap())
+}
+
+fn main() {
+    let bench = Bench::new(&[&FAMILY], &[("dir/file", "content")]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let ledger = Ledger::open(dir.path()).unwrap();
+    let view = View::new(Arc::clone(bench.engine.root().unwrap()), CancellationToken::new());
+    let path = RelPath::new("dir/file").unwrap();
+    let arguments = json!({ "text": "x".repeat(100) });
+    let mut rows: Vec<(&str, Vec<f64>)> = [
+        "a call of an echo tool, whole pipeline, limits off (100 bytes in and out)",
+        "a ledger append, synced within 100 ms",
+        "a ledger append, on disk before it returns (fdatasync, checkpoint)",
+        "a jail open and read of a small file",
+    ]
+    .map(|name| (name, Vec::new()))
+    .to_vec();
+    for _ in 0..ROUNDS {
+        let call = || {
+            runtime.block_on(bench.engine.call(bench.request("echo", arguments.clone()))).result.unwrap();
+        };
+        rows[0].1.push(time(CALLS, call));
+        rows[1].1.push(time(CALLS * 5, || drop(ledger.append(&intent(), Durability::Soon).unwrap())));
+        rows[2].1.push(time(CALLS / 4, || drop(ledger.append(&intent(), Durability::Now).unwrap())));
+        rows[3].1.push(time(CALLS * 20, || drop(view.read(&path).unwrap())));
+    }
+    for (name, times) in &mut rows {
+        times.sort_by(f64::total_cmp);
+        let median = times[times.len() / 2];
+        println!("{median:>9.1} µs {:>10.0}/s  {name}", 1e6 / median);
+    }
+    let with = With { initial_key: ledger.initial_key(), ..With::default() };
+    let began = Instant::now();
+    let report = verify(dir.path(), &with, |_| {}).unwrap();
+    let seconds = began.elapsed().as_secs_f64();
+    #[expect(clippy::cast_precision_loss, reason = "a figure to print")]
+    let rate = report.records as f64 / seconds;
+    println!(
+        "{:>9.1} ms {rate:>10.0}/s  verification of {} records, every MAC checked",
+        seconds * 1e3,
+        report.records
+    );
+    assert!(report.intact);
+}
