@@ -19,16 +19,15 @@ use exec::request::Sender;
 use exec::{Root, StateDir};
 use futures_util::FutureExt as _;
 use policy::{Decision, Facts, Policy};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use tokio_util::sync::CancellationToken;
 
 use crate::call::{Call, Done};
 use crate::desk::{Services, Setting};
-use crate::erased::Invoked;
+use crate::kept::{Kept, exact};
 use crate::kinds::Answer;
 use crate::limits::Limiter;
 use crate::registry::{Registered, Registry};
+use crate::running::{blocking, cancelled, invoke, panic_text};
 use crate::settings::Settings;
 use crate::shape::{self, Cleaner};
 
@@ -99,16 +98,6 @@ struct Notes {
     artifacts: Vec<String>,
     unknown_tool: bool,
     record: bool,
-}
-
-/// A tool's answer as it is kept beside a plan.
-#[derive(Serialize, Deserialize)]
-struct Kept {
-    success: bool,
-    message: String,
-    output: Map<String, Value>,
-    results: Option<u64>,
-    truncated: Option<Truncated>,
 }
 
 /// An answer, with the plan that goes with it.
@@ -541,95 +530,6 @@ fn validate(tool: &Registered, call: &Call) -> Result<(Value, Wish), Fault> {
         wish.apply = apply.unwrap_or(wish.plan.is_some());
     }
     Ok((Value::Object(arguments), wish))
-}
-
-async fn invoke(
-    tool: Arc<Registered>,
-    arguments: Value,
-    setting: Setting,
-    asked: &CancellationToken,
-    inner: &CancellationToken,
-) -> Result<Invoked, Fault> {
-    let limit = tool.tool.limits().timeout;
-    let mut running = tokio::spawn(async move { tool.tool.invoke(arguments, setting).await });
-    let ended = tokio::select! {
-        ended = &mut running => ended,
-        () = asked.cancelled() => {
-            inner.cancel();
-            running.abort();
-            return Err(cancelled());
-        }
-        () = tokio::time::sleep(limit) => {
-            inner.cancel();
-            running.abort();
-            let message = format!("the call took longer than {} s", limit.as_secs());
-            return Err(Fault::new(Code::Timeout, message).suggest("Ask for less, or raise the tool's timeout."));
-        }
-    };
-    match ended {
-        Ok(result) => result,
-        Err(error) => {
-            let panic = error.try_into_panic().map(|p| panic_text(&p)).unwrap_or_default();
-            tracing::error!(panic, "a tool panicked");
-            Err(Fault::internal("the tool failed unexpectedly; nothing was changed"))
-        }
-    }
-}
-
-fn panic_text(panic: &Box<dyn std::any::Any + Send>) -> String {
-    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
-) -> Result<T, Fault> {
-    let guarded = move || std::panic::catch_unwind(AssertUnwindSafe(work));
-    match tokio::task::spawn_blocking(guarded).await {
-        Ok(Ok(result)) => result,
-        Ok(Err(panic)) => {
-            tracing::error!(panic = panic_text(&panic), "a step of the pipeline panicked");
-            Err(Fault::internal("the call failed unexpectedly"))
-        }
-        Err(_) => Err(Fault::internal("the call was lost")),
-    }
-}
-
-/// Deepest nesting of arguments that a transcript keeps as it is.
-const MAX_DEPTH: usize = 48;
-
-/// Numbers that have no exact double, and what is nested too deep, become text: a record reads back as it was written.
-fn exact(value: &Value, depth: usize) -> Value {
-    match value {
-        Value::Number(n) => {
-            #[expect(clippy::cast_precision_loss, reason = "compared with the bound itself")]
-            let safe =
-                n.as_f64().is_some_and(|f| f.fract() != 0.0 || f.abs() <= canonical::MAX_SAFE_INTEGER as f64);
-            if safe { value.clone() } else { Value::String(n.to_string()) }
-        }
-        Value::Array(_) | Value::Object(_) if depth >= MAX_DEPTH => Value::String(value.to_string()),
-        Value::Array(items) => items.iter().map(|v| exact(v, depth + 1)).collect(),
-        Value::Object(map) => {
-            Value::Object(map.iter().map(|(k, v)| (k.clone(), exact(v, depth + 1))).collect())
-        }
-        other => other.clone(),
-    }
-}
-
-impl Kept {
-    fn of(answer: &Answer<Map<String, Value>>) -> Self {
-        let Answer { success, message, output, results, truncated } = answer.clone();
-        Self { success, message, output, results, truncated }
-    }
-
-    fn into_answer(self) -> Answer<Map<String, Value>> {
-        let Self { success, message, output, results, truncated } = self;
-        Answer { success, message, output, results, truncated }
-    }
-}
-
-fn cancelled() -> Fault {
-    Fault::new(Code::Cancelled, "the call was cancelled; nothing was changed")
 }
 
 fn confirmation(tool: &str, planned: &Planned) -> Fault {

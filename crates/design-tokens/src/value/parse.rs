@@ -404,6 +404,12 @@ fn own_dimension(node: &Node, cx: &mut dyn Context) -> Option<Dimension> {
     let unit_node = followed(member(node, "unit", cx)?, cx)?;
     match unit_node.string() {
         Some(u) if UNITS.contains(&u) => Some(Dimension { value, unit: unit(u)? }),
+        // Android's word for what the format calls px; and nothing where nothing is measured.
+        Some(u) if u == "dp" || (u.is_empty() && value == 0.0) => {
+            let message = format!("the unit {u:?} is not of the format, which has px and rem");
+            cx.diagnostics().warn(unit_node.at, "unit", message, "write px; it is taken for that");
+            Some(Dimension { value, unit: "px" })
+        }
         Some(u) if unit(u).is_some() => {
             let message = format!("the unit {u:?} is not of the format, which has px and rem");
             cx.diagnostics().warn(unit_node.at, "unit", message, "it is passed on to CSS as it is");

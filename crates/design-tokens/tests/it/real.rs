@@ -40,10 +40,15 @@ fn real_sets_build_and_their_output_is_read_by_others() {
     let Some(dir) = packages() else { return };
     let mut files = BTreeMap::new();
     load(&dir, &dir, &mut files);
-    for (set, count, contexts) in
-        [("shopify-polaris", 67, vec![]), ("figma-sds", 298, vec![]), ("microsoft-fluent", 179, vec![])]
-    {
-        let options = Options { contexts: contexts.into_iter().collect(), ..Options::default() };
+    for (set, count, contexts) in [
+        ("shopify-polaris", 67, vec![]),
+        ("figma-sds", 298, vec![]),
+        ("microsoft-fluent", 179, vec![("theme", "default")]),
+        ("adobe-spectrum", 1_579, vec![("theme", "light"), ("size", "desktop")]),
+        ("ibm-carbon", 356, vec![("breakpoint", "md")]),
+    ] {
+        let contexts = contexts.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
+        let options = Options { contexts, ..Options::default() };
         let compiled = compile(&[format!("{set}.resolver.json")], &files, &options);
         let compiled =
             compiled.unwrap_or_else(|e| panic!("{set}: {:#?}", e.iter().take(5).collect::<Vec<_>>()));
