@@ -1,7 +1,6 @@
 //! `cargo xtask tidy`: what the design says about the house, checked (DESIGN §3).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use serde_json::Value;
 
@@ -15,10 +14,6 @@ const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewrigh
 
 /// A file longer than this wants a better shape.
 const LONG: usize = 500;
-
-/// Files that are longer, with the reason.
-const LONG_WITH_REASON: [(&str, &str); 1] =
-    [("crates/design-tokens/src/value/parse.rs", "one parser per type of the format; splits by type next")];
 
 pub(crate) fn run() -> Done {
     println!("\n▶ tidy");
@@ -110,8 +105,7 @@ fn lengths() -> Done<Vec<String>> {
         let lines = text.lines().count();
         // Tests beside the code are part of a file's shape, but not of its length.
         let code = text.find("#[cfg(test)]\nmod tests").map_or(lines, |at| text[..at].lines().count());
-        let excused = LONG_WITH_REASON.iter().any(|(path, _)| Path::new(path) == Path::new(file));
-        if code > LONG + LONG / 4 && !excused {
+        if code > LONG + LONG / 4 {
             wrong.push(format!("{file} has {code} lines: it wants a better shape"));
         }
     }

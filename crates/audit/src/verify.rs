@@ -12,24 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::chain::RatchetKey;
 use crate::checkpoint::{self, BadNote, Checkpoint};
-use crate::ledger::{self, Anchor, Held, LedgerError, io};
+use crate::ledger::{self, Anchor, Held, KeyFile, LedgerError, io};
 use crate::merkle::{self, Frontier};
 use crate::record::{self, Body, Entry};
-
-/// The first ratchet key, as an operator keeps it.
-#[derive(Clone)]
-pub struct KeyFile(RatchetKey);
-
-impl KeyFile {
-    /// Reads the key from the file that the ledger began with.
-    pub fn read(path: &Path) -> Result<Self, LedgerError> {
-        ledger::read_private(path)
-            .ok()
-            .and_then(|text| text.trim_end().parse::<Digest>().ok())
-            .map(|digest| Self(RatchetKey::from_bytes(*digest.as_bytes())))
-            .ok_or(LedgerError::DamagedKey("initial key"))
-    }
-}
 
 /// What to check against.
 #[derive(Default, Clone)]

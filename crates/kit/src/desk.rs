@@ -9,8 +9,10 @@ use exec::{Draft, Root, View};
 use tokio_util::sync::CancellationToken;
 
 use crate::call::{Progress, Step};
-use crate::kinds::Service;
 use crate::settings::{Section, Settings};
+
+/// A service that the binary provides: `Arc<dyn Trait>`, found by its type.
+type Service<S> = Arc<S>;
 
 /// What the engine hands to a tool's adapter.
 #[derive(Clone)]

@@ -2,7 +2,6 @@
 //! the protocol's hints follow from it.
 
 use std::future::Future;
-use std::sync::Arc;
 
 use contract::{Fault, Toolset, Truncated};
 use schemars::JsonSchema;
@@ -98,6 +97,3 @@ impl<T> Answer<T> {
         Self { success: true, message, output, results: None, truncated: None }
     }
 }
-
-/// A service that the binary provides: `Arc<dyn Trait>`, found by its type.
-pub(crate) type Service<S> = Arc<S>;

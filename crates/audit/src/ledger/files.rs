@@ -109,6 +109,21 @@ pub(super) fn promote_key(dir: &Path, from: &'static str, to: &'static str) -> R
     sync_dir(dir)
 }
 
+/// The first ratchet key, as an operator keeps it.
+#[derive(Clone)]
+pub struct KeyFile(pub(crate) RatchetKey);
+
+impl KeyFile {
+    /// Reads the key from the file that the ledger began with.
+    pub fn read(path: &Path) -> Result<Self, LedgerError> {
+        read_private(path)
+            .ok()
+            .and_then(|text| text.trim_end().parse::<Digest>().ok())
+            .map(|digest| Self(RatchetKey::from_bytes(*digest.as_bytes())))
+            .ok_or(LedgerError::DamagedKey("initial key"))
+    }
+}
+
 /// Makes the keys and the first head.
 pub(super) fn begin(dir: &Path, head_file: &File) -> Result<(), LedgerError> {
     let mut random = [[0; 32]; 3];

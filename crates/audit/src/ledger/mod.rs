@@ -33,10 +33,9 @@ use crate::chain::RatchetKey;
 use crate::checkpoint::{self, Checkpoint};
 use crate::merkle::{self, Frontier};
 use crate::record::{self, Body, Recovery, Rekey, Segment};
-use crate::verify::KeyFile;
 
-pub use files::{CHECKPOINTS, HEAD, INITIAL_KEY, SEGMENTS, segment_numbers, segment_path};
-pub(crate) use files::{read_private, read_to_end};
+pub(crate) use files::read_to_end;
+pub use files::{CHECKPOINTS, HEAD, INITIAL_KEY, KeyFile, SEGMENTS, segment_numbers, segment_path};
 pub use head::Head;
 use sync::Syncer;
 

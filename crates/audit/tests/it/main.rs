@@ -8,8 +8,9 @@ mod killed;
 use std::path::Path;
 
 use contract::{CallId, PlanId, TranscriptId};
+use gatewright_audit::ledger::KeyFile;
 use gatewright_audit::record::{Body, ExecutionMode, Intent, Transcript};
-use gatewright_audit::verify::{Finding, Gravity, KeyFile, Report, With, verify};
+use gatewright_audit::verify::{Finding, Gravity, Report, With, verify};
 use gatewright_audit::{Anchor, Durability, Ledger};
 use serde_json::json;
 

@@ -4,8 +4,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use ::audit::ledger::KeyFile;
 use ::audit::proof::{self, Proof};
-use ::audit::verify::{Gravity, KeyFile, Report, With, for_each_line, verify};
+use ::audit::verify::{Gravity, Report, With, for_each_line, verify};
 use ::audit::{Anchor, Ledger, report};
 use contract::{Fault, TranscriptId};
 use exec::StateDir;

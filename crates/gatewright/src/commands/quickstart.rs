@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use ::audit::Anchor;
-use ::audit::verify::{KeyFile, With, verify};
+use ::audit::ledger::KeyFile;
+use ::audit::verify::{With, verify};
 use rmcp::model::{CallToolRequestParams, CallToolResult, object};
 use rmcp::service::RunningService;
 use rmcp::transport::TokioChildProcess;

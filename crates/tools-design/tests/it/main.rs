@@ -1,6 +1,10 @@
 //! What must hold of the design family.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says where")]
-#![allow(clippy::disallowed_methods, reason = "tests look at the disk from outside")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "tests look at the disk from outside, and say what they skip"
+)]
 
 use std::path::Path;
 
@@ -221,4 +225,32 @@ fn a_large_result_is_cut_to_its_budget_and_says_so() {
     assert!(reply.envelope.metadata.tokens_used <= 4_000, "{}", reply.envelope.metadata.tokens_used);
     let truncated = reply.envelope.truncated.unwrap();
     assert!(truncated.shown < truncated.total && truncated.next.starts_with("gatewright plan show plan_"));
+}
+
+/// Node's reading of the module: every token's value, in the default and in a mode.
+#[test]
+fn the_javascript_says_the_same_as_the_css_when_node_imports_it() {
+    let dark = r##"{ "color": { "$type": "color", "primary": { "$value": { "colorSpace": "srgb", "components": [0, 0, 1] } } } }"##;
+    let options = "[[tokens.modes]]\nname = 'dark'\nsources = ['dark.json']\n";
+    let files = [("tokens/base.json", TOKENS), ("dark.json", dark), ("gatewright.toml", options)];
+    let bench = Bench::new(&[&FAMILY], &files);
+    let value = bench
+        .reply("tokens_build", json!({ "source": "tokens", "platforms": ["js"], "apply": true }))
+        .to_value()
+        .unwrap();
+    let module = bench.root().join(value["artifacts"][0]["path"].as_str().unwrap());
+    let script = format!(
+        "import tokens, {{ token }} from {};\
+         console.log(JSON.stringify([tokens['color.red'], token('color.primary'), token('color.primary', 'dark'),\
+           token('space.s', 'dark'), token('constructor'), token('toString', 'dark')]));",
+        json!(format!("file://{}", module.display()))
+    );
+    let out = std::process::Command::new("node").args(["--input-type=module", "-e", &script]).output();
+    let Ok(out) = out else {
+        println!("SKIPPED: node is not installed");
+        return;
+    };
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let read: Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!(read, json!(["#ff0000", "#ff0000", "#0000ff", "4px", null, null]));
 }
