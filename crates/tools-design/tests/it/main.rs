@@ -230,7 +230,7 @@ fn a_large_result_is_cut_to_its_budget_and_says_so() {
 /// Node's reading of the module: every token's value, in the default and in a mode.
 #[test]
 fn the_javascript_says_the_same_as_the_css_when_node_imports_it() {
-    let dark = r##"{ "color": { "$type": "color", "primary": { "$value": { "colorSpace": "srgb", "components": [0, 0, 1] } } } }"##;
+    let dark = r#"{ "color": { "$type": "color", "primary": { "$value": { "colorSpace": "srgb", "components": [0, 0, 1] } } } }"#;
     let options = "[[tokens.modes]]\nname = 'dark'\nsources = ['dark.json']\n";
     let files = [("tokens/base.json", TOKENS), ("dark.json", dark), ("gatewright.toml", options)];
     let bench = Bench::new(&[&FAMILY], &files);
