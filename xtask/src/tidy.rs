@@ -12,6 +12,18 @@ const WITHOUT_TOKIO: [&str; 3] = ["gatewright-contract", "gatewright-policy", "g
 /// Who may name rmcp. The binary speaks as a client in its demonstration.
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
 
+/// Which crates of ours a crate may use outside its tests; the binary may use all.
+const MAY_USE: [(&str, &[&str]); 8] = [
+    ("gatewright-contract", &[]),
+    ("gatewright-policy", &["gatewright-contract"]),
+    ("gatewright-audit", &["gatewright-contract"]),
+    ("gatewright-exec", &["gatewright-contract"]),
+    ("gatewright-kit", &["gatewright-contract", "gatewright-policy", "gatewright-audit", "gatewright-exec"]),
+    ("design-tokens", &[]),
+    ("gatewright-mcp", &["gatewright-contract", "gatewright-kit"]),
+    ("xtask", &[]),
+];
+
 /// A file longer than this wants a better shape.
 const LONG: usize = 500;
 
@@ -65,6 +77,14 @@ fn edges(metadata: &Value) -> Vec<String> {
         }
         if direct(member).contains("rmcp") && !WITH_RMCP.contains(&name) {
             wrong.push(format!("{name} names rmcp; only {} may", WITH_RMCP.join(", ")));
+        }
+        if let Some((_, allowed)) = MAY_USE.iter().find(|(n, _)| *n == name) {
+            let ours = |other: &str| members.iter().any(|m| names.get(m).is_some_and(|n| n == other));
+            for other in direct(member) {
+                if ours(other) && other != name && !allowed.contains(&other) {
+                    wrong.push(format!("{name} uses {other}, which it must not know"));
+                }
+            }
         }
         if name.starts_with("gatewright-tools-") {
             for other in direct(member) {

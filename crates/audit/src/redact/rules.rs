@@ -92,23 +92,16 @@ const KEYED_LITERALS: &[&str] = &[
     "passphrase",
     "secret",
     "credential",
-    "apikey",
-    "api_key",
-    "api-key",
     "token",
-    "private_key",
-    "privatekey",
-    "private-key",
-    "access_key",
-    "accesskey",
-    "access-key",
+    "key",
     "auth",
-    "signing",
-    "encryption",
-    "_key",
-    "-key",
+    "bearer",
     "cookie",
     "jwt",
+    "session",
+    "otp",
+    "cvv",
+    "cvc",
 ];
 
 pub(super) struct Rules {
@@ -239,7 +232,7 @@ fn is_benign(value: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Redactor;
+    use super::super::{Redactor, is_sensitive};
 
     fn clean(text: &str) -> String {
         Redactor::new(&[], [1; 32]).unwrap().text(text).into_owned()
@@ -287,6 +280,33 @@ mod tests {
         ] {
             let out = clean(text);
             assert!(out.contains("[redacted:") && out.contains(kept), "{text} -> {out}");
+        }
+    }
+
+    #[test]
+    fn whatever_is_sensitive_as_a_key_is_found_in_text_too() {
+        for name in [
+            "password",
+            "apiKey",
+            "masterKey",
+            "sshKey",
+            "deploy_key",
+            "hmac-key",
+            "sessionId",
+            "otp",
+            "cvc",
+            "jwt",
+            "clientSecret",
+            "auth",
+            "Authorization",
+            "refresh_tokens",
+            "credentials",
+            "setCookie",
+            "AWS_SECRET_ACCESS_KEY",
+        ] {
+            assert!(is_sensitive(name), "{name}");
+            let out = clean(&format!("{name}=0aB1cD2eF3gH"));
+            assert!(out.contains("[redacted:"), "{name}: {out}");
         }
     }
 

@@ -6,7 +6,7 @@ use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{
     Dir, MetadataExt as _, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _,
 };
-use contract::{Code, Fault, RelPath, State};
+use contract::{Code, Fault, FileMode, RelPath, State};
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -67,11 +67,14 @@ impl Step {
                             .about(self.path.as_str())
                             .suggest("Break the link first: copy the file and move the copy over it."));
                     }
-                    // What the owner chose stays, apart from the bit that the plan changes.
-                    if old == mode {
-                        let bits = standing.mode() & 0o7777;
-                        file.set_permissions(Permissions::from_mode(bits)).map_err(io)?;
-                    }
+                    // What the owner chose stays, apart from the bit that the plan changes: who may read may execute.
+                    let standing_bits = standing.mode() & 0o7777;
+                    let bits = match (old == mode, mode) {
+                        (true, _) => standing_bits,
+                        (false, FileMode::Executable) => standing_bits | (standing_bits & 0o444) >> 2,
+                        (false, FileMode::Regular) => standing_bits & !0o111,
+                    };
+                    file.set_permissions(Permissions::from_mode(bits)).map_err(io)?;
                     if rustix::process::geteuid().is_root() {
                         let owner = Some(rustix::fs::Uid::from_raw(standing.uid()));
                         let group = Some(rustix::fs::Gid::from_raw(standing.gid()));

@@ -177,5 +177,11 @@ fn modes_are_kept_across_a_change() {
         State::File { mode: FileMode::Executable, .. }
     ));
     place.apply(&plan).unwrap();
-    assert_eq!(fs::metadata(place.path("run.sh")).unwrap().permissions().mode() & 0o7777, 0o750);
+    let mode = || fs::metadata(place.path("run.sh")).unwrap().permissions().mode() & 0o7777;
+    assert_eq!(mode(), 0o750);
+    fs::set_permissions(place.path("run.sh"), fs::Permissions::from_mode(0o600)).unwrap();
+    let plan =
+        place.plan(|draft, view| draft.put(view, &path("run.sh"), b"new".to_vec(), FileMode::Executable));
+    place.apply(&plan.unwrap()).unwrap();
+    assert_eq!(mode(), 0o700, "a private file stays private");
 }
