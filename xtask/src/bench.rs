@@ -159,7 +159,7 @@ fn interleaved(programs: &[(&str, Vec<String>)], place: &Path, count: usize) -> 
     let mut times: Vec<Vec<(f64, f64)>> = vec![Vec::new(); programs.len()];
     let mut failed = vec![false; programs.len()];
     // One round uncounted, so that files and code are in memory. The peers need minutes for the largest set.
-    let rounds = if count > 20_000 { 2 } else { ROUNDS };
+    let rounds = if count >= 10_000 { 2 } else { ROUNDS };
     for round in 0..=rounds {
         for (index, (_, words)) in programs.iter().enumerate() {
             if failed[index] {
@@ -197,7 +197,7 @@ fn once(words: &[String], place: &Path) -> Done<Figure> {
     let status = Command::new("/usr/bin/time")
         .args(["-f", "%M", "-o"])
         .arg(&memory)
-        .args(["timeout", "180"])
+        .args(["timeout", "120"])
         .args(words)
         .env("XDG_STATE_HOME", place.join("state"))
         .env("XDG_CONFIG_HOME", place.join("state"))

@@ -69,6 +69,9 @@ pub struct Config {
     pub inert: Vec<String>,
 }
 
+/// Largest configuration file.
+const MAX_FILE: u64 = 1024 * 1024;
+
 /// Why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -146,7 +149,13 @@ struct Table {
 
 fn read(path: &Path) -> Result<Option<Table>, ConfigError> {
     let file = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let text = match std::fs::read_to_string(path) {
+    let text = match std::fs::metadata(path).and_then(|m| {
+        if m.len() > MAX_FILE {
+            Err(std::io::ErrorKind::FileTooLarge.into())
+        } else {
+            std::fs::read_to_string(path)
+        }
+    }) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(ConfigError::Unreadable { file, source }),

@@ -4,17 +4,14 @@
     reason = "the composition root: configuration, state and a person's own files are named here; tools go through exec"
 )]
 #![allow(unreachable_pub, reason = "a binary has no public surface")]
-#![allow(
-    clippy::print_stdout,
-    reason = "a command line prints; `serve` is the one command that must not, and does not"
-)]
 
 mod cli;
+#[macro_use]
+mod term;
 mod commands;
 mod compose;
 mod config;
 mod families;
-mod term;
 
 use std::process::ExitCode;
 
@@ -27,6 +24,10 @@ fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     match commands::run(cli) {
         Ok(code) => code,
+        // Whoever was reading has gone away: nothing is left to say.
+        Err(commands::CommandError::Io(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             term::error(&error);
             ExitCode::from(error.exit_code())

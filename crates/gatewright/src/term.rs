@@ -1,5 +1,7 @@
 //! What people see.
 
+use std::io::Write as _;
+
 use anstyle::{AnsiColor, Style};
 use contract::Fault;
 
@@ -11,6 +13,20 @@ pub const NOTE: Style = AnsiColor::Cyan.on_default();
 pub const BOLD: Style = Style::new().bold();
 pub const DIM: Style = Style::new().dimmed();
 
+/// Prints a line; a reader that has gone away (`| head`) ends the command quietly.
+pub fn line(text: std::fmt::Arguments<'_>) {
+    if writeln!(anstream::stdout().lock(), "{text}").is_err() {
+        std::process::exit(0);
+    }
+}
+
+/// Prints a line to standard output, in colour where it is a terminal.
+#[macro_export]
+macro_rules! say {
+    () => { $crate::term::line(format_args!("")) };
+    ($($text:tt)*) => { $crate::term::line(format_args!($($text)*)) };
+}
+
 /// Prints a diff in colour.
 pub fn diff(text: &str) {
     for line in text.lines() {
@@ -21,7 +37,7 @@ pub fn diff(text: &str) {
             Some(b'@') => NOTE,
             _ => Style::new(),
         };
-        anstream::println!("{style}{line}{style:#}");
+        say!("{style}{line}{style:#}");
     }
 }
 

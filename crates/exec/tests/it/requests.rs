@@ -114,3 +114,48 @@ fn n04_n06_hosts_that_are_not_allowed_redirects_and_proxies_are_not_followed() {
     assert!(matches!(applied.request, Some(Outcome::Answered { status: 302, .. })));
     assert!(heard.recv().unwrap().starts_with("POST /kits"), "asked the host itself, not a proxy");
 }
+
+/// Refuses the first two connections, and keeps the keys that it saw.
+struct Flaky(std::sync::Mutex<Vec<String>>);
+
+impl gatewright_exec::request::Sender for Flaky {
+    fn send(
+        &self,
+        _request: &contract::effect::Request,
+        _body: &[u8],
+        key: &contract::Key,
+    ) -> Result<(u16, String), gatewright_exec::request::SendError> {
+        let mut keys = self.0.lock().unwrap();
+        keys.push(key.to_string());
+        if keys.len() < 3 {
+            return Err(gatewright_exec::request::SendError::NotSent("connection refused".into()));
+        }
+        Ok((200, String::new()))
+    }
+}
+
+#[test]
+fn a_retry_has_the_same_idempotency_key_and_another_call_has_another() {
+    let place = Place::new(&[]);
+    let sender = Flaky(std::sync::Mutex::default());
+    for file in ["one", "two"] {
+        let plan = place.plan(|draft, view| {
+            put(draft, view, file, "x")?;
+            draft.request("POST", "http://127.0.0.1:9/kits", vec![], vec![])
+        });
+        let (transcript, cancel) = (TranscriptId::random().unwrap(), CancellationToken::new());
+        let applied = gatewright_exec::apply(
+            &place.root,
+            &place.state,
+            &plan.unwrap(),
+            &transcript,
+            Some(&sender),
+            &cancel,
+        )
+        .unwrap();
+        assert!(applied.request.unwrap().is_success());
+    }
+    let keys = sender.0.lock().unwrap();
+    assert_eq!(keys.len(), 4);
+    assert!(keys[0] == keys[1] && keys[1] == keys[2] && keys[2] != keys[3], "{keys:?}");
+}

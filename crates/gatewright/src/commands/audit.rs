@@ -96,19 +96,10 @@ fn check(
 
 fn print_report(report: &Report) {
     let style = if report.intact { GOOD } else { BAD };
-    anstream::println!(
-        "{style}{}{style:#} ledger {}",
-        report.verdict(),
-        report.ledger.get(..8).unwrap_or_default()
-    );
-    anstream::println!(
-        "  {} records, {} of them calls, root {}",
-        report.records,
-        report.transcripts,
-        report.root
-    );
+    say!("{style}{}{style:#} ledger {}", report.verdict(), report.ledger.get(..8).unwrap_or_default());
+    say!("  {} records, {} of them calls, root {}", report.records, report.transcripts, report.root);
     let macs = if report.macs_checked { "every MAC checked" } else { "MACs not checked (no first key)" };
-    anstream::println!("  {macs}; {} checkpoints and {} anchors matched", report.checkpoints, report.anchors);
+    say!("  {macs}; {} checkpoints and {} anchors matched", report.checkpoints, report.anchors);
     for finding in &report.findings {
         let style = match finding.gravity {
             Gravity::Broken => BAD,
@@ -116,10 +107,10 @@ fn print_report(report: &Report) {
             Gravity::Note => DIM,
         };
         let place = finding.seq.map(|seq| format!(" at record {seq}")).unwrap_or_default();
-        anstream::println!("  {style}{}{style:#}{place}: {}", finding.code, finding.message);
+        say!("  {style}{}{style:#}{place}: {}", finding.code, finding.message);
     }
     if report.intact && report.anchors == 0 {
-        anstream::println!(
+        say!(
             "  {DIM}No anchor from outside was given: keep one (`_meta` of every result has it) and pass --anchor.{DIM:#}"
         );
     }
@@ -131,19 +122,19 @@ fn show(state: &StateDir, name: &str, output: Format) -> CommandResult {
     if output == Format::Json {
         return print_json(&serde_json::to_value(entry).map_err(|e| Fault::internal(e.to_string()))?);
     }
-    anstream::println!("{BOLD}{}{BOLD:#} {} record {}", call.tool_name, call.id, entry.seq);
-    anstream::println!("  {} – {} by {}", call.timestamp_start, call.timestamp_end, call.principal);
-    anstream::println!("  decision: {}", call.decision);
-    anstream::println!("  arguments: {}", call.tool_args);
+    say!("{BOLD}{}{BOLD:#} {} record {}", call.tool_name, call.id, entry.seq);
+    say!("  {} – {} by {}", call.timestamp_start, call.timestamp_end, call.principal);
+    say!("  decision: {}", call.decision);
+    say!("  arguments: {}", call.tool_args);
     if let Some(plan) = &call.plan_id {
-        anstream::println!("  plan: {plan}");
+        say!("  plan: {plan}");
     }
-    call.effects.iter().for_each(|effect| anstream::println!("  {effect}"));
+    call.effects.iter().for_each(|effect| say!("  {effect}"));
     if let Some(error) = &call.error {
-        anstream::println!("  {BAD}{}{BAD:#}: {}", error.code.as_str(), error.message);
+        say!("  {BAD}{}{BAD:#}: {}", error.code.as_str(), error.message);
     }
     if !call.stdout.is_empty() {
-        anstream::println!("\n{}", call.stdout);
+        say!("\n{}", call.stdout);
     }
     term::diff(&call.diff);
     Ok(ExitCode::SUCCESS)
@@ -165,11 +156,7 @@ fn tail(state: &StateDir, count: usize, output: Format) -> CommandResult {
             None => (DIM, "read"),
         };
         let (at, id) = (call.timestamp_start.get(..19).unwrap_or_default(), call.id.as_str());
-        anstream::println!(
-            "{:>5} {DIM}{at}{DIM:#} {id} {style}{outcome:<10}{style:#} {}",
-            entry.seq,
-            call.tool_name
-        );
+        say!("{:>5} {DIM}{at}{DIM:#} {id} {style}{outcome:<10}{style:#} {}", entry.seq, call.tool_name);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -216,10 +203,10 @@ fn check_proof(file: &Path) -> CommandResult {
     let proof: Proof =
         serde_json::from_slice(&bytes).map_err(|e| usage(format!("{}: {e}", file.display())))?;
     if proof.holds() {
-        anstream::println!("{GOOD}holds{GOOD:#} record {} under root {}", proof.seq, proof.anchor.root);
+        say!("{GOOD}holds{GOOD:#} record {} under root {}", proof.seq, proof.anchor.root);
         return Ok(ExitCode::SUCCESS);
     }
-    anstream::println!("{BAD}does not hold{BAD:#}");
+    say!("{BAD}does not hold{BAD:#}");
     Ok(ExitCode::from(1))
 }
 
@@ -227,10 +214,10 @@ fn rotate(state: &StateDir, key: bool) -> CommandResult {
     let ledger = Ledger::open(&state.ledger())?;
     if key {
         ledger.rekey()?;
-        anstream::println!("{GOOD}Replaced{GOOD:#} the signing key; the old one signed the new one.");
+        say!("{GOOD}Replaced{GOOD:#} the signing key; the old one signed the new one.");
     } else {
         ledger.rotate()?;
-        anstream::println!("{GOOD}Began{GOOD:#} a new segment.");
+        say!("{GOOD}Began{GOOD:#} a new segment.");
     }
     Ok(ExitCode::SUCCESS)
 }

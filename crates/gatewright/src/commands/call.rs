@@ -50,7 +50,7 @@ pub fn run(root: Option<&Path>, args: &CallArgs) -> CommandResult {
         done
     });
     if as_json {
-        println!("{}", done.to_value());
+        say!("{}", done.to_value());
     } else {
         show(&args.tool, &done);
     }
@@ -85,35 +85,28 @@ fn show(tool: &str, done: &Done) {
     match &done.result {
         Err(fault) => term::fault(fault),
         Ok(reply) => {
-            anstream::println!("{}", reply.envelope.message);
+            say!("{}", reply.envelope.message);
             if let Some(plan) = &reply.envelope.plan {
                 if plan.effects.is_empty() {
-                    anstream::println!("\n{DIM}Nothing would change.{DIM:#}");
+                    say!("\n{DIM}Nothing would change.{DIM:#}");
                 } else {
                     let heading = if reply.envelope.status == Status::Proposed { "Would" } else { "Done" };
-                    anstream::println!("\n{BOLD}{heading}{BOLD:#}");
-                    plan.effects.iter().for_each(|effect| anstream::println!("  {effect}"));
-                    anstream::println!();
+                    say!("\n{BOLD}{heading}{BOLD:#}");
+                    plan.effects.iter().for_each(|effect| say!("  {effect}"));
+                    say!();
                     term::diff(&plan.diff);
                 }
                 if reply.envelope.status == Status::Proposed {
-                    anstream::println!(
-                        "\n{NOTE}A rehearsal: nothing was changed.{NOTE:#} To do exactly this:"
-                    );
-                    anstream::println!("  gatewright call {tool} … --apply --plan {}", plan.id);
+                    say!("\n{NOTE}A rehearsal: nothing was changed.{NOTE:#} To do exactly this:");
+                    say!("  gatewright call {tool} … --apply --plan {}", plan.id);
                 }
             }
             if let Some(cut) = &reply.envelope.truncated {
-                anstream::println!(
-                    "{DIM}showing {} of {} lines; all: {}{DIM:#}",
-                    cut.shown,
-                    cut.total,
-                    cut.next
-                );
+                say!("{DIM}showing {} of {} lines; all: {}{DIM:#}", cut.shown, cut.total, cut.next);
             }
             if reply.envelope.status == Status::Completed && reply.envelope.plan.is_some() {
                 let id = done.metadata.transcript.as_ref().map(ToString::to_string).unwrap_or_default();
-                anstream::println!("{GOOD}Recorded{GOOD:#} as {id}; `gatewright undo {id}` takes it back.");
+                say!("{GOOD}Recorded{GOOD:#} as {id}; `gatewright undo {id}` takes it back.");
             }
         }
     }

@@ -29,14 +29,14 @@ pub fn run(asked: Option<&Path>) -> CommandResult {
         Check { what: "ledger", how: ledger_check(&root) },
         Check { what: "git", how: git_check(&root) },
     ];
-    anstream::println!("{BOLD}gatewright {}{BOLD:#}", env!("CARGO_PKG_VERSION"));
+    say!("{BOLD}gatewright {}{BOLD:#}", env!("CARGO_PKG_VERSION"));
     let mut failed = 0;
     for check in &checks {
         match &check.how {
-            Ok(fine) => anstream::println!("{GOOD}✓{GOOD:#} {:<14} {fine}", check.what),
+            Ok(fine) => say!("{GOOD}✓{GOOD:#} {:<14} {fine}", check.what),
             Err((wrong, fix)) => {
                 failed += 1;
-                anstream::println!("{BAD}✗{BAD:#} {:<14} {wrong}\n  {NOTE}→{NOTE:#} {fix}", check.what);
+                say!("{BAD}✗{BAD:#} {:<14} {wrong}\n  {NOTE}→{NOTE:#} {fix}", check.what);
             }
         }
     }

@@ -91,7 +91,7 @@ fn init_logging(serving: bool) {
 }
 
 fn print_json(value: &serde_json::Value) -> CommandResult {
-    println!("{}", serde_json::to_string_pretty(value).map_err(|e| Fault::internal(e.to_string()))?);
+    say!("{}", serde_json::to_string_pretty(value).map_err(|e| Fault::internal(e.to_string()))?);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -43,7 +43,7 @@ pub fn run(args: &QuickstartArgs) -> CommandResult {
     clients()?;
     if args.keep {
         let kept = scratch.keep();
-        anstream::println!("\nKept in {}.", kept.display());
+        say!("\nKept in {}.", kept.display());
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -75,7 +75,7 @@ fn wrong(what: impl std::fmt::Display) -> CommandError {
 }
 
 fn step(n: u32, what: &str) {
-    anstream::println!("\n{BOLD}{n}. {what}{BOLD:#}");
+    say!("\n{BOLD}{n}. {what}{BOLD:#}");
 }
 
 async fn call(client: &Client, arguments: Value) -> Result<(Value, Option<Anchor>), CommandError> {
@@ -90,31 +90,31 @@ async fn call(client: &Client, arguments: Value) -> Result<(Value, Option<Anchor
 
 fn show_plan(value: &Value) {
     for effect in value.pointer("/plan/effects").and_then(Value::as_array).into_iter().flatten() {
-        anstream::println!("   {}", effect.as_str().unwrap_or_default());
+        say!("   {}", effect.as_str().unwrap_or_default());
     }
     let diff = value.pointer("/plan/diff").and_then(Value::as_str).unwrap_or_default();
     let shown = diff.lines().take(SHOWN).collect::<Vec<_>>().join("\n");
     term::diff(&shown);
     let rest = diff.lines().count().saturating_sub(SHOWN);
     if rest > 0 {
-        anstream::println!("{DIM}   … {rest} more lines{DIM:#}");
+        say!("{DIM}   … {rest} more lines{DIM:#}");
     }
 }
 
 async fn show(place: &Place) -> Result<(), CommandError> {
-    anstream::println!("{BOLD}Gatewright on a scratch copy of a small design system.{BOLD:#}");
+    say!("{BOLD}Gatewright on a scratch copy of a small design system.{BOLD:#}");
     step(1, "An agent connects: the server is started and spoken to over MCP (stdio).");
     let mut command = place.command()?;
     command.arg("serve");
     let client: Client = ().serve(TokioChildProcess::new(command)?).await.map_err(wrong)?;
     let tools = client.list_all_tools().await.map_err(wrong)?;
     let names: Vec<&str> = tools.iter().map(|t| &*t.name).collect();
-    anstream::println!("   tools: {}", names.join(", "));
+    say!("   tools: {}", names.join(", "));
 
     step(2, "It asks for the tokens to be built. Nothing is changed: the result is a plan.");
     let arguments = json!({ "source": "tokens", "platforms": ["css", "scss", "js"], "preview": true });
     let (rehearsed, _) = call(&client, arguments.clone()).await?;
-    anstream::println!("   {}", rehearsed["message"].as_str().unwrap_or_default().replace('\n', "\n   "));
+    say!("   {}", rehearsed["message"].as_str().unwrap_or_default().replace('\n', "\n   "));
     show_plan(&rehearsed);
     let plan =
         rehearsed.pointer("/plan/id").and_then(Value::as_str).ok_or_else(|| wrong("no plan came back"))?;
@@ -128,11 +128,11 @@ async fn show(place: &Place) -> Result<(), CommandError> {
     with_plan["plan"] = json!(plan);
     let (applied, anchor) = call(&client, with_plan).await?;
     let anchor = anchor.ok_or_else(|| wrong("no anchor came back"))?;
-    anstream::println!("   {GOOD}{}{GOOD:#}", applied["status"].as_str().unwrap_or_default());
+    say!("   {GOOD}{}{GOOD:#}", applied["status"].as_str().unwrap_or_default());
     for artifact in applied["artifacts"].as_array().into_iter().flatten() {
         let path = artifact["path"].as_str().unwrap_or_default();
         let size = std::fs::metadata(place.root.join(path))?.len();
-        anstream::println!("   {path} ({size} bytes)");
+        say!("   {path} ({size} bytes)");
     }
     client.cancel().await.map_err(wrong)?;
 
@@ -148,7 +148,7 @@ async fn show(place: &Place) -> Result<(), CommandError> {
     if !output.status.success() || place.root.join("artifacts").exists() {
         return Err(wrong(String::from_utf8_lossy(&output.stderr)));
     }
-    anstream::println!("   {GOOD}taken back{GOOD:#}: the working copy is as it was, and the record says so.");
+    say!("   {GOOD}taken back{GOOD:#}: the working copy is as it was, and the record says so.");
     check(&ledger, &anchor, true)
 }
 
@@ -157,7 +157,7 @@ fn check(ledger: &Path, anchor: &Anchor, expected: bool) -> Result<(), CommandEr
     let with = With { initial_key, anchors: vec![anchor.clone()], public_key: None };
     let report = verify(ledger, &with, |_| {})?;
     let style = if report.intact { GOOD } else { BAD };
-    anstream::println!(
+    say!(
         "   {style}{}{style:#}: {} records, {} calls, {} checkpoints and {} anchors matched",
         report.verdict(),
         report.records,
@@ -166,7 +166,7 @@ fn check(ledger: &Path, anchor: &Anchor, expected: bool) -> Result<(), CommandEr
         report.anchors
     );
     for finding in report.findings.iter().filter(|f| f.gravity == ::audit::verify::Gravity::Broken).take(3) {
-        anstream::println!(
+        say!(
             "   {BAD}{}{BAD:#} at record {}: {}",
             finding.code,
             finding.seq.unwrap_or_default(),
@@ -188,7 +188,7 @@ fn tamper(ledger: &Path, anchor: &Anchor, state: &Path) -> Result<(), CommandErr
     if edited == text {
         return Err(wrong("there is nothing to tamper with"));
     }
-    anstream::println!("   {DIM}\"executionMode\":\"apply\" → \"dry-run\" in the copy{DIM:#}");
+    say!("   {DIM}\"executionMode\":\"apply\" → \"dry-run\" in the copy{DIM:#}");
     std::fs::write(::audit::ledger::segment_path(&copy, 1), edited)?;
     check(&copy, anchor, false)
 }
@@ -199,18 +199,16 @@ fn clients() -> Result<(), CommandError> {
     let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default();
     let vscode =
         json!({ "servers": { "gatewright": { "type": "stdio", "command": exe, "args": ["serve"] } } });
-    anstream::println!("\n{BOLD}Add it to your client{BOLD:#}\n");
-    anstream::println!(
-        "{NOTE}Claude Code{NOTE:#}\n  claude mcp add --transport stdio gatewright -- {exe} serve\n"
-    );
-    anstream::println!("{NOTE}Codex{NOTE:#}\n  codex mcp add gatewright -- {exe} serve\n");
-    anstream::println!(
+    say!("\n{BOLD}Add it to your client{BOLD:#}\n");
+    say!("{NOTE}Claude Code{NOTE:#}\n  claude mcp add --transport stdio gatewright -- {exe} serve\n");
+    say!("{NOTE}Codex{NOTE:#}\n  codex mcp add gatewright -- {exe} serve\n");
+    say!(
         "{NOTE}Claude Desktop{NOTE:#}  ~/Library/Application Support/Claude/claude_desktop_config.json (macOS),\n  \
          %APPDATA%\\Claude\\claude_desktop_config.json (Windows); then restart it. Add \"--root\", \"DIR\" to args there."
     );
-    anstream::println!("{NOTE}Cursor{NOTE:#}  .cursor/mcp.json\n{}\n", pretty(&generic));
-    anstream::println!("{NOTE}VS Code{NOTE:#}  .vscode/mcp.json\n{}\n", pretty(&vscode));
-    anstream::println!(
+    say!("{NOTE}Cursor{NOTE:#}  .cursor/mcp.json\n{}\n", pretty(&generic));
+    say!("{NOTE}VS Code{NOTE:#}  .vscode/mcp.json\n{}\n", pretty(&vscode));
+    say!(
         "{NOTE}OpenAI Agents SDK{NOTE:#}\n  new MCPServerStdio({{ fullCommand: \"{exe} serve --root .\" }})"
     );
     Ok(())

@@ -15,19 +15,19 @@ pub fn run(root: Option<&Path>, args: &RecoverArgs) -> CommandResult {
     let state = compose::state(Some(&root))?;
     if args.accept {
         let accepted = exec::apply::accept_blocked(&state)?;
-        anstream::println!("{GOOD}Accepted{GOOD:#} {} paths as they are.", accepted.len());
+        say!("{GOOD}Accepted{GOOD:#} {} paths as they are.", accepted.len());
         return Ok(ExitCode::SUCCESS);
     }
     let recovered = exec::recover(&root, &state)?;
     kit::recovery::record(&::audit::Ledger::open(&state.ledger())?, &recovered)?;
     let (finished, back) = (recovered.finished.len(), recovered.taken_back.len());
-    anstream::println!("{finished} plans finished, {back} taken back.");
+    say!("{finished} plans finished, {back} taken back.");
     for blocked in &recovered.blocked {
-        anstream::println!("{BAD}look{BAD:#} {blocked}");
+        say!("{BAD}look{BAD:#} {blocked}");
     }
     if recovered.blocked.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    anstream::println!("When the paths are as you want them: gatewright recover --accept");
+    say!("When the paths are as you want them: gatewright recover --accept");
     Ok(ExitCode::from(1))
 }

@@ -43,37 +43,32 @@ pub fn run(args: &ToolsArgs) -> CommandResult {
     for tool in registry.iter() {
         let spec = tool.spec();
         if args.tokens {
-            anstream::println!("{:>6}  {}", cost(spec), spec.name);
+            say!("{:>6}  {}", cost(spec), spec.name);
         } else {
-            anstream::println!(
-                "{BOLD}{:<24}{BOLD:#} {} {DIM}[{}]{DIM:#}",
-                spec.name.as_str(),
-                spec.title,
-                spec.toolset
-            );
+            say!("{BOLD}{:<24}{BOLD:#} {} {DIM}[{}]{DIM:#}", spec.name.as_str(), spec.title, spec.toolset);
         }
     }
     if args.tokens {
         let total: u64 = registry.iter().map(|t| cost(t.spec())).sum();
-        anstream::println!("{total:>6}  in all");
+        say!("{total:>6}  in all");
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn show(spec: &Spec, examples: &[Value]) {
-    anstream::println!("{BOLD}{}{BOLD:#} — {}\n\n{}\n", spec.name, spec.title, spec.description);
+    say!("{BOLD}{}{BOLD:#} — {}\n\n{}\n", spec.name, spec.title, spec.description);
     let required = spec.input_schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
-    anstream::println!("{BOLD}Arguments{BOLD:#}");
+    say!("{BOLD}Arguments{BOLD:#}");
     for (name, schema) in spec.input_schema.get("properties").and_then(Value::as_object).into_iter().flatten()
     {
         let kind = schema.get("type").and_then(Value::as_str).unwrap_or("any");
         let words = schema.get("enum").or_else(|| schema.pointer("/items/enum")).map(ToString::to_string);
         let must = if required.contains(&json!(name)) { ", required" } else { "" };
         let about = schema.get("description").and_then(Value::as_str).unwrap_or_default();
-        anstream::println!("  --{name} ({kind}{must}) {about} {DIM}{}{DIM:#}", words.unwrap_or_default());
+        say!("  --{name} ({kind}{must}) {about} {DIM}{}{DIM:#}", words.unwrap_or_default());
     }
-    anstream::println!("\n{BOLD}Examples{BOLD:#}");
+    say!("\n{BOLD}Examples{BOLD:#}");
     for example in examples {
-        anstream::println!("  gatewright call {} --json '{example}'", spec.name);
+        say!("  gatewright call {} --json '{example}'", spec.name);
     }
 }

@@ -26,13 +26,13 @@ pub fn run(root: Option<&Path>, args: &UndoArgs) -> CommandResult {
             "undoOf": target.id, "effects": undone.effects, "diff": undone.diff, "transcript": undone.transcript,
         }));
     }
-    anstream::println!("{BOLD}Undo of {} ({}){BOLD:#}", target.tool_name, target.id);
-    undone.effects.iter().for_each(|effect| anstream::println!("  {effect}"));
-    anstream::println!();
+    say!("{BOLD}Undo of {} ({}){BOLD:#}", target.tool_name, target.id);
+    undone.effects.iter().for_each(|effect| say!("  {effect}"));
+    say!();
     term::diff(&undone.diff);
     match undone.transcript {
-        Some(id) => anstream::println!("{GOOD}Taken back.{GOOD:#} Recorded as {id}."),
-        None => anstream::println!("{NOTE}A rehearsal: nothing was changed.{NOTE:#}"),
+        Some(id) => say!("{GOOD}Taken back.{GOOD:#} Recorded as {id}."),
+        None => say!("{NOTE}A rehearsal: nothing was changed.{NOTE:#}"),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -48,19 +48,14 @@ pub fn show_plan(root: Option<&Path>, id: &str) -> CommandResult {
             blobs.insert(digest, engine.state().blob(&digest)?);
         }
     }
-    anstream::println!(
-        "{BOLD}{id}{BOLD:#}\n{} · planned {} · expires {}\n",
-        file.plan.tool,
-        file.planned,
-        file.expires
-    );
+    say!("{BOLD}{id}{BOLD:#}\n{} · planned {} · expires {}\n", file.plan.tool, file.planned, file.expires);
     let cleaner = engine.cleaner();
     for effect in &file.plan.effects {
-        anstream::println!("  {}", cleaner.text(&effect.summary()));
+        say!("  {}", cleaner.text(&effect.summary()));
     }
     if let Some(root) = engine.root() {
         let diff = exec::diff::of(root, &file.plan.effects, &blobs, usize::MAX, &|t| cleaner.text(t));
-        anstream::println!();
+        say!();
         term::diff(&cleaner.text(&diff.text));
     }
     Ok(ExitCode::SUCCESS)

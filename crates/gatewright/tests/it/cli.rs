@@ -139,6 +139,41 @@ fn configuration_mistakes_are_explained() {
 }
 
 #[test]
+fn a_reader_that_goes_away_ends_the_command_quietly() {
+    use std::io::Read as _;
+    let place = Place::new();
+    let tokens: Vec<String> = (0..9_000).map(|i| format!(r#""t{i}":{{"$value":{i}}}"#)).collect();
+    std::fs::write(
+        place.root().join("tokens/base.json"),
+        format!(r#"{{"$type":"number",{}}}"#, tokens.join(",")),
+    )
+    .unwrap();
+    place.ok(&build(&["--apply"]));
+    let mut child = place
+        .command()
+        .args(["audit", "show", "last"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = [0; 16];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    let out = child.wait_with_output().unwrap();
+    assert!(out.status.success() && out.stderr.is_empty(), "{}", String::from_utf8_lossy(&out.stderr));
+}
+
+#[test]
+fn d06_a_configuration_that_is_no_toml_or_too_large_is_an_error() {
+    let place = Place::new();
+    let bomb = format!("[tokens]\nprefix = '{}'\n", "x".repeat(2 << 20));
+    for text in ["a: &a [*a, *a]\n", "[tokens]\nprefix = \"", bomb.as_str(), "[[[["] {
+        std::fs::write(place.root().join("gatewright.toml"), text).unwrap();
+        let (code, error) = place.fails(&build(&[]));
+        assert!(code == 2 && error.contains("gatewright.toml"), "{error}");
+    }
+}
+
+#[test]
 fn a_project_policy_narrows_and_confirm_asks_for_the_reviewed_plan() {
     let place = Place::new();
     let rule = "[policy]\nrules = [{ tools = ['tokens_*'], apply = true, decision = 'confirm' }]\n";

@@ -254,3 +254,37 @@ fn the_javascript_says_the_same_as_the_css_when_node_imports_it() {
     let read: Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!(read, json!(["#ff0000", "#ff0000", "#0000ff", "4px", null, null]));
 }
+
+#[test]
+fn every_way_to_name_a_source_gives_the_same_tokens() {
+    let files = [
+        ("plain/base.json", TOKENS),
+        ("dotted/brand.tokens", TOKENS),
+        (
+            "five/base.json5",
+            "// JSON5\n{ space: { $type: 'dimension', s: { $value: { value: +4, unit: 'px' } } } }",
+        ),
+        (
+            "doc/all.resolver.json",
+            r##"{ "version": "2025.10", "sets": { "a": { "sources": [{ "$ref": "../plain/base.json" }] } }, "resolutionOrder": [{ "$ref": "#/sets/a" }] }"##,
+        ),
+    ];
+    let bench = Bench::new(&[&FAMILY], &files);
+    for source in [
+        "plain/base.json",
+        "plain",
+        "plain/*.json",
+        "dotted/brand.tokens",
+        "dotted",
+        "five",
+        "doc",
+        "doc/all.resolver.json",
+    ] {
+        let value = bench
+            .reply("tokens_build", json!({ "source": source, "platforms": ["css"] }))
+            .to_value()
+            .unwrap();
+        let diff = value["plan"]["diff"].as_str().unwrap();
+        assert!(diff.contains("+  --space-s: 4px;"), "{source}: {diff}");
+    }
+}
