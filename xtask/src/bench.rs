@@ -97,7 +97,6 @@ fn inputs(scratch: &Path) -> Done<Vec<(String, usize, String)>> {
         ("shopify-polaris", "shopify-polaris"),
         ("figma-sds", "figma-sds"),
         ("adobe-spectrum", "adobe-spectrum"),
-        ("github-primer", "github-primer"),
         ("ibm-carbon", "ibm-carbon"),
     ] {
         let from = node::dir().join("node_modules/dtcg-examples").join(files);

@@ -97,13 +97,15 @@ fn compile_here(
     options: &Options,
 ) -> Result<Compiled, Vec<Diagnostic>> {
     let mut diagnostics = Diagnostics::default();
-    let tokens = one(sources, &options.contexts, loader, &mut diagnostics);
+    let tokens = one(sources, sources.len(), &options.contexts, loader, &mut diagnostics);
     let mut modes = Vec::new();
     for mode in &options.modes {
         let mut contexts = options.contexts.clone();
         contexts.extend(mode.contexts.clone());
         let all: Vec<String> = sources.iter().chain(&mode.sources).cloned().collect();
-        let tokens = one(&all, &contexts, loader, &mut diagnostics);
+        let of_mode = one(&all, sources.len(), &contexts, loader, &mut diagnostics);
+        check_mode_only(&tokens, &of_mode, &mode.name, &mut diagnostics);
+        let tokens = of_mode;
         modes.push(Mode { options: mode.clone(), tokens });
     }
     check_options(options, &mut diagnostics);
@@ -120,14 +122,34 @@ fn compile_here(
     if diagnostics.has_errors() { Err(found) } else { Ok(Compiled { warnings: found, ..compiled }) }
 }
 
+/// A token that only a mode has is more often a slip of the pen than meant.
+fn check_mode_only(base: &Tokens, of_mode: &Tokens, mode: &str, diagnostics: &mut Diagnostics) {
+    for (id, token) in of_mode.iter().filter(|(id, _)| !base.contains_key(*id)) {
+        let scored = base.keys().map(|known| (strsim::jaro_winkler(id, known), known));
+        let close = scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > 0.9);
+        let fix = close.map_or_else(
+            || "add it to the default".to_owned(),
+            |(_, known)| format!("did you mean {known}?"),
+        );
+        diagnostics.warn(
+            token.at,
+            "mode-only",
+            format!("{id} is in the mode {mode} and not in the default"),
+            fix,
+        );
+    }
+}
+
+/// Reads `sources`; of the first `base`, none should say again what another has said.
 fn one(
     sources: &[String],
+    base: usize,
     contexts: &BTreeMap<String, String>,
     loader: &dyn Loader,
     diagnostics: &mut Diagnostics,
 ) -> Tokens {
     let mut merged = Group::default();
-    for name in sources {
+    for (index, name) in sources.iter().enumerate() {
         let text = match loader.load(name) {
             Ok(text) => text,
             Err(why) => {
@@ -147,6 +169,9 @@ fn one(
         } else {
             tree::read(&node, diagnostics)
         };
+        if (1..base).contains(&index) {
+            merged.warn_redefined(&group, &mut Vec::new(), diagnostics);
+        }
         merged.merge(group, diagnostics);
     }
     extends::expand(&mut merged, diagnostics);

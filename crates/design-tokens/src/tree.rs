@@ -82,6 +82,26 @@ impl Group {
         }
     }
 
+    /// Says which tokens `over` has that are here already.
+    pub(crate) fn warn_redefined(&self, over: &Self, path: &mut Vec<String>, diagnostics: &mut Diagnostics) {
+        for (name, child) in &over.children {
+            path.push(name.clone());
+            match (self.children.get(name), child) {
+                (Some(Child::Group(here)), Child::Group(there)) => {
+                    here.warn_redefined(there, path, diagnostics)
+                }
+                (Some(Child::Token(here)), Child::Token(there)) => {
+                    let (file, line, _) = diagnostics.place(here.at);
+                    let message = format!("{} stands in {file}:{line} too; this one counts", path.join("."));
+                    let fix = "give a theme's file to a mode, `[[tokens.modes]] sources`";
+                    diagnostics.warn(there.at, "redefined", message, fix);
+                }
+                _ => {}
+            }
+            path.pop();
+        }
+    }
+
     /// The child at `path`.
     pub(crate) fn find(&self, path: &[String]) -> Option<&Child> {
         let (first, rest) = path.split_first()?;

@@ -65,6 +65,8 @@ pub struct Config {
     pub egress: EgressSection,
     /// The user's sections for tools; the project's are read by each call, through its view.
     pub settings: Settings,
+    /// The project's sections for tools, for showing them; calls read them for themselves.
+    pub project: Settings,
     /// Sections of the project that are inert, because only the user may say them.
     pub inert: Vec<String>,
 }
@@ -138,6 +140,8 @@ pub fn load(root: Option<&Path>) -> Result<Config, ConfigError> {
         config.policy.project = take(&table, "policy")?;
         let inert = OWN.iter().filter(|o| !o.project && table.value.contains_key(o.name));
         config.inert = inert.map(|o| o.name.to_owned()).collect();
+        let own = |key: &String| OWN.iter().any(|o| o.name == key);
+        config.project = Settings::new(table.value.into_iter().filter(|(k, _)| !own(k)).collect());
     }
     Ok(config)
 }

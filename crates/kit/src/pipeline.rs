@@ -214,9 +214,19 @@ impl Engine {
         }
         let effects = planned.proposal.as_ref().filter(|_| applies).map(|(id, p)| (*id, p.plan.clone()));
         // The reply is put together first: one that cannot be given must not follow an apply.
-        let reply = self.reply(planned, &wish, notes)?;
+        let mut reply = self.reply(planned, &wish, notes)?;
         if let Some((id, plan)) = effects {
             self.apply(call, notes, id, &plan).await?;
+            if notes.artifacts.is_empty() && plan.effects.iter().all(|e| e.change().is_some()) {
+                // The same plan was applied before.
+                notes.effects.clear();
+                notes.diff.clear();
+                reply.envelope.message = "Nothing to do: what the plan makes stands already.".to_owned();
+                if let Some(shown) = &mut reply.envelope.plan {
+                    shown.effects.clear();
+                    shown.diff.clear();
+                }
+            }
         }
         Ok(reply)
     }

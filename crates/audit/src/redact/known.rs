@@ -13,7 +13,9 @@ const SHORTEST: usize = 8;
 
 /// The values of environment variables whose names say that they hold secrets.
 pub fn from_environment(vars: impl Iterator<Item = (String, String)>) -> Vec<String> {
-    vars.filter(|(name, value)| value.len() >= SHORTEST && is_sensitive(name))
+    // The shell's working directory is no password, whatever it is called.
+    let place = |name: &str| matches!(name, "PWD" | "OLDPWD");
+    vars.filter(|(name, value)| value.len() >= SHORTEST && is_sensitive(name) && !place(name))
         .map(|(_, value)| value)
         .collect()
 }
@@ -136,7 +138,13 @@ mod tests {
 
     #[test]
     fn secrets_come_from_the_environment_by_name() {
-        let vars = [("GITHUB_TOKEN", "0123456789"), ("EDITOR", "0123456789"), ("PASSWORD", "short")];
+        let vars = [
+            ("GITHUB_TOKEN", "0123456789"),
+            ("EDITOR", "0123456789"),
+            ("PASSWORD", "short"),
+            ("PWD", "/home/somebody/work"),
+            ("OLDPWD", "/home/somebody/work"),
+        ];
         let found = from_environment(vars.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())));
         assert_eq!(found, ["0123456789"]);
     }

@@ -3,6 +3,8 @@
 //! Every rule names literals that must be near a match. One Aho-Corasick scan finds those; a rule's expression then
 //! runs over a window around each, so that text without triggers is read once and none is read more than a few times.
 
+use std::sync::OnceLock;
+
 use aho_corasick::{AhoCorasick, MatchKind};
 use regex::bytes::{Regex, RegexBuilder};
 
@@ -108,8 +110,8 @@ pub(super) struct Rules {
     prefilter: AhoCorasick,
     /// For each literal of the prefilter, the rule that it belongs to; the last is the keyed context.
     owners: Vec<usize>,
-    compiled: Vec<(Regex, &'static str, usize)>,
-    keyed: Regex,
+    /// Compiled when first triggered: most processes never meet most of them.
+    compiled: Vec<OnceLock<Option<Regex>>>,
 }
 
 impl std::fmt::Debug for Rules {
@@ -122,12 +124,9 @@ impl Rules {
     pub(super) fn new() -> Result<Self, BadRule> {
         let mut literals = Vec::new();
         let mut owners = Vec::new();
-        let mut compiled = Vec::new();
         for (index, rule) in RULES.iter().enumerate() {
             literals.extend_from_slice(rule.literals);
             owners.extend(std::iter::repeat_n(index, rule.literals.len()));
-            let regex = compile(rule.expression)?;
-            compiled.push((regex, rule.kind, rule.window));
         }
         literals.extend_from_slice(KEYED_LITERALS);
         owners.extend(std::iter::repeat_n(RULES.len(), KEYED_LITERALS.len()));
@@ -136,16 +135,22 @@ impl Rules {
             .match_kind(MatchKind::Standard)
             .build(literals)
             .map_err(|e| BadRule(e.to_string()))?;
-        let keyed = compile(KEYED)?;
-        Ok(Self { prefilter, owners, compiled, keyed })
+        let compiled = std::iter::repeat_with(OnceLock::new).take(RULES.len() + 1).collect();
+        Ok(Self { prefilter, owners, compiled })
+    }
+
+    /// The expression of a rule, or of the keyed context. `None` would be a defect, and a test says that there is none.
+    fn expression(&self, owner: usize) -> Option<&Regex> {
+        let source = RULES.get(owner).map_or(KEYED, |rule| rule.expression);
+        self.compiled.get(owner)?.get_or_init(|| compile(source).ok()).as_ref()
     }
 
     pub(super) fn find(&self, bytes: &[u8], mut each: impl FnMut(Hit)) {
         // How far each rule has looked already, so that the work stays linear.
-        let mut looked = vec![0; self.compiled.len() + 1];
+        let mut looked = vec![0; self.compiled.len()];
         for literal in self.prefilter.find_overlapping_iter(bytes) {
             let owner = self.owners[literal.pattern().as_usize()];
-            let mut window = self.compiled.get(owner).map_or(WINDOW, |c| c.2);
+            let mut window = RULES.get(owner).map_or(WINDOW, |rule| rule.window);
             let from = literal.start().saturating_sub(WINDOW / 4).max(looked[owner]);
             if literal.end() <= looked[owner] || from >= bytes.len() {
                 continue;
@@ -173,14 +178,18 @@ impl Rules {
         let (from, text) = (window.start, &bytes[window]);
         let shifted =
             |range: std::ops::Range<usize>, kind| Hit { range: from + range.start..from + range.end, kind };
-        if let Some((regex, kind, _)) = self.compiled.get(owner) {
+        let Some(regex) = self.expression(owner) else {
+            // Rather too much than too little.
+            return vec![shifted(0..text.len(), "rule")];
+        };
+        if let Some(Rule { kind, .. }) = RULES.get(owner) {
             let found = regex.captures_iter(text);
             return found
                 .filter_map(|c| c.name("secret").or_else(|| c.get(0)).map(|m| shifted(m.range(), kind)))
                 .collect();
         }
         let sensitive = |name: &[u8]| std::str::from_utf8(name).is_ok_and(is_sensitive);
-        self.keyed
+        regex
             .captures_iter(text)
             .filter_map(|captures| {
                 let value = ["dq", "sq", "bare"].iter().find_map(|group| captures.name(group))?;
@@ -236,6 +245,12 @@ mod tests {
 
     fn clean(text: &str) -> String {
         Redactor::new(&[], [1; 32]).unwrap().text(text).into_owned()
+    }
+
+    #[test]
+    fn every_expression_compiles() {
+        let rules = super::Rules::new().unwrap();
+        assert!((0..=super::RULES.len()).all(|owner| rules.expression(owner).is_some()));
     }
 
     #[test]

@@ -64,6 +64,24 @@ fn light_dark_switches_by_the_scheme() {
 }
 
 #[test]
+fn slips_of_the_pen_in_a_theme_are_noticed() {
+    let slip = r##"{"bgg":{"$type":"color","$value":"#000000"}}"##;
+    let compiled = files(&[("t.json", BASE), ("dark.json", slip)], &dark(|_| {})).unwrap();
+    let found: Vec<&str> =
+        compiled.warnings.iter().filter(|w| w.code == "mode-only").map(|w| w.fix.as_str()).collect();
+    assert_eq!(found, ["did you mean bg?"]);
+    let loader =
+        BTreeMap::from([("a.json".to_owned(), BASE.to_owned()), ("b.json".to_owned(), DARK.to_owned())]);
+    let both =
+        design_tokens::compile(&["a.json".into(), "b.json".into()], &loader, &Options::default()).unwrap();
+    assert!(
+        both.warnings.iter().any(|w| w.code == "redefined" && w.message.contains("bg stands in a.json:2")),
+        "{:?}",
+        both.warnings
+    );
+}
+
+#[test]
 fn contrast_is_checked_in_every_mode() {
     let pair = Contrast { foreground: "p.b".into(), background: "bg".into(), minimum: 4.5 };
     let options = Options { contrast: vec![pair], ..dark(|_| {}) };

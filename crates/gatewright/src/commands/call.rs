@@ -104,7 +104,8 @@ fn show(tool: &str, done: &Done) {
             if let Some(cut) = &reply.envelope.truncated {
                 say!("{DIM}showing {} of {} lines; all: {}{DIM:#}", cut.shown, cut.total, cut.next);
             }
-            if reply.envelope.status == Status::Completed && reply.envelope.plan.is_some() {
+            let changed = reply.envelope.plan.as_ref().is_some_and(|p| !p.effects.is_empty());
+            if reply.envelope.status == Status::Completed && changed {
                 let id = done.metadata.transcript.as_ref().map(ToString::to_string).unwrap_or_default();
                 say!("{GOOD}Recorded{GOOD:#} as {id}; `gatewright undo {id}` takes it back.");
             }

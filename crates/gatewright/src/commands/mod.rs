@@ -104,7 +104,7 @@ fn show_config(root: Option<&std::path::Path>) -> CommandResult {
         "policy": { "user": config.policy.user, "project": config.policy.project },
         "limits": config.limits,
         "egress": config.egress,
-        "sections": config.settings.sections(),
+        "sections": config.settings.overlaid(&config.project).sections(),
         "inert": config.inert,
     }))
 }

@@ -32,6 +32,21 @@ fn rehearse_apply_the_plan_verify_and_undo() {
 }
 
 #[test]
+fn what_is_done_already_is_said_to_be_and_config_show_shows_the_project() {
+    let place = Place::new();
+    std::fs::write(place.root().join("gatewright.toml"), "[tokens]\nprefix = 'ds'\n").unwrap();
+    assert_eq!(place.json(&["config", "show"])["sections"]["tokens"]["prefix"], "ds");
+    let plan = place.json(&build(&["--output", "json"]))["plan"]["id"].as_str().unwrap().to_owned();
+    let mut again: Vec<&str> = BUILD.to_vec();
+    again.extend(["--plan", &plan]);
+    assert!(place.ok(&again).contains("takes it back"));
+    let second = place.ok(&again);
+    assert!(second.contains("stands already") && !second.contains("takes it back"), "{second}");
+    let third = place.ok(&build(&["--apply"]));
+    assert!(third.contains("Nothing would change") && !third.contains("takes it back"), "{third}");
+}
+
+#[test]
 fn dry_run_is_the_default_and_contradictions_are_usage_errors() {
     let place = Place::new();
     let text = place.ok(&build(&["--dry-run"]));

@@ -2,8 +2,8 @@
 //!
 //! Compiles design tokens (DTCG 2025.10, resolver documents and older dialects) to CSS, SCSS and JavaScript under
 //! `artifacts/current-state/`. Returns the artifacts, what is added, changed and removed since the last build, and
-//! warnings; errors come all at once with file and line. Rehearses unless `apply` is true: use it whenever token
-//! files change.
+//! warnings; errors come all at once with file and line. Rehearses unless `apply` is true or a rehearsed `plan` is
+//! named: use it whenever token files change.
 
 use std::collections::BTreeMap;
 
@@ -20,6 +20,9 @@ use crate::artifacts;
 
 /// How many changes and warnings are listed of each kind.
 const LISTED: usize = 40;
+
+/// How many warnings the message spells out.
+const SHOWN: usize = 5;
 
 /// How many errors a fault spells out.
 const ERRORS: usize = 20;
@@ -366,7 +369,14 @@ fn answer(artifacts: Vec<Artifact>, compiled: &Compiled, changes: Changes, compa
         .map(|(mode, _)| if mode.is_empty() { "default".to_owned() } else { mode.to_owned() })
         .collect();
     let warning_count = compiled.warnings.len() as u64;
-    let warnings: Vec<String> = compiled.warnings.iter().take(LISTED).map(ToString::to_string).collect();
+    // What a reader of the page would notice comes before what only the file's spelling is about.
+    let mut sorted: Vec<&Diagnostic> = compiled.warnings.iter().collect();
+    sorted.sort_by_key(|w| match w.code {
+        "contrast" | "contrast-pair" | "mode-only" | "redefined" => 0,
+        "legacy-value" | "legacy-type" | "unused-primitive" => 2,
+        _ => 1,
+    });
+    let warnings: Vec<String> = sorted.iter().take(LISTED).map(ToString::to_string).collect();
     let mut message = format!(
         "**{} tokens**, {} in {}: {}.",
         compiled.tokens.len(),
@@ -386,8 +396,12 @@ fn answer(artifacts: Vec<Artifact>, compiled: &Compiled, changes: Changes, compa
             message.push_str(&format!("\n- … showing 10 of {changed_count} changed"));
         }
     }
-    if let Some(first) = warnings.first() {
-        message.push_str(&format!("\n\n{warning_count} warnings, the first: {first}"));
+    if !warnings.is_empty() {
+        let shown = warnings.len().min(SHOWN);
+        message.push_str(&format!("\n\nWarnings (showing {shown} of {warning_count}):"));
+        for warning in warnings.iter().take(SHOWN) {
+            message.push_str(&format!("\n- {warning}"));
+        }
     }
     let token_count = compiled.tokens.len() as u64;
     let mut answer =
