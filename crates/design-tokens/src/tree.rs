@@ -88,7 +88,7 @@ impl Group {
             path.push(name.clone());
             match (self.children.get(name), child) {
                 (Some(Child::Group(here)), Child::Group(there)) => {
-                    here.warn_redefined(there, path, diagnostics)
+                    here.warn_redefined(there, path, diagnostics);
                 }
                 (Some(Child::Token(here)), Child::Token(there)) => {
                     let (file, line, _) = diagnostics.place(here.at);

@@ -221,7 +221,7 @@ impl Engine {
                 // The same plan was applied before.
                 notes.effects.clear();
                 notes.diff.clear();
-                reply.envelope.message = "Nothing to do: what the plan makes stands already.".to_owned();
+                reply.envelope.message = String::from("Nothing to do: what the plan makes stands already.");
                 if let Some(shown) = &mut reply.envelope.plan {
                     shown.effects.clear();
                     shown.diff.clear();
