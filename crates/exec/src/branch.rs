@@ -1,6 +1,6 @@
 //! The branch effect: a commit and a new branch, written as objects and a ref. HEAD, the index and the work tree are
 //! not touched, no hook, filter or program of the repository runs, and no configuration but the repository's format is
-//! followed (FINDINGS §4).
+//! followed.
 //!
 //! gix is path-based and follows more than we want: the git directory must lie inside the root, be a real directory,
 //! and have no `commondir`, no alternates and no links among its object and ref folders.

@@ -1,7 +1,7 @@
 //! Newline-delimited JSON-RPC over any pair of streams.
 //!
 //! Lines are checked before rmcp sees them: what is not JSON, has a key twice, is a batch, or has parameters of the wrong
-//! shape is answered here with the error that JSON-RPC 2.0 names (FINDINGS §1, G1 and G4). Until a lifecycle is chosen,
+//! shape is answered here with the error that JSON-RPC 2.0 names. Until a lifecycle is chosen,
 //! anything but a request is dropped: rmcp would end the process.
 
 use std::io;

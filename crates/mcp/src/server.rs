@@ -207,7 +207,7 @@ impl ServerHandler for Server {
         request: CustomRequest,
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        // A known method whose parameters did not parse arrives here too (FINDINGS §1, G4).
+        // A known method whose parameters did not parse arrives here too.
         let known = ["initialize", "server/discover", "tools/call", "tools/list", "ping"];
         if known.contains(&request.method.as_str()) {
             let message = format!("the parameters of {} do not fit", request.method);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::text::{Writer, color, comment, variable};
+use super::text::{Writer, color, remarks, variable};
 use crate::compile::{Compiled, Mode};
 use crate::names::{css_identifier, name};
 use crate::options::{ModeOptions, Options, References};
@@ -101,15 +101,8 @@ fn write_all(declarations: &Declarations, indent: &str, out: &mut String) {
 }
 
 fn describe(token: &Token, out: &mut String) {
-    let mut said = Vec::new();
-    said.extend(token.description.as_deref().map(comment));
-    match &token.deprecated {
-        Some(Some(reason)) => said.push(format!("@deprecated {}", comment(reason))),
-        Some(None) => said.push("@deprecated".into()),
-        None => {}
-    }
-    if !said.is_empty() {
-        out.push_str(&format!("  /* {} */\n", said.join(" ")));
+    if let Some(said) = remarks(token) {
+        out.push_str(&format!("  /* {said} */\n"));
     }
 }
 

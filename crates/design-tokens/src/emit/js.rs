@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::text::{Writer, comment};
+use super::text::{Writer, remarks};
 use crate::compile::Compiled;
 use crate::names::name;
 use crate::options::Options;
@@ -94,15 +94,8 @@ pub(super) fn types(compiled: &Compiled, _options: &Options) -> String {
     let mut out = String::from(HEAD);
     out.push_str("export interface Tokens {\n");
     for (id, token) in &compiled.tokens {
-        let mut said = Vec::new();
-        said.extend(token.description.as_deref().map(comment));
-        match &token.deprecated {
-            Some(Some(reason)) => said.push(format!("@deprecated {}", comment(reason))),
-            Some(None) => said.push("@deprecated".into()),
-            None => {}
-        }
-        if !said.is_empty() {
-            out.push_str(&format!("  /** {} */\n", said.join(" ")));
+        if let Some(said) = remarks(token) {
+            out.push_str(&format!("  /** {said} */\n"));
         }
         let ty = match &token.value {
             Value::Number(_) | Value::FontWeight(_) => "number",

@@ -1,6 +1,7 @@
 //! Values as CSS text.
 
 use crate::names::css_identifier;
+use crate::resolve::Token;
 use crate::value::{
     Border, Color, Dimension, Duration, FontWeight, LineCap, LineHeight, Part, Shadow, Slot, Space, Stop,
     StrokeStyle, Transition, Typography, Value,
@@ -314,6 +315,18 @@ fn stroke(s: &StrokeStyle) -> &'static str {
 /// A comment that stays one, whatever is in it.
 pub(super) fn comment(text: &str) -> String {
     text.replace("*/", "*\u{200b}/").replace("</", "<\u{200b}/").replace(['\r', '\n'], " ")
+}
+
+/// What is said about a token, as the inside of a comment: its description, and that it is deprecated.
+pub(super) fn remarks(token: &Token) -> Option<String> {
+    let mut said = Vec::new();
+    said.extend(token.description.as_deref().map(comment));
+    match &token.deprecated {
+        Some(Some(reason)) => said.push(format!("@deprecated {}", comment(reason))),
+        Some(None) => said.push("@deprecated".into()),
+        None => {}
+    }
+    (!said.is_empty()).then(|| said.join(" "))
 }
 
 /// A `var()` reference.

@@ -18,7 +18,7 @@ fn value() -> impl Strategy<Value = (&'static str, Value)> {
         (-1e6..1e6f64).prop_map(|n| ("dimension", json!({ "value": n, "unit": "px" }))),
         (-1e9..1e9f64).prop_map(|n| ("number", json!(n))),
         "\\PC{1,12}"
-            .prop_filter("a font's name", |s| !s.contains(['{', '}', '"', '\'']) && !s.trim().is_empty())
+            .prop_filter("a font's name", |s| !s.contains(['{', '}', '"', '\'', ',']) && !s.trim().is_empty())
             .prop_map(|s| ("fontFamily", json!([s]))),
         (0u32..5_000).prop_map(|n| ("duration", json!({ "value": n, "unit": "ms" }))),
         (1u32..=1_000).prop_map(|n| ("fontWeight", json!(n))),
