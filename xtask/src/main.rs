@@ -10,6 +10,7 @@ mod sh;
 mod soak;
 mod test;
 mod tidy;
+mod tools;
 
 use std::process::ExitCode;
 

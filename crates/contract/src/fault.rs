@@ -126,6 +126,9 @@ pub struct Fault {
     pub affected_files: Vec<String>,
     /// How bad it is.
     pub severity: Severity,
+    /// Seconds after which a retry makes sense, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<u64>,
 }
 
 impl Fault {
@@ -140,6 +143,7 @@ impl Fault {
             suggestions: Vec::new(),
             affected_files: Vec::new(),
             severity: code.severity(),
+            retry_after: None,
         }
     }
 
@@ -147,6 +151,13 @@ impl Fault {
     #[must_use]
     pub fn suggest(mut self, suggestion: impl Into<String>) -> Self {
         self.suggestions.push(suggestion.into());
+        self
+    }
+
+    /// Says after how many seconds a retry makes sense.
+    #[must_use]
+    pub const fn retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
         self
     }
 
@@ -193,5 +204,7 @@ mod tests {
             ["affectedFiles", "code", "message", "retryable", "severity", "suggestions", "type"]
         );
         assert_eq!(value["type"], "user");
+        let value = serde_json::to_value(Fault::new(Code::RateLimited, "x").retry_after(2)).unwrap();
+        assert_eq!(value["retryAfter"], 2);
     }
 }

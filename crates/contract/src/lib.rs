@@ -17,7 +17,7 @@ pub mod spec;
 pub mod text;
 
 pub use digest::Digest;
-pub use effect::{Effect, FileMode, State};
+pub use effect::{Effect, FileMode, Mode, State};
 pub use fault::{Code, Fault, FaultKind, Severity};
 pub use id::{CallId, Key, PlanId, TranscriptId};
 pub use name::{ToolName, Toolset};

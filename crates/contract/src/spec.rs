@@ -23,6 +23,17 @@ pub enum Kind {
     Foreign,
 }
 
+impl Kind {
+    /// Whether a call of such a tool makes a plan, which is rehearsed first and applied on request.
+    #[must_use]
+    pub const fn is_rehearsed(self) -> bool {
+        match self {
+            Self::Change | Self::Run => true,
+            Self::Read | Self::Record | Self::Foreign => false,
+        }
+    }
+}
+
 /// MCP's hints about a tool, derived from its kind: never written by hand (MCP 2025-11-25, `ToolAnnotations`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use contract::effect::Branch;
-use contract::{Code, Fault, FileMode, State};
+use contract::{Code, Fault, State};
 use gix::ObjectId;
 use gix::lock::acquire::Fail;
 use gix::objs::tree::EntryKind;
@@ -188,10 +188,7 @@ pub(crate) fn write_commit(
                     .write_blob(&bytes)
                     .map_err(|e| failed("an object could not be written", &e))?
                     .detach();
-                let kind = match mode {
-                    FileMode::Regular => EntryKind::Blob,
-                    FileMode::Executable => EntryKind::BlobExecutable,
-                };
+                let kind = if mode.is_executable() { EntryKind::BlobExecutable } else { EntryKind::Blob };
                 editor
                     .upsert(change.path.as_str(), kind, blob)
                     .map_err(|e| failed("the tree could not be made", &e))?;

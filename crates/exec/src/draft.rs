@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use contract::effect::{Branch, BranchChange, Change, Request};
-use contract::{Code, Digest, Effect, Fault, FileMode, Plan, Principal, RelPath, State, ToolName};
+use contract::{Code, Digest, Effect, Fault, FileMode, Mode, Plan, Principal, RelPath, State, ToolName};
 
 use crate::branch;
 use crate::jail;
@@ -40,6 +40,10 @@ impl Draft {
     /// Puts a file. No effect is added where the same bytes with the same mode stand already.
     pub fn put(&mut self, view: &View, path: &RelPath, bytes: Vec<u8>, mode: FileMode) -> Result<(), Fault> {
         let before = self.before(view, path)?;
+        let mode = match before {
+            State::File { mode: standing, .. } => standing.replaced_by(mode),
+            _ => Mode::created(mode, view.root().umask()),
+        };
         let after = State::File { digest: self.keep(&bytes)?, bytes: bytes.len() as u64, mode };
         if before != after {
             self.blobs.insert(Digest::of(&bytes), bytes);
@@ -77,7 +81,10 @@ impl Draft {
             return Err(Fault::internal("an appended line has a newline in it"));
         }
         let before = self.before(view, path)?;
-        let mode = if let State::File { mode, .. } = before { mode } else { FileMode::Regular };
+        let mode = match before {
+            State::File { mode: standing, .. } => standing,
+            _ => Mode::created(FileMode::Regular, view.root().umask()),
+        };
         let mut bytes = view.read_optional(path)?.unwrap_or_default();
         if bytes.last().is_some_and(|b| *b != b'\n') {
             bytes.push(b'\n');
@@ -106,7 +113,7 @@ impl Draft {
                 Some((bytes, mode)) => {
                     let (digest, length) = (self.keep(&bytes)?, bytes.len() as u64);
                     self.blobs.insert(digest, bytes);
-                    State::File { digest, bytes: length, mode }
+                    State::File { digest, bytes: length, mode: Mode::created(mode, 0o022) }
                 }
             };
             changes.push(BranchChange { path, after });
@@ -149,11 +156,7 @@ impl Draft {
         owner: &Principal,
     ) -> Proposal {
         // Files first, then branches, then the request; within each, as the tool said.
-        self.effects.sort_by_key(|effect| match effect {
-            Effect::Put(_) | Effect::Remove(_) | Effect::Symlink(_) | Effect::Append(_) => 0,
-            Effect::Branch(_) => 1,
-            Effect::Request(_) => 2,
-        });
+        self.effects.sort_by_key(Effect::phase);
         let mut plan = Plan::empty(tool, arguments, view.root().id().to_owned(), owner);
         plan.observed = view.observed();
         plan.effects = self.effects;

@@ -11,8 +11,8 @@ use std::path::Path;
 
 use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::fs::{Dir, File, Metadata, MetadataExt as _, OpenOptions};
-use contract::{Code, Digest, Fault, FileMode, RelPath, State};
-use rustix::fs::{Mode, OFlags};
+use contract::{Code, Digest, Fault, Mode, RelPath, State};
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 /// Largest file that is read whole.
@@ -182,11 +182,7 @@ pub(crate) fn read_in(parent: &Dir, name: &str, path: &RelPath) -> Result<(Vec<u
 }
 
 pub(crate) fn file_state(bytes: &[u8], metadata: &Metadata) -> State {
-    State::File {
-        digest: Digest::of(bytes),
-        bytes: bytes.len() as u64,
-        mode: FileMode::from_bits(metadata.mode()),
-    }
+    State::File { digest: Digest::of(bytes), bytes: bytes.len() as u64, mode: Mode::new(metadata.mode()) }
 }
 
 /// One name in a directory.
@@ -237,10 +233,12 @@ pub(crate) fn listing(dir: &Dir, path: &RelPath) -> Result<(Vec<Entry>, Digest),
     Ok((entries, digest))
 }
 
+/// Nothing is created.
+const NO_MODE: rustix::fs::Mode = rustix::fs::Mode::empty();
+
 /// Opens a directory by a real (readable) descriptor, which `fsync` needs: cap-std's handles are `O_PATH`.
 pub(crate) fn sync_dir(dir: &Dir) -> std::io::Result<()> {
-    let fd =
-        rustix::fs::openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let fd = rustix::fs::openat(dir, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, NO_MODE)?;
     rustix::fs::fsync(&fd)?;
     Ok(())
 }

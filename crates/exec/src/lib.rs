@@ -5,7 +5,9 @@
 //! - [`view`]: a tool's read-only window, which remembers what was seen through it.
 //! - [`draft`]: where a tool says what it would change; it becomes a plan.
 //! - [`state`]: where plans, pre-images and journals are kept, outside every tool's reach.
+//! - [`handle`]: random names for what a caller may come back to.
 //! - [`apply`]: a plan happens all or not at all, also across a crash; and is taken back.
+//! - [`run`] and [`workshop`]: one program, and the private copy of a root that programs work over.
 //! - [`branch`] and [`request`]: the effects that are not files.
 #![allow(clippy::disallowed_methods, reason = "this crate is the door that the lint keeps others away from")]
 
@@ -13,14 +15,18 @@ pub mod apply;
 pub mod branch;
 pub mod diff;
 pub mod draft;
+pub mod handle;
 pub mod jail;
 pub mod request;
 pub mod root;
+pub mod run;
 pub mod state;
 pub mod view;
+pub mod workshop;
 
 pub use apply::{Applied, apply, recover};
 pub use draft::{Draft, Proposal};
 pub use root::{Rights, Root};
 pub use state::StateDir;
 pub use view::View;
+pub use workshop::Workshop;

@@ -23,6 +23,7 @@ pub struct Root {
     path: PathBuf,
     dir: Dir,
     rights: Rights,
+    umask: u32,
 }
 
 impl Root {
@@ -46,7 +47,7 @@ impl Root {
                     .collect()
             })
             .unwrap_or_default();
-        Ok(Self { name: name.to_owned(), id: format!("{stem}-{place}"), path, dir, rights })
+        Ok(Self { name: name.to_owned(), id: format!("{stem}-{place}"), path, dir, rights, umask: umask() })
     }
 
     /// The git top level of `from` or the nearest directory above it that has a `.git`.
@@ -84,4 +85,17 @@ impl Root {
     pub const fn rights(&self) -> Rights {
         self.rights
     }
+
+    /// The bits that new files of this process do not get.
+    #[must_use]
+    pub const fn umask(&self) -> u32 {
+        self.umask
+    }
+}
+
+/// The process's mask, read where it can be without changing it; elsewhere the usual one.
+fn umask() -> u32 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|l| l.strip_prefix("Umask:"));
+    line.and_then(|octal| u32::from_str_radix(octal.trim(), 8).ok()).unwrap_or(0o022)
 }

@@ -5,8 +5,10 @@
 //! ledger/        the audit crate's
 //! blobs/ab/…     bytes by digest: planned content and pre-images, unredacted, 0600, expiring
 //! plans/         rehearsed plans by id
+//! handles/       what cursors and the like stand for; they expire
 //! journal/       applies under way: TX.json prepared, TX.done committed
 //! applied/       what each applied plan did, by transcript id: what undo works from
+//! scratch/       private copies of the root that programs work over; each goes with its call
 //! salvage/       bytes of others that an apply displaced and could not put back
 //! ```
 
@@ -65,7 +67,7 @@ impl StateDir {
 
     /// Opens, and creates where needed, the state folder `dir`.
     pub fn at(dir: PathBuf) -> Result<Self, Fault> {
-        for part in ["", "blobs", "plans", "journal", "applied", "salvage"] {
+        for part in ["", "blobs", "plans", "journal", "applied", "salvage", "scratch", "handles"] {
             DirBuilder::new()
                 .recursive(true)
                 .mode(0o700)
@@ -163,6 +165,25 @@ impl StateDir {
         Ok(file)
     }
 
+    /// The plan that `name` means: its id, or the beginning of one.
+    pub fn plan_named(&self, name: &str) -> Result<PlanId, Fault> {
+        let listed = std::fs::read_dir(self.dir.join("plans")).into_iter().flatten().flatten();
+        let ids = listed
+            .filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".json")?.parse::<PlanId>().ok());
+        let begins = |id: &PlanId| id.to_string().starts_with(name);
+        let mut found: Vec<PlanId> = ids.filter(begins).collect();
+        match (found.pop(), found.len()) {
+            (Some(one), 0) => Ok(one),
+            (None, _) => Err(Fault::new(
+                Code::NotFound,
+                format!("there is no plan {name:?}: it expired, or never was"),
+            )
+            .suggest("Rehearse again: call the tool without `plan` and pass the new plan id.")),
+            (Some(_), more) => Err(Fault::invalid(format!("{} plans begin with {name:?}", more + 1))
+                .suggest("Give more of the id.")),
+        }
+    }
+
     fn plan_path(&self, id: &PlanId) -> PathBuf {
         self.dir.join("plans").join(format!("{id}.json"))
     }
@@ -193,6 +214,14 @@ impl StateDir {
         Ok(name)
     }
 
+    /// A fresh folder for one call's private copy of the root.
+    pub(crate) fn scratch(&self) -> Result<PathBuf, Fault> {
+        let id = TranscriptId::random().map_err(|e| Fault::internal(e.to_string()))?;
+        let place = self.dir.join("scratch").join(id.as_str());
+        DirBuilder::new().mode(0o700).create(&place).map_err(|e| broken("scratch folder", &e))?;
+        Ok(place)
+    }
+
     pub(crate) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Fault> {
         let bytes = serde_json::to_vec(value).map_err(|e| Fault::internal(e.to_string()))?;
         write_atomically(path, &bytes).map_err(|e| broken("state", &e))
@@ -218,7 +247,14 @@ impl StateDir {
                 }
             }
         };
+        for entry in std::fs::read_dir(self.dir.join("scratch")).into_iter().flatten().flatten() {
+            // Left by a process that was killed. No run takes this long.
+            if older(&entry.path(), PLAN_LIFETIME) {
+                let _ = std::fs::remove_dir_all(entry.path());
+            }
+        }
         sweep(self.dir.join("plans"), PLAN_LIFETIME);
+        sweep(self.dir.join("handles"), PLAN_LIFETIME);
         sweep(self.dir.join("applied"), keep);
         for entry in std::fs::read_dir(self.dir.join("blobs")).into_iter().flatten().flatten() {
             sweep(entry.path(), keep);

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::roots::RootArg;
+
 /// Gives coding agents hands on your engineering work, safely.
 ///
 /// Everything an agent does through gatewright is typed, rehearsed before it is done, recorded so that anyone can check
@@ -12,9 +14,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[derive(Debug, Parser)]
 #[command(name = "gatewright", version, propagate_version = true, arg_required_else_help = true, after_help = AFTER)]
 pub struct Cli {
-    /// The directory that tools work in. Default: the git top level of the working directory.
-    #[arg(long, global = true, value_name = "DIR")]
-    pub root: Option<PathBuf>,
+    /// The directory that tools work in. Default: the git top level of the working directory. Give several, each with a
+    /// name, and a call says which with `root`; the first is meant where it does not.
+    #[arg(long, global = true, value_name = "[NAME=]DIR")]
+    pub root: Vec<RootArg>,
 
     #[command(subcommand)]
     pub command: Command,
@@ -116,7 +119,7 @@ pub enum Format {
 pub enum PlanCommand {
     /// Show a rehearsed plan with its whole diff.
     Show {
-        /// The plan's id.
+        /// The plan's id, or the beginning of it.
         id: String,
     },
 }

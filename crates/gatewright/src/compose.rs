@@ -1,20 +1,20 @@
 //! Puts an engine together for this user, here.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use audit::{Ledger, Redactor};
 use contract::{Code, Fault, Spec};
 use exec::request::{Egress, Sender};
-use exec::{Rights, Root, StateDir};
+use exec::{Root, StateDir};
 use jiff::SignedDuration;
 use kit::desk::Services;
 use kit::limits::Limiter;
 use kit::pipeline::Parts;
-use kit::{Engine, Registry};
+use kit::{Engine, House, Registry};
 
 use crate::config::{self, Config};
 use crate::families;
+use crate::roots::Asked;
 
 /// What is to be offered.
 #[derive(Debug, Default)]
@@ -42,18 +42,10 @@ impl Offer {
     }
 }
 
-/// The directory that tools work in: `--root`, else the git top level of the working directory, else none.
-pub fn root_path(asked: Option<&Path>) -> Option<PathBuf> {
-    match asked {
-        Some(path) => Some(path.to_owned()),
-        None => std::env::current_dir().ok().and_then(|here| Root::git_top_level(&here)),
-    }
-}
-
-/// The registry of everything that is compiled in and wanted.
-pub fn registry(offer: &Offer) -> Result<Registry, Fault> {
+/// The registry of everything that is compiled in and wanted, over these roots.
+pub fn registry(offer: &Offer, roots: &[&str]) -> Result<Registry, Fault> {
     offer.check()?;
-    Registry::new(families::ALL, |spec| offer.wants(spec)).map_err(|e| Fault::internal(e.to_string()))
+    Registry::over(families::ALL, |spec| offer.wants(spec), roots).map_err(|e| Fault::internal(e.to_string()))
 }
 
 /// The state folder of the root, or of calls that have none.
@@ -65,20 +57,53 @@ pub fn state(root: Option<&Root>) -> Result<StateDir, Fault> {
     }
 }
 
-/// Opens the root that was asked for, or found.
-pub fn root(asked: Option<&Path>) -> Result<Option<Arc<Root>>, Fault> {
-    root_path(asked).map(|path| Root::open(&path, "root", Rights::ReadWrite).map(Arc::new)).transpose()
+/// What the engines of one process share.
+struct Shared {
+    registry: Arc<Registry>,
+    limiter: Arc<Limiter>,
+    config: Config,
 }
 
-/// The engine. What an earlier process left unfinished is recovered first.
-pub fn engine(asked: Option<&Path>, offer: &Offer) -> Result<(Arc<Engine>, Config), Fault> {
-    let root = root(asked)?;
-    let config = config::load(root.as_ref().map(|r| r.path())).map_err(|e| {
+/// Everything that is offered: an engine per root. What an earlier process left unfinished is recovered first.
+pub fn house(asked: &Asked, offer: &Offer) -> Result<House, Fault> {
+    let first = asked.first()?;
+    let config = configuration(first.as_deref())?;
+    let others = asked.others(&config.roots)?;
+    let mut names: Vec<&str> = others.iter().map(|r| r.name()).collect();
+    names.splice(0..0, first.iter().map(|r| r.name()));
+    let registry = Arc::new(registry(offer, &names)?);
+    let limiter = Arc::new(Limiter::new(config.limits.enabled));
+    let shared = Shared { registry, limiter, config };
+    let rest = others.into_iter().map(|root| {
+        let config = configuration(Some(&root))?;
+        let (registry, limiter) = (Arc::clone(&shared.registry), Arc::clone(&shared.limiter));
+        engine_of(Some(root), Shared { registry, limiter, config })
+    });
+    let rest = rest.collect::<Result<Vec<_>, Fault>>()?;
+    Ok(House::new(engine_of(first, shared)?, rest))
+}
+
+/// The engine of the first root alone.
+pub fn engine(asked: &Asked) -> Result<Arc<Engine>, Fault> {
+    let first = asked.first()?;
+    let config = configuration(first.as_deref())?;
+    let registry = Arc::new(registry(&Offer::default(), &[])?);
+    let limiter = Arc::new(Limiter::new(config.limits.enabled));
+    engine_of(first, Shared { registry, limiter, config })
+}
+
+fn configuration(root: Option<&Root>) -> Result<Config, Fault> {
+    let config = config::load(root.map(Root::path)).map_err(|e| {
         Fault::invalid(e.to_string()).suggest("`gatewright config schema` prints what is understood.")
     })?;
     for section in &config.inert {
         tracing::warn!("[{section}] in gatewright.toml is inert: only your own configuration may say it");
     }
+    Ok(config)
+}
+
+fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fault> {
+    let Shared { registry, limiter, config } = shared;
     let state = state(root.as_deref())?;
     let ledger =
         Ledger::open(&state.ledger()).map_err(|e| Fault::new(Code::LedgerUnavailable, e.to_string()))?;
@@ -90,21 +115,20 @@ pub fn engine(asked: Option<&Path>, offer: &Offer) -> Result<(Arc<Engine>, Confi
     let sender = (!config.egress.hosts.is_empty()).then(|| {
         Arc::new(Egress::new(config.egress.hosts.clone(), config.egress.allow_private)) as Arc<dyn Sender>
     });
-    let parts = Parts {
-        registry: registry(offer)?,
-        policy: config.policy.clone(),
-        limiter: Limiter::new(config.limits.enabled),
+    Ok(Engine::new(Parts {
+        registry,
+        policy: config.policy,
+        limiter,
         redactor,
         ledger,
         root,
         state,
-        settings: config.settings.clone(),
+        settings: config.settings,
         services: Services::default(),
         sender,
         budget: config.limits.result_tokens.clamp(500, kit::shape::HARD_CAP),
         uid: rustix::process::getuid().as_raw(),
-    };
-    Ok((Engine::new(parts), config))
+    }))
 }
 
 /// Finishes or takes back what earlier processes left. What stands in the way is said; looking around goes on, and an

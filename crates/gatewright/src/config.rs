@@ -7,10 +7,12 @@ use kit::Settings;
 use kit::settings::SectionEntry;
 use policy::Rules;
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::families;
+use crate::roots::RootsSection;
 
 /// `[limits]`: the user's alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -40,19 +42,33 @@ pub struct EgressSection {
     pub allow_private: bool,
 }
 
-/// Sections that the binary reads itself.
-const OWN: [SectionEntryOf; 3] = [
-    SectionEntryOf { name: "policy", schema: kit::schema::plain::<Rules>, project: true },
-    SectionEntryOf { name: "limits", schema: kit::schema::plain::<LimitsSection>, project: false },
-    SectionEntryOf { name: "egress", schema: kit::schema::plain::<EgressSection>, project: false },
-];
-
-struct SectionEntryOf {
+/// A section that the binary reads itself.
+struct Own {
     name: &'static str,
     schema: fn() -> Value,
+    check: fn(&Value) -> Result<(), String>,
     /// Whether a project may say it.
     project: bool,
 }
+
+impl Own {
+    const fn of<T: JsonSchema + DeserializeOwned>(name: &'static str, project: bool) -> Self {
+        Self {
+            name,
+            schema: kit::schema::plain::<T>,
+            check: |value| T::deserialize(value).map(|_| ()).map_err(|e| e.to_string()),
+            project,
+        }
+    }
+}
+
+/// The sections that the binary reads itself.
+const OWN: &[Own] = &[
+    Own::of::<Rules>("policy", true),
+    Own::of::<LimitsSection>("limits", false),
+    Own::of::<EgressSection>("egress", false),
+    Own::of::<RootsSection>("roots", false),
+];
 
 /// The configuration in force.
 #[derive(Debug, Clone, Default)]
@@ -63,6 +79,8 @@ pub struct Config {
     pub limits: LimitsSection,
     /// The user's egress.
     pub egress: EgressSection,
+    /// The user's further roots.
+    pub roots: RootsSection,
     /// The user's sections for tools; the project's are read by each call, through its view.
     pub settings: Settings,
     /// The project's sections for tools, for showing them; calls read them for themselves.
@@ -132,6 +150,7 @@ pub fn load(root: Option<&Path>) -> Result<Config, ConfigError> {
         config.policy.user = take(&table, "policy")?;
         config.limits = take(&table, "limits")?;
         config.egress = take(&table, "egress")?;
+        config.roots = take(&table, "roots")?;
         let own = |key: &String| OWN.iter().any(|o| o.name == key);
         let rest: Map<String, Value> = table.value.into_iter().filter(|(k, _)| !own(k)).collect();
         config.settings = Settings::new(rest);
@@ -184,12 +203,9 @@ pub fn check(file: &str, text: &str) -> Result<Map<String, Value>, ConfigError> 
         if !known.contains(&name.as_str()) {
             return Err(invalid(format!("unknown section [{name}]{}", suggestion(name, &known))));
         }
-        let checked = match name.as_str() {
-            "policy" => Rules::deserialize(section).map(|_| ()).map_err(|e| e.to_string()),
-            "limits" => LimitsSection::deserialize(section).map(|_| ()).map_err(|e| e.to_string()),
-            "egress" => EgressSection::deserialize(section).map(|_| ()).map_err(|e| e.to_string()),
-            _ => sections().find(|s| s.name == name).map_or(Ok(()), |s| (s.check)(section)),
-        };
+        let own = OWN.iter().find(|o| o.name == name).map(|o| (o.check)(section));
+        let checked =
+            own.unwrap_or_else(|| sections().find(|s| s.name == name).map_or(Ok(()), |s| (s.check)(section)));
         checked.map_err(|message| invalid(format!("[{name}]: {}", with_suggestion(&message))))?;
     }
     Ok(value)
@@ -250,8 +266,10 @@ mod tests {
     fn every_section_of_the_schema_is_read() {
         let schema = schema();
         let names: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
-        assert_eq!(names, ["egress", "limits", "policy", "tokens"]);
-        let text = "[tokens]\nprefix = 'ds'\n[limits]\nenabled = false\n[egress]\nhosts = []\n[policy]\nrules = []\n";
-        assert_eq!(check("x", text).unwrap().len(), 4);
+        assert_eq!(names, ["egress", "limits", "policy", "roots", "tokens"]);
+        let text = "[tokens]\nprefix = 'ds'\n[limits]\nenabled = false\n[egress]\nhosts = []\n[policy]\nrules = []\n\
+                    [roots.lib]\npath = '/srv'\n";
+        assert_eq!(check("x", text).unwrap().len(), 5);
+        assert!(message("[roots.lib]\npth = '/srv'\n").contains("did you mean `path`?"));
     }
 }

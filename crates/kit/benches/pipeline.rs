@@ -58,8 +58,13 @@ impl Read for Echo {
     }
 }
 
-static FAMILY: Family =
-    Family { name: "bench", toolsets: &[Toolset("bench")], tools: &[Entry::read::<Echo>()], sections: &[] };
+static FAMILY: Family = Family {
+    name: "bench",
+    guide: "Benches.",
+    toolsets: &[Toolset("bench")],
+    tools: &[Entry::read::<Echo>()],
+    sections: &[],
+};
 
 fn intent() -> Body {
     Body::Intent(Intent {

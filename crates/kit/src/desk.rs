@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::{Code, Fault, FileMode, Principal, RelPath};
-use exec::{Draft, Root, View};
+use exec::run::{Command, Ran};
+use exec::{Draft, Root, StateDir, View, Workshop};
 use tokio_util::sync::CancellationToken;
 
 use crate::call::{Progress, Step};
+use crate::paging::Page;
 use crate::settings::{Section, Settings};
 
 /// A service that the binary provides: `Arc<dyn Trait>`, found by its type.
@@ -18,6 +20,9 @@ type Service<S> = Arc<S>;
 #[derive(Clone)]
 pub struct Setting {
     pub(crate) root: Option<Arc<Root>>,
+    pub(crate) state: StateDir,
+    pub(crate) programs: &'static [&'static str],
+    pub(crate) page: Page,
     pub(crate) settings: Settings,
     pub(crate) services: Services,
     pub(crate) principal: Principal,
@@ -91,6 +96,22 @@ impl ReadDesk {
             }
         };
         self.setting.settings.overlaid(&project).section()
+    }
+
+    /// The page that was asked for, of a tool whose answer is a list. A tool need not look: an answer that has it all
+    /// is cut to the page.
+    #[must_use]
+    pub const fn page(&self) -> Page {
+        self.setting.page
+    }
+
+    /// A private copy of the root, where the programs that the tool declares may run. What they write stays there.
+    pub async fn workshop(&self) -> Result<Arc<Workshop>, Fault> {
+        self.blocking(|desk| {
+            let setting = &desk.setting;
+            Workshop::open(&desk.view, &setting.state, setting.programs, &setting.cancel).map(Arc::new)
+        })
+        .await
     }
 
     /// Says how far the call has come.
@@ -194,6 +215,83 @@ impl std::ops::Deref for ChangeDesk {
 
     fn deref(&self) -> &ReadDesk {
         &self.read
+    }
+}
+
+/// The desk of a tool that starts programs: looks like a reader's, and what its programs write is its proposal.
+#[derive(Clone)]
+pub struct RunDesk {
+    read: ReadDesk,
+    workshop: Arc<tokio::sync::OnceCell<Arc<Workshop>>>,
+}
+
+impl RunDesk {
+    pub(crate) fn new(setting: Setting) -> Result<Self, Fault> {
+        Ok(Self { read: ReadDesk::new(setting)?, workshop: Arc::default() })
+    }
+
+    /// Runs a program that the tool declares, over the call's copy of the root.
+    pub async fn run(&self, command: Command) -> Result<Ran, Fault> {
+        let workshop = Arc::clone(self.workshop.get_or_try_init(|| self.read.workshop()).await?);
+        self.read.blocking(move |_| workshop.run(&command)).await
+    }
+
+    /// What the programs left, as a draft, and the view that it was made with.
+    pub(crate) async fn into_parts(self) -> Result<(Draft, Arc<View>), Fault> {
+        let view = Arc::clone(&self.read.view);
+        let Some(workshop) = self.workshop.get().cloned() else { return Ok((Draft::default(), view)) };
+        let draft = self
+            .read
+            .blocking(move |desk| {
+                let (draft, unplannable) = workshop.changes(&desk.view)?;
+                match unplannable.first() {
+                    None => Ok(draft),
+                    Some(first) => {
+                        let message = format!("{}: no plan can have it: {}", first.path, first.why);
+                        let fault = Fault::new(Code::ToolExecutionFailed, message);
+                        Err(unplannable.iter().fold(fault, |fault, u| fault.about(u.path.as_str())))
+                    }
+                }
+            })
+            .await?;
+        Ok((draft, view))
+    }
+}
+
+impl std::ops::Deref for RunDesk {
+    type Target = ReadDesk;
+
+    fn deref(&self) -> &ReadDesk {
+        &self.read
+    }
+}
+
+/// The desk of a foreign tool: who calls, and whether the call goes on. What it reaches is its own upstream.
+#[derive(Clone)]
+pub struct ForeignDesk {
+    setting: Setting,
+}
+
+impl ForeignDesk {
+    pub(crate) const fn new(setting: Setting) -> Self {
+        Self { setting }
+    }
+
+    /// Who calls.
+    #[must_use]
+    pub const fn principal(&self) -> &Principal {
+        &self.setting.principal
+    }
+
+    /// Cancelled when the call is.
+    #[must_use]
+    pub const fn cancelled(&self) -> &CancellationToken {
+        &self.setting.cancel
+    }
+
+    /// Says how far the call has come.
+    pub fn progress(&self, done: f64, total: Option<f64>, message: impl Into<String>) {
+        (self.setting.progress)(Step { done, total, message: message.into() });
     }
 }
 

@@ -8,45 +8,136 @@ use contract::{Annotations, Fault, Kind, Spec, ToolName};
 use exec::{Draft, View};
 use serde_json::{Map, Value};
 
-use crate::desk::{ChangeDesk, ReadDesk, RecordDesk, Setting};
-use crate::kinds::{Answer, Change, Define, Read, Record};
+use crate::desk::{ChangeDesk, ForeignDesk, ReadDesk, RecordDesk, RunDesk, Setting};
+use crate::kinds::{Answer, Change, Define, Foreign, Read, Record, Run};
 use crate::limits::Limits;
 use crate::schema;
 
 /// A future that can be boxed and sent.
-pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// What a tool's code gave: its answer and, where it changes something, its draft.
-pub struct Invoked {
+pub(crate) struct Invoked {
     /// The answer, its output as JSON.
-    pub answer: Answer<Map<String, Value>>,
+    pub(crate) answer: Answer<Map<String, Value>>,
     /// What was drafted, with the view that it was made with.
-    pub draft: Option<(Draft, Arc<View>)>,
+    pub(crate) draft: Option<(Draft, Arc<View>)>,
 }
 
-/// A tool without its types.
-pub trait Tool: Send + Sync {
+type Invoking = Boxed<Result<Invoked, Fault>>;
+
+/// A tool without its types: what it says about itself, and its code.
+pub struct Tool {
+    spec: Spec,
+    limits: Limits,
+    list: Option<&'static str>,
+    programs: &'static [&'static str],
+    examples: Vec<Value>,
+    shadowed: Vec<String>,
+    code: Box<dyn Fn(Value, Setting) -> Invoking + Send + Sync>,
+}
+
+impl Tool {
     /// Its public contract.
-    fn spec(&self) -> &Spec;
+    #[must_use]
+    pub const fn spec(&self) -> &Spec {
+        &self.spec
+    }
 
     /// How long, how often and how many at a time.
-    fn limits(&self) -> Limits;
+    #[must_use]
+    pub const fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// The output's field that is a list and is paged.
+    #[must_use]
+    pub const fn list(&self) -> Option<&'static str> {
+        self.list
+    }
+
+    /// The programs that it may start.
+    #[must_use]
+    pub const fn programs(&self) -> &'static [&'static str] {
+        self.programs
+    }
 
     /// Its examples.
-    fn examples(&self) -> Vec<Value>;
+    #[must_use]
+    pub fn examples(&self) -> &[Value] {
+        &self.examples
+    }
 
-    /// Runs the tool's code on arguments that fit its schema, without `apply` and `plan`.
-    fn invoke(&self, arguments: Value, setting: Setting) -> Boxed<'_, Result<Invoked, Fault>>;
+    /// Names of the engine's that its types use, a defect: the registry refuses it.
+    #[must_use]
+    pub fn shadowed(&self) -> &[String] {
+        &self.shadowed
+    }
+
+    /// Runs the tool's code on arguments that fit its schema, without what is [common](schema::Common) to all.
+    pub(crate) fn invoke(&self, arguments: Value, setting: Setting) -> Invoking {
+        (self.code)(arguments, setting)
+    }
+
+    /// A tool whose definition arrives from elsewhere, with its own schemas.
+    #[must_use]
+    pub fn foreign(tool: Arc<dyn Foreign>) -> Self {
+        let definition = tool.definition();
+        let spec = Spec {
+            name: definition.name,
+            title: definition.title,
+            description: definition.description,
+            kind: Kind::Foreign,
+            toolset: definition.toolset,
+            aliases: Vec::new(),
+            input_schema: definition.input_schema,
+            output_schema: schema::foreign_output(definition.output_schema),
+            required_when_completed: Vec::new(),
+            // Whatever it says of itself, nothing here can hold it to that.
+            annotations: hints(Kind::Foreign, true, false, true),
+        };
+        let code = move |arguments, setting| -> Invoking {
+            let tool = Arc::clone(&tool);
+            Box::pin(async move {
+                let answer = tool.call(arguments, ForeignDesk::new(setting)).await?;
+                Ok(Invoked { answer, draft: None })
+            })
+        };
+        Self {
+            spec,
+            limits: definition.limits,
+            list: None,
+            programs: &[],
+            examples: Vec::new(),
+            shadowed: Vec::new(),
+            code: Box::new(code),
+        }
+    }
 }
 
-pub(crate) struct ReadTool<T>(Spec, T);
-pub(crate) struct ChangeTool<T>(Spec, T);
-pub(crate) struct RecordTool<T>(Spec, T);
+const fn hints(kind: Kind, destructive: bool, idempotent: bool, open_world: bool) -> Annotations {
+    Annotations {
+        read_only_hint: matches!(kind, Kind::Read),
+        destructive_hint: destructive,
+        idempotent_hint: idempotent,
+        open_world_hint: open_world,
+    }
+}
 
-fn spec<T: Define>(kind: Kind, annotations: Annotations) -> Spec {
-    let changes = matches!(kind, Kind::Change | Kind::Run);
-    let (output_schema, required_when_completed) = schema::output::<T::Output>();
-    Spec {
+/// Takes the types of `T` away: `work` gets the decoded input and gives the answer, with the draft where there is one.
+fn erase<T, F>(
+    kind: Kind,
+    annotations: Annotations,
+    work: impl Fn(Arc<T>, T::Input, Setting) -> F + Send + Sync + 'static,
+) -> Arc<Tool>
+where
+    T: Define + Default,
+    F: Future<Output = Result<(Answer<T::Output>, Option<Drafted>), Fault>> + Send + 'static,
+{
+    let (input_schema, mut shadowed) = schema::input::<T::Input>(kind.is_rehearsed(), T::LIST.is_some());
+    let (output_schema, required_when_completed, outputs) = schema::output::<T::Output>();
+    shadowed.extend(outputs);
+    let spec = Spec {
         // A name that does not fit is found by the laws and by the registry; here it becomes one that never collides.
         name: ToolName::new(T::NAME).unwrap_or_else(|_| bad_name()),
         title: T::DOC.title(),
@@ -54,130 +145,73 @@ fn spec<T: Define>(kind: Kind, annotations: Annotations) -> Spec {
         kind,
         toolset: T::TOOLSET.0.to_owned(),
         aliases: T::ALIASES.iter().map(|a| (*a).to_owned()).collect(),
-        input_schema: schema::input::<T::Input>(changes),
+        input_schema,
         output_schema,
         required_when_completed,
         annotations,
-    }
+    };
+    let tool = Arc::new(T::default());
+    let work = Arc::new(work);
+    let code = move |arguments, setting| -> Invoking {
+        let (tool, work) = (Arc::clone(&tool), Arc::clone(&work));
+        Box::pin(async move {
+            let input: T::Input =
+                serde_json::from_value(arguments).map_err(|e| Fault::invalid(format!("{}: {e}", T::NAME)))?;
+            let (answer, draft) = work(tool, input, setting).await?;
+            let answer = answer.try_map(|output| match serde_json::to_value(output) {
+                Ok(Value::Object(map)) => Ok(map),
+                Ok(_) => Err(Fault::internal("an output is not an object")),
+                Err(error) => Err(Fault::internal(error.to_string())),
+            })?;
+            Ok(Invoked { answer, draft })
+        })
+    };
+    Arc::new(Tool {
+        spec,
+        limits: T::LIMITS,
+        list: T::LIST,
+        programs: T::PROGRAMS,
+        examples: T::examples(),
+        shadowed,
+        code: Box::new(code),
+    })
 }
+
+type Drafted = (Draft, Arc<View>);
 
 #[expect(clippy::expect_used, reason = "a constant that fits the grammar")]
 fn bad_name() -> ToolName {
     ToolName::new("badly_named").expect("it fits")
 }
 
-fn decode<T: Define>(arguments: Value) -> Result<T::Input, Fault> {
-    serde_json::from_value(arguments).map_err(|e| Fault::invalid(format!("{}: {e}", T::NAME)))
-}
-
-fn erase<T: serde::Serialize>(answer: Answer<T>) -> Result<Answer<Map<String, Value>>, Fault> {
-    let output = match serde_json::to_value(answer.output) {
-        Ok(Value::Object(map)) => map,
-        Ok(_) => return Err(Fault::internal("an output is not an object")),
-        Err(error) => return Err(Fault::internal(error.to_string())),
-    };
-    Ok(Answer {
-        success: answer.success,
-        message: answer.message,
-        output,
-        results: answer.results,
-        truncated: answer.truncated,
+pub(crate) fn read<T: Read + Default>() -> Arc<Tool> {
+    let annotations = hints(Kind::Read, false, true, T::OPEN_WORLD);
+    erase(Kind::Read, annotations, |tool: Arc<T>, input, setting| async move {
+        Ok((tool.read(input, ReadDesk::new(setting)?).await?, None))
     })
 }
 
-pub(crate) fn read<T: Read + Default>() -> Arc<dyn Tool> {
-    let annotations = Annotations {
-        read_only_hint: true,
-        destructive_hint: false,
-        idempotent_hint: true,
-        open_world_hint: T::OPEN_WORLD,
-    };
-    Arc::new(ReadTool(spec::<T>(Kind::Read, annotations), T::default()))
+pub(crate) fn change<T: Change + Default>() -> Arc<Tool> {
+    let annotations = hints(Kind::Change, T::DESTRUCTIVE, T::IDEMPOTENT, T::OPEN_WORLD);
+    erase(Kind::Change, annotations, |tool: Arc<T>, input, setting| async move {
+        let desk = ChangeDesk::new(setting)?;
+        let answer = tool.plan(input, desk.clone()).await?;
+        Ok((answer, Some(desk.into_parts())))
+    })
 }
 
-pub(crate) fn change<T: Change + Default>() -> Arc<dyn Tool> {
-    let annotations = Annotations {
-        read_only_hint: false,
-        destructive_hint: T::DESTRUCTIVE,
-        idempotent_hint: T::IDEMPOTENT,
-        open_world_hint: T::OPEN_WORLD,
-    };
-    Arc::new(ChangeTool(spec::<T>(Kind::Change, annotations), T::default()))
+pub(crate) fn run<T: Run + Default>() -> Arc<Tool> {
+    let annotations = hints(Kind::Run, T::DESTRUCTIVE, T::IDEMPOTENT, T::OPEN_WORLD);
+    erase(Kind::Run, annotations, |tool: Arc<T>, input, setting| async move {
+        let desk = RunDesk::new(setting)?;
+        let answer = tool.run(input, desk.clone()).await?;
+        Ok((answer, Some(desk.into_parts().await?)))
+    })
 }
 
-pub(crate) fn record<T: Record + Default>() -> Arc<dyn Tool> {
-    let annotations = Annotations {
-        read_only_hint: false,
-        destructive_hint: false,
-        idempotent_hint: false,
-        open_world_hint: T::OPEN_WORLD,
-    };
-    Arc::new(RecordTool(spec::<T>(Kind::Record, annotations), T::default()))
-}
-
-impl<T: Read> Tool for ReadTool<T> {
-    fn spec(&self) -> &Spec {
-        &self.0
-    }
-
-    fn limits(&self) -> Limits {
-        T::LIMITS
-    }
-
-    fn examples(&self) -> Vec<Value> {
-        T::examples()
-    }
-
-    fn invoke(&self, arguments: Value, setting: Setting) -> Boxed<'_, Result<Invoked, Fault>> {
-        Box::pin(async move {
-            let input = decode::<T>(arguments)?;
-            let answer = self.1.read(input, ReadDesk::new(setting)?).await?;
-            Ok(Invoked { answer: erase(answer)?, draft: None })
-        })
-    }
-}
-
-impl<T: Change> Tool for ChangeTool<T> {
-    fn spec(&self) -> &Spec {
-        &self.0
-    }
-
-    fn limits(&self) -> Limits {
-        T::LIMITS
-    }
-
-    fn examples(&self) -> Vec<Value> {
-        T::examples()
-    }
-
-    fn invoke(&self, arguments: Value, setting: Setting) -> Boxed<'_, Result<Invoked, Fault>> {
-        Box::pin(async move {
-            let input = decode::<T>(arguments)?;
-            let desk = ChangeDesk::new(setting)?;
-            let answer = self.1.plan(input, desk.clone()).await?;
-            Ok(Invoked { answer: erase(answer)?, draft: Some(desk.into_parts()) })
-        })
-    }
-}
-
-impl<T: Record> Tool for RecordTool<T> {
-    fn spec(&self) -> &Spec {
-        &self.0
-    }
-
-    fn limits(&self) -> Limits {
-        T::LIMITS
-    }
-
-    fn examples(&self) -> Vec<Value> {
-        T::examples()
-    }
-
-    fn invoke(&self, arguments: Value, setting: Setting) -> Boxed<'_, Result<Invoked, Fault>> {
-        Box::pin(async move {
-            let input = decode::<T>(arguments)?;
-            let answer = self.1.record(input, RecordDesk::<T::Store>::new(setting)?).await?;
-            Ok(Invoked { answer: erase(answer)?, draft: None })
-        })
-    }
+pub(crate) fn record<T: Record + Default>() -> Arc<Tool> {
+    let annotations = hints(Kind::Record, false, false, T::OPEN_WORLD);
+    erase(Kind::Record, annotations, |tool: Arc<T>, input, setting| async move {
+        Ok((tool.record(input, RecordDesk::<T::Store>::new(setting)?).await?, None))
+    })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use contract::Toolset;
 
 use crate::erased::{self, Tool};
-use crate::kinds::{Change, Read, Record};
+use crate::kinds::{Change, Read, Record, Run};
 use crate::settings::SectionEntry;
 
 /// A crate of tools.
@@ -13,6 +13,8 @@ use crate::settings::SectionEntry;
 pub struct Family {
     /// The crate's short name: `design`, `devtools`, …
     pub name: &'static str,
+    /// One line for models: when to reach for its tools. It becomes a part of the server's instructions.
+    pub guide: &'static str,
     /// The toolsets that its tools are in.
     pub toolsets: &'static [Toolset],
     /// One line per tool.
@@ -24,7 +26,7 @@ pub struct Family {
 /// One tool in a family's slice.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
-    make: fn() -> Arc<dyn Tool>,
+    make: fn() -> Arc<Tool>,
 }
 
 impl Entry {
@@ -40,6 +42,12 @@ impl Entry {
         Self { make: erased::change::<T> }
     }
 
+    /// A tool that starts programs.
+    #[must_use]
+    pub const fn run<T: Run + Default>() -> Self {
+        Self { make: erased::run::<T> }
+    }
+
     /// A tool that records.
     #[must_use]
     pub const fn record<T: Record + Default>() -> Self {
@@ -48,7 +56,7 @@ impl Entry {
 
     /// The tool.
     #[must_use]
-    pub fn make(&self) -> Arc<dyn Tool> {
+    pub fn make(&self) -> Arc<Tool> {
         (self.make)()
     }
 }

@@ -3,14 +3,15 @@
 
 use std::future::Future;
 
-use contract::{Fault, Toolset, Truncated};
+use contract::{Fault, ToolName, Toolset, Truncated};
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use crate::desk::{ChangeDesk, ReadDesk, RecordDesk};
+use crate::desk::{ChangeDesk, ForeignDesk, ReadDesk, RecordDesk, RunDesk};
 use crate::doc::Doc;
+use crate::erased::Boxed;
 use crate::limits::Limits;
 
 /// What every tool says about itself, whatever its kind.
@@ -32,6 +33,11 @@ pub trait Define: Send + Sync + 'static {
     const OPEN_WORLD: bool = false;
     /// How long, how often and how many at a time.
     const LIMITS: Limits = Limits::DEFAULT;
+    /// The programs that it may start, by their plain names: no other runs.
+    const PROGRAMS: &'static [&'static str] = &[];
+    /// The output's field that is a list, when the tool answers with one: it is paged with `limit` and `cursor`, and
+    /// gives way to the budget.
+    const LIST: Option<&'static str> = None;
 
     /// Arguments that are good examples; each must decode (a law).
     fn examples() -> Vec<Value>;
@@ -62,6 +68,49 @@ pub trait Change: Define {
     ) -> impl Future<Output = Result<Answer<Self::Output>, Fault>> + Send;
 }
 
+/// A tool that starts programs: what they write is what it proposes.
+pub trait Run: Define {
+    /// Whether running again after an apply proposes nothing.
+    const IDEMPOTENT: bool;
+    /// Whether what it proposes may remove or replace, rather than only add.
+    const DESTRUCTIVE: bool;
+
+    /// Runs its programs over a copy of the root, and answers; what they wrote becomes the plan.
+    fn run(
+        &self,
+        input: Self::Input,
+        desk: RunDesk,
+    ) -> impl Future<Output = Result<Answer<Self::Output>, Fault>> + Send;
+}
+
+/// A tool of a plugin or an upstream server. It arrives with its schemas; nothing here can rehearse it or undo it.
+pub trait Foreign: Send + Sync + 'static {
+    /// What it says about itself, now: a definition that changes is another definition.
+    fn definition(&self) -> Definition;
+
+    /// Calls it.
+    fn call(&self, arguments: Value, desk: ForeignDesk) -> Boxed<Result<Answer<Map<String, Value>>, Fault>>;
+}
+
+/// What a foreign tool says about itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Definition {
+    /// The wire name, namespaced by whoever brings the tool.
+    pub name: ToolName,
+    /// For people.
+    pub title: String,
+    /// For models.
+    pub description: String,
+    /// The group that a user switches on or off.
+    pub toolset: String,
+    /// JSON Schema of the arguments.
+    pub input_schema: Value,
+    /// JSON Schema of its own output, when it has one.
+    pub output_schema: Option<Value>,
+    /// How long, how often and how many at a time.
+    pub limits: Limits,
+}
+
 /// A tool that appends to what is remembered, directly, through a store that the binary provides.
 pub trait Record: Define {
     /// The store that it needs: a trait object of `store-api`.
@@ -75,8 +124,8 @@ pub trait Record: Define {
     ) -> impl Future<Output = Result<Answer<Self::Output>, Fault>> + Send;
 }
 
-/// What a tool answers.
-#[derive(Debug, Clone, PartialEq)]
+/// What a tool answers. Beside a plan it is kept in this form, so a field that is added has a default.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer<T> {
     /// False when something that ran reported findings; the call itself succeeded.
     pub success: bool,
@@ -85,15 +134,37 @@ pub struct Answer<T> {
     /// The tool's own fields.
     pub output: T,
     /// How many results a list holds.
+    #[serde(default)]
     pub results: Option<u64>,
-    /// What was cut.
+    /// What the tool itself left out.
+    #[serde(default)]
     pub truncated: Option<Truncated>,
+    /// The list that gives way when the result is over its budget.
+    #[serde(default)]
+    pub list: Option<List>,
+}
+
+/// A list in an output: what is shown is a part of what there is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct List {
+    /// The output's field: an array.
+    pub field: String,
+    /// How many there are, those before and after the shown part included.
+    pub total: u64,
+    /// How many come before the first that is shown.
+    pub offset: u64,
 }
 
 impl<T> Answer<T> {
     /// A successful answer.
     #[must_use]
     pub const fn new(message: String, output: T) -> Self {
-        Self { success: true, message, output, results: None, truncated: None }
+        Self { success: true, message, output, results: None, truncated: None, list: None }
+    }
+
+    /// The answer with the same words about it and another output.
+    pub(crate) fn try_map<U, E>(self, map: impl FnOnce(T) -> Result<U, E>) -> Result<Answer<U>, E> {
+        let Self { success, message, output, results, truncated, list } = self;
+        Ok(Answer { success, message, output: map(output)?, results, truncated, list })
     }
 }

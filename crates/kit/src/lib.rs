@@ -3,6 +3,7 @@
 //! - [`kinds`]: the traits, one per kind of tool; the kind decides what the call's desk offers.
 //! - [`desk`]: what a call works at: a view, a draft, a store; never the machine.
 //! - [`family`] and [`registry`]: static slices of tools, and everything a server offers.
+//! - [`house`]: several named roots behind one front door.
 //! - [`pipeline`]: the one way that every call takes, from name to transcript.
 //! - [`testing`]: the laws that every family is held to (feature `testing`).
 
@@ -11,9 +12,11 @@ pub mod desk;
 pub mod doc;
 pub mod erased;
 pub mod family;
-mod kept;
+pub mod house;
 pub mod kinds;
 pub mod limits;
+mod notes;
+pub mod paging;
 pub mod pipeline;
 pub mod recovery;
 pub mod registry;
@@ -24,12 +27,14 @@ pub mod shape;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub mod undo;
+mod wish;
 
 pub use call::{Call, Done, Progress};
-pub use desk::{ChangeDesk, ReadDesk, RecordDesk};
+pub use desk::{ChangeDesk, ForeignDesk, ReadDesk, RecordDesk, RunDesk};
 pub use doc::Doc;
 pub use family::{Entry, Family};
-pub use kinds::{Answer, Change, Define, Read, Record};
+pub use house::House;
+pub use kinds::{Answer, Change, Define, Foreign, Read, Record, Run};
 pub use pipeline::Engine;
 pub use registry::Registry;
 pub use settings::{Section, Settings};

@@ -87,7 +87,9 @@ impl Limiter {
         }
         let message =
             format!("{tool}: more than {} calls a minute; try again in {wait} s", limits.per_minute);
-        Err(Refused { fault: Fault::new(Code::RateLimited, message), record })
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most a minute")]
+        let fault = Fault::new(Code::RateLimited, message).retry_after(wait as u64);
+        Err(Refused { fault, record })
     }
 
     /// Waits until fewer than the limit's number of calls of `tool` run.
@@ -118,6 +120,7 @@ mod tests {
         }
         let refused = limiter.count(me, "t", Limits::DEFAULT).err().unwrap();
         assert_eq!(refused.fault.code, Code::RateLimited);
+        assert_eq!(refused.fault.retry_after, Some(1));
         assert!(refused.record && !limiter.count(me, "t", Limits::DEFAULT).err().unwrap().record);
         assert!(limiter.count(Digest::of(b"you"), "t", Limits::DEFAULT).is_ok());
         assert!(limiter.count(me, "u", Limits::DEFAULT).is_ok());

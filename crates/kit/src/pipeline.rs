@@ -5,14 +5,12 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Instant;
 
 use audit::record::ExecutionMode;
-use audit::{Body, Durability, Intent, Ledger, Redactor, Transcript, ledger};
+use audit::{Body, Durability, Intent, Ledger, Redactor, ledger};
 use contract::reply::Envelope;
 use contract::{
-    Code, Digest, Effect, Fault, Kind, Plan, PlanId, PlanView, Principal, Reply, Status, TranscriptId,
-    Truncated, canonical,
+    Code, Digest, Effect, Fault, Plan, PlanId, PlanView, Principal, Reply, Status, TranscriptId, Truncated,
 };
 use exec::draft::Proposal;
 use exec::request::Sender;
@@ -23,19 +21,15 @@ use serde_json::{Map, Value};
 
 use crate::call::{Call, Done};
 use crate::desk::{Services, Setting};
-use crate::kept::{Kept, exact};
-use crate::kinds::Answer;
+use crate::kinds::{Answer, List};
 use crate::limits::Limiter;
+use crate::notes::{MAX_STREAM, Notes};
+use crate::paging;
 use crate::registry::{Registered, Registry};
 use crate::running::{blocking, cancelled, invoke, panic_text};
 use crate::settings::Settings;
 use crate::shape::{self, Cleaner};
-
-/// Most bytes of arguments that a transcript keeps; larger ones are named by digest.
-const MAX_ARGUMENTS: usize = 256 * 1024;
-
-/// Most bytes of text that a transcript keeps of each stream and of the diff.
-const MAX_STREAM: usize = 64 * 1024;
+use crate::wish::{self, Wish};
 
 /// Most effects that a reply lists one by one.
 const MAX_EFFECTS: usize = 50;
@@ -43,11 +37,11 @@ const MAX_EFFECTS: usize = 50;
 /// What the binary puts together.
 pub struct Parts {
     /// The tools.
-    pub registry: Registry,
+    pub registry: Arc<Registry>,
     /// The rules.
     pub policy: Policy,
-    /// Counts and gates.
-    pub limiter: Limiter,
+    /// Counts and gates, shared by the engines of one process.
+    pub limiter: Arc<Limiter>,
     /// Takes secrets out.
     pub redactor: Redactor,
     /// The record.
@@ -72,32 +66,6 @@ pub struct Parts {
 pub struct Engine {
     parts: Parts,
     places: Vec<(String, &'static str)>,
-}
-
-/// What the caller asked for besides the tool's own arguments.
-#[derive(Debug, Default)]
-struct Wish {
-    apply: bool,
-    plan: Option<PlanId>,
-}
-
-/// What was gathered for the transcript so far.
-struct Notes {
-    id: TranscriptId,
-    started: Instant,
-    started_at: String,
-    tool: String,
-    arguments: Value,
-    redactions: Vec<String>,
-    mode: ExecutionMode,
-    decision: String,
-    plan: Option<PlanId>,
-    definition: Option<Digest>,
-    effects: Vec<String>,
-    diff: String,
-    artifacts: Vec<String>,
-    unknown_tool: bool,
-    record: bool,
 }
 
 /// An answer, with the plan that goes with it.
@@ -127,7 +95,7 @@ impl Engine {
 
     /// The tools.
     #[must_use]
-    pub const fn registry(&self) -> &Registry {
+    pub fn registry(&self) -> &Registry {
         &self.parts.registry
     }
 
@@ -173,7 +141,7 @@ impl Engine {
     }
 
     async fn recorded(self: Arc<Self>, call: Call, id: TranscriptId) -> Done {
-        let mut notes = self.begin(&call, id);
+        let mut notes = Notes::begin(&call, id, &self.parts.redactor, &self.cleaner());
         let steps = AssertUnwindSafe(self.steps(&call, &mut notes)).catch_unwind().await;
         let result = steps.unwrap_or_else(|panic| {
             tracing::error!(panic = panic_text(&panic), "a step of the pipeline panicked");
@@ -195,17 +163,16 @@ impl Engine {
             notes.record = refused.record;
             refused.fault
         })?;
-        let (arguments, wish) = validate(&tool, call)?;
+        let (arguments, wish) = wish::validate(&tool, call, &self.parts.state)?;
         notes.mode = if wish.apply { ExecutionMode::Apply } else { ExecutionMode::DryRun };
-        let digest = Digest::of(&canonical::to_vec(&arguments).map_err(|e| Fault::internal(e.to_string()))?);
         let decision = self.decide(&tool, &wish, notes)?;
         let _place = tokio::select! {
             place = self.parts.limiter.enter(&name, limits) => place,
             () = call.cancel.cancelled() => return Err(cancelled()),
         };
         let planned = match wish.plan {
-            Some(id) => self.reviewed(&tool, call, id, digest)?,
-            None => self.plan(&tool, call, arguments, digest).await?,
+            Some(id) => self.reviewed(&tool, call, id, wish.arguments)?,
+            None => self.plan(&tool, call, arguments, &wish).await?,
         };
         self.note_plan(&planned, notes);
         let applies = wish.apply && planned.proposal.as_ref().is_some_and(|(_, p)| !p.plan.is_empty());
@@ -214,7 +181,7 @@ impl Engine {
         }
         let effects = planned.proposal.as_ref().filter(|_| applies).map(|(id, p)| (*id, p.plan.clone()));
         // The reply is put together first: one that cannot be given must not follow an apply.
-        let mut reply = self.reply(planned, &wish, notes)?;
+        let mut reply = self.reply(&tool, call, planned, &wish, notes)?;
         if let Some((id, plan)) = effects {
             self.apply(call, notes, id, &plan).await?;
             if notes.artifacts.is_empty() && plan.effects.iter().all(|e| e.change().is_some()) {
@@ -229,34 +196,6 @@ impl Engine {
             }
         }
         Ok(reply)
-    }
-
-    fn begin(&self, call: &Call, id: TranscriptId) -> Notes {
-        let redacted = self.parts.redactor.value(&call.arguments);
-        let size = redacted.value.to_string().len();
-        let arguments = if size > MAX_ARGUMENTS {
-            let digest = Digest::of(redacted.value.to_string().as_bytes());
-            serde_json::json!({ "omitted": format!("{size} bytes"), "digest": digest })
-        } else {
-            exact(&redacted.value, 0)
-        };
-        Notes {
-            id,
-            started: Instant::now(),
-            started_at: ledger::now(),
-            tool: self.cleaner().text(&shape::bounded(&call.tool, 256)),
-            arguments,
-            redactions: redacted.redactions,
-            mode: ExecutionMode::DryRun,
-            decision: "refused before policy".into(),
-            plan: None,
-            definition: None,
-            effects: Vec::new(),
-            diff: String::new(),
-            artifacts: Vec::new(),
-            unknown_tool: false,
-            record: true,
-        }
     }
 
     fn resolve(&self, call: &Call, notes: &mut Notes) -> Result<Arc<Registered>, Fault> {
@@ -321,11 +260,14 @@ impl Engine {
         tool: &Arc<Registered>,
         call: &Call,
         arguments: Value,
-        digest: Digest,
+        wish: &Wish,
     ) -> Result<Planned, Fault> {
         let cancel = call.cancel.child_token();
         let setting = Setting {
             root: self.parts.root.clone(),
+            state: self.parts.state.clone(),
+            programs: tool.tool.programs(),
+            page: wish.page,
             settings: self.parts.settings.clone(),
             services: self.parts.services.clone(),
             principal: call.principal.clone(),
@@ -337,6 +279,7 @@ impl Engine {
             return Ok(Planned { answer: invoked.answer, proposal: None });
         };
         let (engine, name, owner) = (Arc::clone(self), tool.spec().name.clone(), call.principal.clone());
+        let digest = wish.arguments;
         blocking(move || {
             let proposal = draft.into_proposal(&view, name, digest, &owner);
             // Beside the plan the answer is kept as it is returned: without secrets.
@@ -346,8 +289,7 @@ impl Engine {
             if let Value::Object(output) = cleaner.value(&Value::Object(std::mem::take(&mut answer.output))) {
                 answer.output = output;
             }
-            let kept = Kept::of(&answer);
-            let kept = serde_json::to_value(kept).map_err(|e| Fault::internal(e.to_string()))?;
+            let kept = serde_json::to_value(&answer).map_err(|e| Fault::internal(e.to_string()))?;
             let id = engine.parts.state.keep_plan(&proposal, kept)?;
             Ok(Planned { answer, proposal: Some((id, proposal)) })
         })
@@ -367,14 +309,12 @@ impl Engine {
             return Err(Fault::invalid(format!("the plan {id} was made by another call"))
                 .suggest("Pass the same arguments as in the rehearsal, with `plan` and `apply`."));
         }
-        let kept: Kept = serde_json::from_value(file.answer).map_err(|e| Fault::internal(e.to_string()))?;
+        let answer = serde_json::from_value(file.answer).map_err(|e| Fault::internal(e.to_string()))?;
         let mut blobs = std::collections::BTreeMap::new();
-        for change in file.plan.effects.iter().filter_map(Effect::change) {
-            if let contract::State::File { digest, .. } = change.after {
-                blobs.insert(digest, self.parts.state.blob(&digest)?);
-            }
+        for digest in file.plan.effects.iter().flat_map(Effect::blobs) {
+            blobs.insert(digest, self.parts.state.blob(&digest)?);
         }
-        Ok(Planned { answer: kept.into_answer(), proposal: Some((id, Proposal { plan: file.plan, blobs })) })
+        Ok(Planned { answer, proposal: Some((id, Proposal { plan: file.plan, blobs })) })
     }
 
     fn note_plan(&self, planned: &Planned, notes: &mut Notes) {
@@ -422,10 +362,17 @@ impl Engine {
         }
     }
 
-    fn reply(&self, planned: Planned, wish: &Wish, notes: &mut Notes) -> Result<Reply, Fault> {
+    fn reply(
+        &self,
+        tool: &Registered,
+        call: &Call,
+        planned: Planned,
+        wish: &Wish,
+        notes: &mut Notes,
+    ) -> Result<Reply, Fault> {
         let cleaner = self.cleaner();
-        let answer = planned.answer;
-        let mut truncated = answer.truncated;
+        let mut answer = planned.answer;
+        let mut truncated = answer.truncated.take();
         let (plan, status) = match planned.proposal {
             None => (None, Status::Completed),
             Some((id, proposal)) => {
@@ -445,10 +392,19 @@ impl Engine {
                 (Some(PlanView { id, effects, diff: notes.diff.clone() }), status)
             }
         };
-        let output = match cleaner.value(&Value::Object(answer.output)) {
+        let mut output = match cleaner.value(&Value::Object(answer.output)) {
             Value::Object(map) => map,
             _ => Map::new(),
         };
+        if let Some(list) = listed(tool, answer.list, &output) {
+            answer.results = Some(list.total);
+            let room = shape::room(&answer.message, &output, &list.field, self.parts.budget);
+            let (state, name) = (&self.parts.state, tool.spec().name.as_str());
+            let cut = paging::cut(&mut output, &list, wish.page, room, |offset| {
+                paging::keep(state, name, wish.arguments, offset, &call.principal)
+            })?;
+            truncated = cut.or(truncated);
+        }
         let mut metadata = shape::metadata();
         metadata.results_count = answer.results;
         let envelope = Envelope {
@@ -465,39 +421,15 @@ impl Engine {
     /// The one transcript of the call.
     fn close(&self, call: &Call, notes: Notes, result: Result<Reply, Fault>) -> Done {
         let duration = u64::try_from(notes.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (message, error) = match &result {
-            Ok(reply) => (reply.envelope.message.clone(), None),
-            Err(fault) => (String::new(), Some(fault.clone())),
-        };
-        let transcript = Transcript {
-            id: notes.id.clone(),
-            tool_call_id: call.id.clone(),
-            timestamp_start: notes.started_at,
-            timestamp_end: ledger::now(),
-            tool_name: notes.tool,
-            tool_args: notes.arguments,
-            execution_mode: notes.mode,
-            exit_code: None,
-            stdout: shape::bounded(&message, MAX_STREAM),
-            stderr: error.as_ref().map(|f| shape::bounded(&f.message, MAX_STREAM)).unwrap_or_default(),
-            artifacts: notes.artifacts,
-            redactions: notes.redactions,
-            principal: call.principal.label(),
-            decision: notes.decision,
-            plan_id: notes.plan,
-            definition_hash: notes.definition,
-            confinement: "none".into(),
-            error,
-            root: self.parts.root.as_ref().map(|r| r.name().to_owned()),
-            effects: notes.effects,
-            diff: notes.diff,
-        };
+        let (mode, record, id, unknown_tool) =
+            (notes.mode, notes.record, notes.id.clone(), notes.unknown_tool);
+        let root = self.parts.root.as_ref().map(|r| r.name());
+        let transcript = notes.into_transcript(call, root, &result);
         let mut result = result;
-        let durability = if notes.mode == ExecutionMode::Apply { Durability::Now } else { Durability::Soon };
+        let durability = if mode == ExecutionMode::Apply { Durability::Now } else { Durability::Soon };
         let mut anchor = None;
-        let recorded = notes
-            .record
-            .then(|| self.parts.ledger.append(&Body::Transcript(Box::new(transcript)), durability));
+        let recorded =
+            record.then(|| self.parts.ledger.append(&Body::Transcript(Box::new(transcript)), durability));
         match recorded {
             None => {}
             Some(Ok(at)) => anchor = Some(at),
@@ -506,7 +438,7 @@ impl Engine {
                 result = Err(self.cleaner().fault(ledger_fault(&error)));
             }
         }
-        let transcript = anchor.is_some().then_some(notes.id);
+        let transcript = anchor.is_some().then_some(id);
         let mut metadata = match &result {
             Ok(reply) => reply.envelope.metadata.clone(),
             Err(_) => shape::metadata(),
@@ -516,30 +448,17 @@ impl Engine {
         if let Ok(reply) = &mut result {
             reply.envelope.metadata = metadata.clone();
         }
-        Done { result, metadata, anchor, unknown_tool: notes.unknown_tool }
+        Done { result, metadata, anchor, unknown_tool }
     }
 }
 
-/// Checks the arguments against the tool's schema and takes out what is not the tool's own.
-fn validate(tool: &Registered, call: &Call) -> Result<(Value, Wish), Fault> {
-    let errors = tool.input.errors(&call.arguments, 8);
-    if !errors.is_empty() {
-        let name = &tool.spec().name;
-        return Err(Fault::invalid(format!("{name}: {}", errors.join("; ")))
-            .suggest(format!("`gatewright tools {name}` shows the arguments with examples.")));
-    }
-    let mut arguments = call.arguments.as_object().cloned().unwrap_or_default();
-    let mut wish = Wish::default();
-    if matches!(tool.spec().kind, Kind::Change | Kind::Run) {
-        let apply = arguments.remove("apply").and_then(|v| v.as_bool());
-        if let Some(plan) = arguments.remove("plan") {
-            let text = plan.as_str().unwrap_or_default();
-            wish.plan = Some(text.parse().map_err(|e| Fault::invalid(format!("plan: {e}")))?);
-        }
-        // Naming a reviewed plan asks for it, unless `apply` says otherwise.
-        wish.apply = apply.unwrap_or(wish.plan.is_some());
-    }
-    Ok((Value::Object(arguments), wish))
+/// The list that pages and gives way: what the tool said, or all that its list's field holds.
+fn listed(tool: &Registered, said: Option<List>, output: &Map<String, Value>) -> Option<List> {
+    let field = tool.tool.list()?;
+    said.or_else(|| {
+        let entries = output.get(field)?.as_array()?;
+        Some(List { field: field.to_owned(), total: entries.len() as u64, offset: 0 })
+    })
 }
 
 fn confirmation(tool: &str, planned: &Planned) -> Fault {

@@ -1,31 +1,40 @@
 //! Everything that a server offers, by name, in one deterministic order.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use contract::{Digest, Spec};
+use contract::{Digest, Fault, Spec};
+use serde_json::{Value, json};
 
 use crate::erased::Tool;
 use crate::family::Family;
+use crate::house::ROOT;
 use crate::schema::Compiled;
 
 /// A registered tool, with what is computed from it once.
 pub struct Registered {
     /// The tool.
-    pub tool: Arc<dyn Tool>,
-    /// Its input schema, compiled.
-    pub input: Compiled,
-    /// Its output schema, compiled.
-    pub output: Compiled,
+    pub tool: Arc<Tool>,
+    spec: Spec,
+    input: OnceLock<Result<Compiled, String>>,
     /// The hash of its definition.
     pub definition: Digest,
 }
 
 impl Registered {
-    /// Its public contract.
+    /// Its public contract, as it is offered here.
     #[must_use]
-    pub fn spec(&self) -> &Spec {
-        self.tool.spec()
+    pub const fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// What of `arguments` does not fit the input schema, at most `most` findings. It is compiled at the first call:
+    /// a server of a hundred tools starts without compiling any.
+    pub fn misfits(&self, arguments: &Value, most: usize) -> Result<Vec<String>, Fault> {
+        match self.input.get_or_init(|| Compiled::new(&self.spec().input_schema)) {
+            Ok(compiled) => Ok(compiled.errors(arguments, most)),
+            Err(why) => Err(Fault::internal(format!("{}: the input schema: {why}", self.spec().name))),
+        }
     }
 }
 
@@ -35,9 +44,17 @@ pub enum BadRegistry {
     /// Two tools answer to one name.
     #[error("two tools answer to {0:?}")]
     Twice(String),
-    /// A schema does not compile.
-    #[error("a schema of {tool} does not compile: {why}")]
-    Schema {
+    /// A tool's types use a name that is the engine's.
+    #[error("{tool} uses names that are the engine's: {}", names.join(", "))]
+    Shadowed {
+        /// The tool.
+        tool: String,
+        /// The names.
+        names: Vec<String>,
+    },
+    /// A definition has no canonical form.
+    #[error("the definition of {tool} cannot be hashed: {why}")]
+    Definition {
         /// The tool.
         tool: String,
         /// What is wrong.
@@ -48,6 +65,8 @@ pub enum BadRegistry {
 /// Everything that a server offers.
 #[derive(Default)]
 pub struct Registry {
+    roots: Vec<String>,
+    guides: Vec<&'static str>,
     tools: BTreeMap<String, Arc<Registered>>,
     aliases: BTreeMap<String, String>,
 }
@@ -55,24 +74,52 @@ pub struct Registry {
 impl Registry {
     /// The tools of `families` that `wanted` says yes to.
     pub fn new(families: &[&Family], wanted: impl Fn(&Spec) -> bool) -> Result<Self, BadRegistry> {
-        let mut registry = Self::default();
-        for tool in families.iter().flat_map(|family| family.tools).map(super::family::Entry::make) {
-            if wanted(tool.spec()) {
+        Self::over(families, wanted, &[])
+    }
+
+    /// As [`Registry::new`], over several roots: every tool takes one of their names, the first by default.
+    pub fn over(
+        families: &[&Family],
+        wanted: impl Fn(&Spec) -> bool,
+        roots: &[&str],
+    ) -> Result<Self, BadRegistry> {
+        let roots = roots.iter().map(|r| (*r).to_owned()).collect();
+        let mut registry = Self { roots, ..Self::default() };
+        for family in families {
+            let before = registry.len();
+            for tool in family.tools.iter().map(super::family::Entry::make).filter(|t| wanted(t.spec())) {
                 registry.add(tool)?;
+            }
+            if registry.len() > before {
+                registry.guides.push(family.guide);
             }
         }
         Ok(registry)
     }
 
-    fn add(&mut self, tool: Arc<dyn Tool>) -> Result<(), BadRegistry> {
-        let spec = tool.spec();
+    /// Adds a tool that is in no family: one that arrived from elsewhere.
+    pub fn add(&mut self, tool: Arc<Tool>) -> Result<(), BadRegistry> {
+        let mut spec = tool.spec().clone();
         let name = spec.name.to_string();
-        let compile =
-            |schema| Compiled::new(schema).map_err(|why| BadRegistry::Schema { tool: name.clone(), why });
-        let (input, output) = (compile(&spec.input_schema)?, compile(&spec.output_schema)?);
+        if !tool.shadowed().is_empty() {
+            return Err(BadRegistry::Shadowed { tool: name, names: tool.shadowed().to_vec() });
+        }
+        if self.roots.len() > 1
+            && let Some(Value::Object(properties)) = spec.input_schema.get_mut("properties")
+        {
+            let root = json!({
+                "type": "string",
+                "description": "Which root to work in.",
+                "enum": self.roots,
+                "default": self.roots[0],
+            });
+            if properties.insert(ROOT.to_owned(), root).is_some() {
+                return Err(BadRegistry::Shadowed { tool: name, names: vec![ROOT.to_owned()] });
+            }
+        }
         let definition = spec
             .definition_hash()
-            .map_err(|e| BadRegistry::Schema { tool: name.clone(), why: e.to_string() })?;
+            .map_err(|e| BadRegistry::Definition { tool: name.clone(), why: e.to_string() })?;
         for alias in &spec.aliases {
             if self.resolve(alias).is_some() || self.aliases.insert(alias.clone(), name.clone()).is_some() {
                 return Err(BadRegistry::Twice(alias.clone()));
@@ -81,7 +128,7 @@ impl Registry {
         if self.aliases.contains_key(&name) {
             return Err(BadRegistry::Twice(name));
         }
-        let registered = Arc::new(Registered { tool, input, output, definition });
+        let registered = Arc::new(Registered { tool, spec, input: OnceLock::new(), definition });
         match self.tools.insert(name.clone(), registered) {
             Some(_) => Err(BadRegistry::Twice(name)),
             None => Ok(()),
@@ -99,6 +146,12 @@ impl Registry {
     pub fn closest(&self, name: &str) -> Option<&str> {
         let scored = self.tools.keys().map(|known| (strsim::jaro_winkler(name, known), known.as_str()));
         scored.filter(|(score, _)| *score > 0.75).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, known)| known)
+    }
+
+    /// One line per family whose tools are offered: when to reach for them.
+    #[must_use]
+    pub fn guides(&self) -> &[&'static str] {
+        &self.guides
     }
 
     /// Every tool, by name.

@@ -20,6 +20,25 @@ pub struct Common {
     pub plan: Option<String>,
 }
 
+/// What every tool whose output is a list takes besides its own inputs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Paged {
+    /// Most entries to return.
+    #[serde(default = "default_limit")]
+    #[schemars(range(min = 1, max = 500))]
+    pub limit: u32,
+    /// Where to go on: `truncated.next` of the call before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = r"^cursor_[0-9a-f]{32}$"))]
+    pub cursor: Option<String>,
+}
+
+/// Entries on a page when the caller does not say.
+pub(crate) const fn default_limit() -> u32 {
+    50
+}
+
 /// What strict clients warn about goes: `null` types, titles, Rust's integer formats.
 fn tidy(schema: &mut Schema) {
     let Some(object) = schema.as_object_mut() else { return };
@@ -99,48 +118,73 @@ fn generate<T: JsonSchema>(settings: SchemaSettings) -> Value {
     schema
 }
 
-/// The input schema of a tool: the type's, with [`Common`]'s properties where the tool changes something.
+/// The input schema of a tool: the type's, with [`Common`]'s properties where the tool changes something and
+/// [`Paged`]'s where it answers with a list. The second value is the names that the type must not use.
 #[must_use]
-pub fn input<T: JsonSchema>(changes: bool) -> Value {
+pub fn input<T: JsonSchema>(changes: bool, lists: bool) -> (Value, Vec<String>) {
     let mut schema = plain::<T>();
-    if changes {
-        let common = plain::<Common>();
-        let properties = common.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
-        merge_properties(&mut schema, properties);
+    let mut shadowed = Vec::new();
+    let common = changes.then(plain::<Common>);
+    let paged = lists.then(plain::<Paged>);
+    for more in [common, paged].into_iter().flatten() {
+        let properties = more.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+        shadowed.extend(merge_properties(&mut schema, properties));
     }
     if let Some(object) = schema.as_object_mut() {
         object.entry("properties").or_insert_with(|| json!({}));
         object.insert("additionalProperties".into(), false.into());
     }
-    schema
+    (schema, shadowed)
 }
 
 /// The published output schema: the type's properties and the envelope's, of which only what every reply has is
-/// required. The second value is what the type requires of a completed reply.
+/// required. The second value is what the type requires of a completed reply, the third the names that it must not use.
 #[must_use]
-pub fn output<T: JsonSchema>() -> (Value, Vec<String>) {
+pub fn output<T: JsonSchema>() -> (Value, Vec<String>, Vec<String>) {
     let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_serialize());
     let required = schema
         .get("required")
         .and_then(Value::as_array)
         .map(|names| names.iter().filter_map(Value::as_str).map(str::to_owned).collect())
         .unwrap_or_default();
+    let shadowed = enveloped(&mut schema);
+    (schema, required, shadowed)
+}
+
+/// The published output schema of a foreign tool: its own output stands in `result`, so that no name of its choosing
+/// passes for one of the envelope's.
+#[must_use]
+pub fn foreign_output(own: Option<Value>) -> Value {
+    let mut result = own.unwrap_or_else(|| json!({ "type": "object" }));
+    if let Some(object) = result.as_object_mut() {
+        object.entry("description").or_insert_with(|| "What the tool answered.".into());
+    }
+    let mut schema = json!({ "type": "object", "properties": { "result": result } });
+    enveloped(&mut schema);
+    schema
+}
+
+/// Adds the envelope's properties; returns the names that were there already.
+fn enveloped(schema: &mut Value) -> Vec<String> {
     let envelope = generate::<Envelope>(SchemaSettings::draft2020_12().for_serialize());
     let properties = envelope.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
-    merge_properties(&mut schema, properties);
+    let shadowed = merge_properties(schema, properties);
     if let Some(object) = schema.as_object_mut() {
         object.insert("required".into(), json!(["success", "message", "metadata"]));
         object.remove("additionalProperties");
     }
-    (schema, required)
+    shadowed
 }
 
-fn merge_properties(schema: &mut Value, more: Map<String, Value>) {
-    let Some(object) = schema.as_object_mut() else { return };
-    let properties = object.entry("properties").or_insert_with(|| json!({}));
-    if let Some(properties) = properties.as_object_mut() {
-        properties.extend(more);
-    }
+/// Adds `more`; returns the names that were there already, which are the type's mistake: its field would be shadowed.
+fn merge_properties(schema: &mut Value, more: Map<String, Value>) -> Vec<String> {
+    let Some(object) = schema.as_object_mut() else { return Vec::new() };
+    let Some(properties) = object.entry("properties").or_insert_with(|| json!({})).as_object_mut() else {
+        return Vec::new();
+    };
+    more.into_iter()
+        .filter_map(|(name, property)| properties.insert(name.clone(), property).map(|_| name))
+        .collect()
 }
 
 /// A compiled schema.
@@ -202,7 +246,7 @@ mod tests {
 
     #[test]
     fn schemas_have_no_nulls_and_plain_enums() {
-        let schema = input::<Input>(true);
+        let schema = input::<Input>(true, false).0;
         assert_eq!(schema["properties"]["which"]["enum"], json!(["one", "two"]));
         assert_eq!(schema["properties"]["optional"]["enum"], json!(["one", "two"]));
         assert_eq!(schema["properties"]["maybe"]["type"], "integer");
@@ -212,9 +256,26 @@ mod tests {
         assert!(!schema.to_string().contains("null") && schema.get("description").is_none());
     }
 
+    /// Takes names that are the engine's.
+    #[derive(Serialize, Deserialize, JsonSchema)]
+    struct Greedy {
+        /// Not the tool's to say.
+        plan: String,
+        /// Nor this.
+        cursor: u8,
+    }
+
+    #[test]
+    fn names_of_the_engine_are_found_in_a_tools_types() {
+        assert_eq!(input::<Greedy>(true, true).1, ["plan", "cursor"]);
+        assert_eq!(input::<Greedy>(true, false).1, ["plan"]);
+        assert_eq!(output::<Greedy>().2, ["plan"]);
+        assert!(input::<Input>(true, true).1.is_empty());
+    }
+
     #[test]
     fn findings_name_the_place_and_not_the_value() {
-        let compiled = Compiled::new(&input::<Input>(true)).unwrap();
+        let compiled = Compiled::new(&input::<Input>(true, false).0).unwrap();
         let errors = compiled.errors(&json!({"which": "hunter2", "surprise": 1}), 8);
         assert_eq!(errors.len(), 2, "{errors:?}");
         assert!(errors.iter().all(|e| !e.contains("hunter2")), "{errors:?}");

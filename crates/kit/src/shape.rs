@@ -104,6 +104,17 @@ pub fn reply(mut envelope: Envelope, output: Map<String, Value>, budget: u64) ->
     Ok(Reply { envelope, output })
 }
 
+/// How many characters `field` of `output` may take in a result of `budget` tokens with this message.
+#[must_use]
+pub fn room(message: &str, output: &Map<String, Value>, field: &str, budget: u64) -> u64 {
+    /// What the envelope takes besides.
+    const ENVELOPE: u64 = 300;
+    let others = output.iter().filter(|(name, _)| *name != field);
+    let taken =
+        others.map(|(name, value)| (name.len() + value.to_string().chars().count() + 4) as u64).sum::<u64>();
+    chars(budget).saturating_sub(ENVELOPE + taken + message.chars().count() as u64)
+}
+
 /// The beginning of `text`, at most `most` characters, cut at a line's end.
 #[must_use]
 pub fn whole_lines(text: &str, most: usize) -> String {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use audit::record::ExecutionMode;
 use audit::{Body, Durability, Intent, Transcript, ledger};
+use contract::effect::Reverse;
 use contract::{CallId, Effect, Fault, Principal, TranscriptId};
 use exec::apply;
 
@@ -47,9 +48,11 @@ pub fn undo(
                 exec::diff::of(root, &proposal.plan.effects, &proposal.blobs, MAX_DIFF, &|t| cleaner.text(t));
             let mut effects: Vec<String> =
                 proposal.plan.effects.iter().map(|e| cleaner.text(&e.summary())).collect();
-            effects.extend(applied.receipt.commits.iter().map(|(name, _)| format!("delete branch {name}")));
-            let irreversible = applied.plan.effects.iter().filter(|e| !e.is_reversible());
-            effects.extend(irreversible.map(|e| format!("leave as it is: {}", cleaner.text(&e.summary()))));
+            effects.extend(applied.plan.effects.iter().filter_map(|effect| match effect.reverse() {
+                Reverse::Effect(_) => None,
+                Reverse::DeleteBranch(name) => Some(format!("delete branch {name}")),
+                Reverse::Irreversible => Some(format!("leave as it is: {}", cleaner.text(&effect.summary()))),
+            }));
             let result = if perform {
                 perform_undo(engine, &applied, &proposal, &id, principal).map(Some)
             } else {

@@ -7,9 +7,7 @@
 pub mod line;
 pub mod server;
 
-use std::sync::Arc;
-
-use kit::Engine;
+use kit::House;
 use rmcp::ServiceExt as _;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -30,19 +28,19 @@ pub enum ServeError {
 }
 
 /// Serves on standard input and output until the input ends or `stop` is cancelled.
-pub async fn serve_stdio(engine: Arc<Engine>, stop: CancellationToken) -> Result<(), ServeError> {
+pub async fn serve_stdio(house: House, stop: CancellationToken) -> Result<(), ServeError> {
     let (input, output) = rmcp::transport::stdio_pipes();
-    serve(engine, input, output, stop).await
+    serve(house, input, output, stop).await
 }
 
 /// Serves on any pair of streams.
 pub async fn serve(
-    engine: Arc<Engine>,
+    house: House,
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
-    let server = Server::new(engine, stop.child_token());
+    let server = Server::new(house, stop.child_token());
     let transport = LineTransport::new(input, output);
     match server.serve_with_ct(transport, stop).await {
         Ok(running) => match running.waiting().await {

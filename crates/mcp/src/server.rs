@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use contract::{CallId, Principal, Spec};
 use kit::call::Step;
-use kit::{Call, Done, Engine, Progress};
+use kit::{Call, Done, House, Progress};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
     CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation,
@@ -20,19 +20,21 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-/// What a model reads first, under 2 KB.
+/// What a model reads first; the guides of the families whose tools are offered follow it.
 const INSTRUCTIONS: &str = "\
 Gatewright does engineering work safely. Tools that change something rehearse by default: the result has a plan \
 with a diff and an id. Show the plan; to perform exactly it, call the tool again with the same arguments, \
 \"apply\": true and \"plan\": the id. If the result is `conflict`, rehearse again. Paths are relative to the root. \
 Errors say what to do next in `suggestions`. Everything is recorded; an applied plan can be undone by a person \
-with `gatewright undo`.
-- Design tokens to CSS, SCSS or JavaScript: tokens_build.";
+with `gatewright undo`.";
+
+/// The most that the instructions may take, in bytes: clients cut what is longer.
+const MAX_INSTRUCTIONS: usize = 2048;
 
 /// The server: tools over the engine, in both protocol eras.
 #[derive(Clone)]
 pub struct Server {
-    engine: Arc<Engine>,
+    house: Arc<House>,
     tools: Arc<Vec<Tool>>,
     stop: CancellationToken,
 }
@@ -60,11 +62,24 @@ fn tool(spec: &Spec) -> Tool {
 }
 
 impl Server {
-    /// A server over `engine`; when `stop` is cancelled, so are its calls.
+    /// A server over `house`; when `stop` is cancelled, so are its calls.
     #[must_use]
-    pub fn new(engine: Arc<Engine>, stop: CancellationToken) -> Self {
-        let tools = Arc::new(engine.registry().iter().map(|r| tool(r.spec())).collect());
-        Self { engine, tools, stop }
+    pub fn new(house: House, stop: CancellationToken) -> Self {
+        let tools = Arc::new(house.registry().iter().map(|r| tool(r.spec())).collect());
+        Self { house: Arc::new(house), tools, stop }
+    }
+
+    /// What a model reads first.
+    fn instructions(&self) -> String {
+        let mut text = INSTRUCTIONS.to_owned();
+        for guide in self.house.registry().guides() {
+            let line = format!("\n- {guide}");
+            if text.len() + line.len() > MAX_INSTRUCTIONS {
+                break;
+            }
+            text.push_str(&line);
+        }
+        text
     }
 
     /// The tools as they go over the wire.
@@ -122,7 +137,7 @@ impl ServerHandler for Server {
             .with_server_info(
                 Implementation::new("gatewright", env!("CARGO_PKG_VERSION")).with_title("Gatewright"),
             )
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(self.instructions())
     }
 
     async fn list_tools(
@@ -137,7 +152,7 @@ impl ServerHandler for Server {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let wire = self.engine.registry().resolve(name)?.spec().name.as_str();
+        let wire = self.house.registry().resolve(name)?.spec().name.as_str();
         self.tools.iter().find(|t| t.name == wire).cloned()
     }
 
@@ -157,14 +172,21 @@ impl ServerHandler for Server {
             id: CallId(context.id.to_string()),
             tool: request.name.to_string(),
             arguments: Value::Object(request.arguments.unwrap_or_default()),
-            principal: Principal::Local { uid: self.engine.uid() },
+            principal: Principal::Local { uid: self.house.first().uid() },
             cancel,
             progress: progress(&context),
         };
-        let done = self.engine.call(call).await;
+        let done = self.house.call(call).await;
         watch.abort();
         if done.unknown_tool {
-            let message = done.result.as_ref().err().map(|f| f.message.clone()).unwrap_or_default();
+            let message = done.result.as_ref().err().map(|fault| {
+                std::iter::once(&fault.message)
+                    .chain(&fault.suggestions)
+                    .cloned()
+                    .collect::<Vec<_>>()
+                    .join(". ")
+            });
+            let message = message.unwrap_or_default();
             return Err(ErrorData::invalid_params(message, None));
         }
         Ok(result(&done).into())

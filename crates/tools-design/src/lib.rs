@@ -13,6 +13,7 @@ pub const DESIGN: Toolset = Toolset("design");
 /// The tools.
 pub static FAMILY: Family = Family {
     name: "design",
+    guide: "Design tokens to CSS, SCSS or JavaScript: tokens_build.",
     toolsets: &[DESIGN],
     tools: &[Entry::change::<tools::tokens_build::TokensBuild>()],
     sections: &[SectionEntry::of::<tools::tokens_build::TokensSection>()],

@@ -17,6 +17,7 @@ mod step;
 
 use std::collections::BTreeMap;
 
+use contract::effect::Reverse;
 use contract::{
     Code, Digest, Effect, Fault, Observation, Plan, Precondition, Receipt, RelPath, State, TranscriptId,
 };
@@ -267,31 +268,37 @@ pub fn plan_undo(
     let mut effects = Vec::new();
     let mut blobs: BTreeMap<Digest, Vec<u8>> = BTreeMap::new();
     for effect in plan.effects.iter().rev() {
-        if let Some(change) = effect.change() {
+        let back = match effect.reverse() {
+            Reverse::Effect(back) => back,
+            // Branches are looked at by [`undo`]; what cannot be taken back is said by whoever shows the undo.
+            Reverse::DeleteBranch(_) | Reverse::Irreversible => continue,
+        };
+        if let Some(change) = back.change() {
             let now = view.state(&change.path)?;
-            if now != change.after {
+            if now == change.after {
+                // Somebody has taken it back already.
+                continue;
+            }
+            if now != change.before {
                 moved.push(Precondition {
                     path: change.path.to_string(),
                     why: format!("it is now {now}, which is later work"),
                 });
                 continue;
             }
-            let back = contract::effect::Change {
-                path: change.path.clone(),
-                before: change.after.clone(),
-                after: change.before.clone(),
-            };
-            if let State::File { digest, .. } = &back.after {
-                blobs.insert(*digest, state.blob(digest)?);
-            }
-            effects.push(match back.after {
-                State::Absent => Effect::Remove(back),
-                State::Symlink { .. } => Effect::Symlink(back),
-                _ => Effect::Put(back),
-            });
         }
+        for digest in back.blobs() {
+            blobs.insert(digest, state.blob(&digest)?);
+        }
+        effects.push(back);
     }
-    conflict(&moved)?;
+    if let Some(first) = moved.first() {
+        let message = format!("{}: {}; nothing was changed", first.path, first.why);
+        let fault = moved.iter().fold(Fault::new(Code::Conflict, message), |fault, m| fault.about(&*m.path));
+        return Err(fault.suggest(
+            "Undo the later work first, or put the file back as the call left it; `gatewright audit tail` lists the calls.",
+        ));
+    }
     let mut proposal = Draft::default().into_proposal(
         &view,
         plan.tool.clone(),

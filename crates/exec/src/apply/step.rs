@@ -6,7 +6,7 @@ use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{
     Dir, MetadataExt as _, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _,
 };
-use contract::{Code, Fault, FileMode, RelPath, State};
+use contract::{Code, Fault, RelPath, State};
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,9 @@ impl Step {
                 options.write(true).create_new(true).mode(mode.bits()).follow(FollowSymlinks::No);
                 let mut file = parent.open_with(&self.temporary, &options).map_err(io)?;
                 file.write_all(&bytes).map_err(io)?;
-                if let State::File { mode: old, .. } = &self.before {
+                // Exactly what the plan says, whatever the process's own mask.
+                file.set_permissions(Permissions::from_mode(mode.bits())).map_err(io)?;
+                if let State::File { .. } = &self.before {
                     let standing = parent.symlink_metadata(self.name()).map_err(io)?;
                     if standing.nlink() > 1 {
                         let message = format!("{}: it has {} hard links", self.path, standing.nlink());
@@ -67,14 +69,6 @@ impl Step {
                             .about(self.path.as_str())
                             .suggest("Break the link first: copy the file and move the copy over it."));
                     }
-                    // What the owner chose stays, apart from the bit that the plan changes: who may read may execute.
-                    let standing_bits = standing.mode() & 0o7777;
-                    let bits = match (old == mode, mode) {
-                        (true, _) => standing_bits,
-                        (false, FileMode::Executable) => standing_bits | (standing_bits & 0o444) >> 2,
-                        (false, FileMode::Regular) => standing_bits & !0o111,
-                    };
-                    file.set_permissions(Permissions::from_mode(bits)).map_err(io)?;
                     if rustix::process::geteuid().is_root() {
                         let owner = Some(rustix::fs::Uid::from_raw(standing.uid()));
                         let group = Some(rustix::fs::Gid::from_raw(standing.gid()));

@@ -174,7 +174,7 @@ fn modes_are_kept_across_a_change() {
         .unwrap();
     assert!(matches!(
         plan.effects[0].change().unwrap().before,
-        State::File { mode: FileMode::Executable, .. }
+        State::File { mode, .. } if mode.bits() == 0o750
     ));
     place.apply(&plan).unwrap();
     let mode = || fs::metadata(place.path("run.sh")).unwrap().permissions().mode() & 0o7777;
@@ -182,6 +182,12 @@ fn modes_are_kept_across_a_change() {
     fs::set_permissions(place.path("run.sh"), fs::Permissions::from_mode(0o600)).unwrap();
     let plan =
         place.plan(|draft, view| draft.put(view, &path("run.sh"), b"new".to_vec(), FileMode::Executable));
-    place.apply(&plan.unwrap()).unwrap();
+    let done = place.apply(&plan.unwrap()).unwrap();
     assert_eq!(mode(), 0o700, "a private file stays private");
+    place.undo(&done).unwrap();
+    assert_eq!(mode(), 0o600, "undo restores the exact bits");
+    let plan = place.plan(|draft, view| draft.remove(view, &path("run.sh"))).unwrap();
+    let done = place.apply(&plan).unwrap();
+    place.undo(&done).unwrap();
+    assert_eq!(mode(), 0o600, "also of a file that was removed");
 }

@@ -68,6 +68,15 @@ impl Place {
         apply(&self.root, &self.state, plan, &transcript, None, &CancellationToken::new())
     }
 
+    fn undo(&self, applied: &Applied) -> Result<Applied, Fault> {
+        let proposal = apply::plan_undo(&self.root, &self.state, applied)?;
+        for (digest, bytes) in &proposal.blobs {
+            self.state.put_blob(digest, bytes)?;
+        }
+        let transcript = TranscriptId::random().unwrap();
+        apply::undo(&self.root, &self.state, applied, &proposal.plan, &transcript)
+    }
+
     /// No temporary file and no journal is left.
     fn assert_tidy(&self) {
         let mut open = vec![self.path("")];

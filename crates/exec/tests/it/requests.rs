@@ -59,7 +59,10 @@ fn a_request_goes_out_last_with_a_uuid_v4_as_its_idempotency_key() {
     let (host, heard) = server(&["HTTP/1.1 201 Created\r\ncontent-length: 2\r\n\r\nok"]);
     let place = Place::new(&[]);
     let plan = plan(&place, &host);
-    assert_eq!(plan.effects.last().map(contract::Effect::is_reversible), Some(false));
+    assert_eq!(
+        plan.effects.last().map(contract::Effect::reverse),
+        Some(contract::effect::Reverse::Irreversible)
+    );
     let egress = Egress::new(vec![host.clone()], true).with_credential(&host, "authorization", "Bearer ours");
     let applied = apply(&place, &plan, &egress).unwrap();
     let Some(Outcome::Answered { status, key, body }) = applied.request else { panic!("{applied:?}") };

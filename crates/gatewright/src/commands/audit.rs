@@ -15,13 +15,14 @@ use serde_json::{Value, json};
 use super::{CommandError, CommandResult, find, print_json};
 use crate::cli::{AuditCommand, ExportFormat, Format};
 use crate::compose;
+use crate::roots::Asked;
 use crate::term::{self, BAD, BOLD, DIM, GOOD, NOTE};
 
 /// The exit code when an anchor was required and none matched.
 const UNANCHORED: u8 = 3;
 
-pub fn run(root: Option<&Path>, command: AuditCommand) -> CommandResult {
-    let root = compose::root(root)?;
+pub fn run(asked: &Asked, command: AuditCommand) -> CommandResult {
+    let root = asked.first()?;
     let state = compose::state(root.as_deref())?;
     match command {
         AuditCommand::Verify { anchor, key, require_anchor, ledger, output } => {

@@ -1,32 +1,34 @@
 //! `gatewright call`.
 
 use std::io::IsTerminal as _;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{CallId, Fault, Key, Principal, Spec, Status};
+use contract::{CallId, Fault, Key, PlanId, Principal, Spec, Status};
 use indicatif::{ProgressBar, ProgressStyle};
-use kit::{Call, Done, Progress};
+use kit::house::ROOT;
+use kit::{Call, Done, House, Progress};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{CommandError, CommandResult, runtime};
 use crate::cli::CallArgs;
 use crate::compose::{self, Offer};
+use crate::roots::Asked;
 use crate::term::{self, BOLD, DIM, GOOD, NOTE};
 
-pub fn run(root: Option<&Path>, args: &CallArgs) -> CommandResult {
-    let (engine, _) = compose::engine(root, &Offer::default())?;
-    let tool = engine.registry().resolve(&args.tool).ok_or_else(|| {
+pub fn run(asked: &Asked, args: &CallArgs) -> CommandResult {
+    let house = compose::house(asked, &Offer::default())?;
+    let tool = house.registry().resolve(&args.tool).ok_or_else(|| {
         let fault = Fault::new(contract::Code::NotFound, format!("there is no tool {:?}", args.tool));
-        match engine.registry().closest(&args.tool) {
+        match house.registry().closest(&args.tool) {
             Some(close) => fault.suggest(format!("Did you mean `{close}`?")),
             None => fault.suggest("`gatewright tools` lists them."),
         }
     })?;
-    let Parsed { arguments, as_json } = parse(tool.spec(), &args.rest)?;
+    let Parsed { mut arguments, as_json } = parse(tool.spec(), &args.rest)?;
+    whole_plan_id(&house, &mut arguments)?;
     let runtime = runtime()?;
     let done = runtime.block_on(async {
         let (progress, bar) = bar(as_json);
@@ -41,18 +43,18 @@ pub fn run(root: Option<&Path>, args: &CallArgs) -> CommandResult {
             id: CallId(format!("cli-{}", Key::random().map(|k| k.to_string()).unwrap_or_default())),
             tool: args.tool.clone(),
             arguments: Value::Object(arguments),
-            principal: Principal::Local { uid: engine.uid() },
+            principal: Principal::Local { uid: house.first().uid() },
             cancel,
             progress,
         };
-        let done = engine.call(call).await;
+        let done = house.call(call).await;
         bar.finish_and_clear();
         done
     });
     if as_json {
         say!("{}", done.to_value());
     } else {
-        show(&args.tool, &done);
+        show(args, &done);
     }
     Ok(match &done.result {
         Ok(reply) if reply.envelope.success => ExitCode::SUCCESS,
@@ -81,7 +83,40 @@ fn bar(quiet: bool) -> (Progress, ProgressBar) {
     (progress, bar)
 }
 
-fn show(tool: &str, done: &Done) {
+/// People name a plan by the beginning of its id.
+fn whole_plan_id(house: &House, arguments: &mut Map<String, Value>) -> Result<(), Fault> {
+    let Some(Value::String(named)) = arguments.get("plan") else { return Ok(()) };
+    let root = arguments.get(ROOT).and_then(Value::as_str);
+    let meant = house.engines().find(|e| root.is_some() && e.root().map(|r| r.name()) == root);
+    let id = meant.unwrap_or(house.first()).state().plan_named(named)?;
+    arguments.insert("plan".into(), json!(id));
+    Ok(())
+}
+
+/// The command that applies exactly what `args` rehearsed.
+fn apply_command(args: &CallArgs, plan: PlanId) -> String {
+    let mut words = vec!["gatewright".to_owned(), "call".to_owned(), args.tool.clone()];
+    let mut rest = args.rest.iter().peekable();
+    while let Some(word) = rest.next() {
+        match word.split_once('=').map_or(word.as_str(), |(flag, _)| flag) {
+            "--dry-run" | "--apply" => drop(rest.next_if(|w| matches!(w.as_str(), "true" | "false"))),
+            _ => words.push(quoted(word)),
+        }
+    }
+    words.extend(["--apply".to_owned(), "--plan".to_owned(), plan.to_string()]);
+    words.join(" ")
+}
+
+/// `word` as a shell reads it back.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./,=:@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+fn show(args: &CallArgs, done: &Done) {
     match &done.result {
         Err(fault) => term::fault(fault),
         Ok(reply) => {
@@ -98,7 +133,7 @@ fn show(tool: &str, done: &Done) {
                 }
                 if reply.envelope.status == Status::Proposed {
                     say!("\n{NOTE}A rehearsal: nothing was changed.{NOTE:#} To do exactly this:");
-                    say!("  gatewright call {tool} … --apply --plan {}", plan.id);
+                    say!("  {}", apply_command(args, plan.id));
                 }
             }
             if let Some(cut) = &reply.envelope.truncated {
@@ -188,7 +223,14 @@ fn field(
     if kind == "boolean" {
         let explicit =
             inline.or_else(|| words.next_if(|w| matches!(w.as_str(), "true" | "false")).map(String::as_str));
-        arguments.insert(name, json!(explicit.is_none_or(|w| w == "true")));
+        let value = match explicit {
+            None | Some("true") => true,
+            Some("false") => false,
+            Some(other) => {
+                return Err(CommandError::Usage(format!("--{flag} is true or false, not {other:?}")));
+            }
+        };
+        arguments.insert(name, json!(value));
         return Ok(());
     }
     let text = match inline {
@@ -222,4 +264,27 @@ fn camel(flag: &str) -> String {
         out.push_str(chars.as_str());
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_that_applies_reads_back_as_it_was_meant() {
+        let words = |rest: &[&str]| CallArgs {
+            tool: "t".into(),
+            rest: rest.iter().map(|w| (*w).to_owned()).collect(),
+        };
+        let plan = PlanId::from_digest(contract::Digest::ZERO);
+        let args =
+            words(&["--source", "it's here/*.json", "--dry-run", "--apply", "false", "--platforms=css,js"]);
+        let zeros = "0".repeat(64);
+        assert_eq!(
+            apply_command(&args, plan),
+            format!(
+                "gatewright call t --source 'it'\\''s here/*.json' --platforms=css,js --apply --plan plan_{zeros}"
+            )
+        );
+    }
 }

@@ -1,12 +1,12 @@
 //! `gatewright doctor`.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use ::audit::Ledger;
 use exec::StateDir;
 
 use super::CommandResult;
+use crate::roots::Asked;
 use crate::term::{BAD, BOLD, GOOD, NOTE};
 use crate::{compose, config};
 
@@ -17,8 +17,8 @@ struct Check {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "commands have one type")]
-pub fn run(asked: Option<&Path>) -> CommandResult {
-    let root = compose::root(asked);
+pub fn run(asked: &Asked) -> CommandResult {
+    let root = asked.first();
     let checks = [
         Check { what: "root", how: root_check(&root) },
         Check {
@@ -56,7 +56,7 @@ fn root_check(root: &Root) -> Result<String, (String, String)> {
     }
 }
 
-fn config_check(root: Option<&Path>) -> Result<String, (String, String)> {
+fn config_check(root: Option<&std::path::Path>) -> Result<String, (String, String)> {
     let config = config::load(root)
         .map_err(|e| (e.to_string(), "`gatewright config schema` prints what is understood".to_owned()))?;
     match config.inert.as_slice() {

@@ -16,7 +16,8 @@ use clap::CommandFactory as _;
 use contract::Fault;
 
 use crate::cli::{Cli, Command, ConfigCommand, PlanCommand};
-use crate::{compose, config};
+use crate::config;
+use crate::roots::Asked;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +54,8 @@ pub type CommandResult = Result<ExitCode, CommandError>;
 
 /// Runs a command.
 pub fn run(cli: Cli) -> CommandResult {
-    let root = cli.root.as_deref();
+    let asked = Asked(cli.root);
+    let root = &asked;
     init_logging(matches!(cli.command, Command::Serve(_)));
     match cli.command {
         Command::Serve(args) => serve::run(root, args),
@@ -95,8 +97,8 @@ fn print_json(value: &serde_json::Value) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_config(root: Option<&std::path::Path>) -> CommandResult {
-    let root = compose::root_path(root);
+fn show_config(asked: &Asked) -> CommandResult {
+    let root = asked.first_path();
     let config = config::load(root.as_deref()).map_err(|e| CommandError::Usage(e.to_string()))?;
     let user = config::user_path().map(|p| p.display().to_string()).unwrap_or_default();
     print_json(&serde_json::json!({
@@ -104,6 +106,7 @@ fn show_config(root: Option<&std::path::Path>) -> CommandResult {
         "policy": { "user": config.policy.user, "project": config.policy.project },
         "limits": config.limits,
         "egress": config.egress,
+        "roots": config.roots,
         "sections": config.settings.overlaid(&config.project).sections(),
         "inert": config.inert,
     }))

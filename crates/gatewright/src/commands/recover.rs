@@ -1,6 +1,5 @@
 //! `gatewright recover`.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use contract::{Code, Fault};
@@ -8,10 +7,11 @@ use contract::{Code, Fault};
 use super::CommandResult;
 use crate::cli::RecoverArgs;
 use crate::compose;
+use crate::roots::Asked;
 use crate::term::{BAD, GOOD};
 
-pub fn run(root: Option<&Path>, args: &RecoverArgs) -> CommandResult {
-    let root = compose::root(root)?.ok_or_else(|| Fault::new(Code::NoRoot, "there is no root to recover"))?;
+pub fn run(asked: &Asked, args: &RecoverArgs) -> CommandResult {
+    let root = asked.first()?.ok_or_else(|| Fault::new(Code::NoRoot, "there is no root to recover"))?;
     let state = compose::state(Some(&root))?;
     if args.accept {
         let accepted = exec::apply::accept_blocked(&state)?;

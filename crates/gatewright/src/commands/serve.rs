@@ -1,6 +1,5 @@
 //! `gatewright serve`.
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use tokio::signal::unix::{SignalKind, signal};
@@ -9,11 +8,12 @@ use tokio_util::sync::CancellationToken;
 use super::{CommandError, CommandResult, runtime};
 use crate::cli::ServeArgs;
 use crate::compose::{self, Offer};
+use crate::roots::Asked;
 
-pub fn run(root: Option<&Path>, args: ServeArgs) -> CommandResult {
+pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
     let offer = Offer { toolsets: args.toolsets, read_only: args.read_only };
-    let (engine, _) = compose::engine(root, &offer)?;
-    if engine.registry().is_empty() {
+    let house = compose::house(asked, &offer)?;
+    if house.registry().is_empty() {
         return Err(CommandError::Usage("no tool is left to offer: check --toolsets and --read-only".into()));
     }
     let runtime = runtime()?;
@@ -29,8 +29,8 @@ pub fn run(root: Option<&Path>, args: ServeArgs) -> CommandResult {
             }
             stopper.cancel();
         });
-        tracing::info!(tools = engine.registry().len(), "serving on standard input and output");
-        mcp::serve_stdio(engine, stop).await.map_err(std::io::Error::other)
+        tracing::info!(tools = house.registry().len(), "serving on standard input and output");
+        mcp::serve_stdio(house, stop).await.map_err(std::io::Error::other)
     });
     // A read of standard input may be pending in the background; nothing is lost by leaving it.
     runtime.shutdown_background();

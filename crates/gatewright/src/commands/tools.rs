@@ -18,7 +18,7 @@ fn cost(spec: &Spec) -> u64 {
 }
 
 pub fn run(args: &ToolsArgs) -> CommandResult {
-    let registry = compose::registry(&Offer::default())?;
+    let registry = compose::registry(&Offer::default(), &[])?;
     if let Some(name) = &args.name {
         let tool = registry.resolve(name).ok_or_else(|| {
             let fault = Fault::new(contract::Code::NotFound, format!("there is no tool {name:?}"));
@@ -32,7 +32,7 @@ pub fn run(args: &ToolsArgs) -> CommandResult {
         if args.output == Format::Json {
             return print_json(&json!({ "tool": spec, "examples": examples }));
         }
-        show(spec, &examples);
+        show(spec, examples);
         return Ok(ExitCode::SUCCESS);
     }
     if args.output == Format::Json {

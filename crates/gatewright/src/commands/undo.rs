@@ -1,18 +1,18 @@
 //! `gatewright undo` and `gatewright plan show`.
 
-use std::path::Path;
 use std::process::ExitCode;
 
-use contract::{Effect, Principal, State};
+use contract::{Effect, Principal};
 use serde_json::json;
 
-use super::{CommandError, CommandResult, find, print_json};
+use super::{CommandResult, find, print_json};
 use crate::cli::{Format, UndoArgs};
-use crate::compose::{self, Offer};
+use crate::compose;
+use crate::roots::Asked;
 use crate::term::{self, BOLD, GOOD, NOTE};
 
-pub fn run(root: Option<&Path>, args: &UndoArgs) -> CommandResult {
-    let (engine, _) = compose::engine(root, &Offer::default())?;
+pub fn run(asked: &Asked, args: &UndoArgs) -> CommandResult {
+    let engine = compose::engine(asked)?;
     let entries = find::entries(engine.state())?;
     // `last` means the last thing that an agent did; an undo is itself undone by its id.
     let undoable = |t: &::audit::Transcript| {
@@ -38,15 +38,13 @@ pub fn run(root: Option<&Path>, args: &UndoArgs) -> CommandResult {
 }
 
 /// The whole diff of a rehearsed plan.
-pub fn show_plan(root: Option<&Path>, id: &str) -> CommandResult {
-    let id = id.parse().map_err(|e: contract::id::BadPlanId| CommandError::Usage(e.to_string()))?;
-    let (engine, _) = compose::engine(root, &Offer::default())?;
+pub fn show_plan(asked: &Asked, id: &str) -> CommandResult {
+    let engine = compose::engine(asked)?;
+    let id = engine.state().plan_named(id)?;
     let file = engine.state().plan(&id, &Principal::Local { uid: engine.uid() })?;
     let mut blobs = std::collections::BTreeMap::new();
-    for change in file.plan.effects.iter().filter_map(Effect::change) {
-        if let State::File { digest, .. } = change.after {
-            blobs.insert(digest, engine.state().blob(&digest)?);
-        }
+    for digest in file.plan.effects.iter().flat_map(Effect::blobs) {
+        blobs.insert(digest, engine.state().blob(&digest)?);
     }
     say!("{BOLD}{id}{BOLD:#}\n{} · planned {} · expires {}\n", file.plan.tool, file.planned, file.expires);
     let cleaner = engine.cleaner();

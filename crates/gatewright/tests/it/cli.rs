@@ -214,3 +214,56 @@ fn completions_the_manual_and_the_quickstart_work() {
         assert!(shown.contains(expected), "{expected}: {shown}");
     }
 }
+
+#[test]
+fn several_named_roots_are_told_apart_and_each_has_a_record_of_its_own() {
+    let place = Place::new();
+    let other = place.scratch.path().join("other");
+    std::fs::create_dir_all(other.join("tokens")).unwrap();
+    std::fs::write(other.join("tokens/base.json"), super::TOKENS.replace("space", "gap")).unwrap();
+    let named = format!("other={}", other.display());
+    let args = ["--root", &named, "call", "tokens_build", "--source", "tokens", "--platforms", "css"];
+    let with = |more: &[&'static str]| args.iter().copied().chain(more.iter().copied()).collect::<Vec<_>>();
+    let first = place.json(&with(&["--output", "json"]));
+    assert!(first["plan"]["diff"].as_str().unwrap().contains("--space-s"), "the first is meant by default");
+    let applied = place.json(&with(&["--root", "other", "--apply", "--output", "json"]));
+    assert!(applied["plan"]["diff"].as_str().unwrap().contains("--gap-s"), "{applied}");
+    assert!(exists(&other.join("artifacts")) && !exists(&place.root().join("artifacts")));
+    let (code, message) = place.fails(&with(&["--root", "third"]));
+    assert!(code == 2 && message.contains("root"), "{message}");
+    // Where there is one root, no tool takes the argument.
+    let (_, message) =
+        place.fails(&["call", "tokens_build", "--source", "tokens", "--platforms", "css", "--root", "x"]);
+    assert!(message.contains("has no --root"), "{message}");
+    // The user's configuration names further roots; a read-only one is not written to.
+    std::fs::create_dir_all(place.scratch.path().join("config/gatewright")).unwrap();
+    let toml = format!("[roots.library]\npath = '{}'\nread-only = true\n", other.display());
+    std::fs::write(place.scratch.path().join("config/gatewright/config.toml"), toml).unwrap();
+    let call =
+        ["call", "tokens_build", "--source", "tokens/base.json", "--platforms", "css", "--root", "library"];
+    let (code, message) = place.fails(&[&call[..], &["--apply"]].concat());
+    assert!(code == 1 && message.contains("read-only"), "{message}");
+}
+
+#[test]
+fn what_is_shown_to_people_can_be_typed_back() {
+    let place = Place::new();
+    let call = ["call", "tokens_build", "--source", "tokens", "--platforms", "css"];
+    let shown = place.ok(&call);
+    let line = shown.lines().find(|l| l.contains("--apply --plan plan_")).unwrap().trim();
+    assert!(
+        line.starts_with("gatewright call tokens_build --source tokens --platforms css --apply"),
+        "{line}"
+    );
+    let id = line.rsplit(' ').next().unwrap();
+    let short = &id[..16];
+    assert!(place.ok(&["plan", "show", short]).contains(id));
+    assert!(place.fails(&["plan", "show", "plan_zz"]).1.contains("there is no plan"));
+    let (code, message) = place.fails(&[&call[..], &["--apply=nein"]].concat());
+    assert!(code == 2 && message.contains("--apply is true or false"), "{message}");
+    place.ok(&[&call[..], &["--plan", short, "--apply"]].concat());
+    // What somebody has taken back already is no obstacle.
+    std::fs::remove_dir_all(place.root().join("artifacts")).unwrap();
+    place.ok(&["undo", "last"]);
+    assert!(place.fails(&["undo", "last"]).1.contains("no such call"));
+}

@@ -1,6 +1,7 @@
 //! A real engine over a real directory, with nothing mocked.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,7 +16,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::call::{Call, Done};
 use crate::desk::Services;
+use crate::erased::Tool;
 use crate::family::Family;
+use crate::kinds::Foreign;
 use crate::limits::Limiter;
 use crate::pipeline::{Engine, Parts};
 use crate::registry::Registry;
@@ -38,6 +41,8 @@ pub struct Setup {
     pub services: Services,
     /// What sends requests.
     pub sender: Option<Arc<dyn exec::request::Sender>>,
+    /// Tools of others.
+    pub foreign: Vec<Arc<dyn Foreign>>,
     /// Whether calls are counted and queued.
     pub limited: bool,
 }
@@ -62,10 +67,14 @@ impl Bench {
         let state = StateDir::at(scratch.path().join("state")).unwrap();
         let ledger = Ledger::open(&state.ledger()).unwrap();
         let redactor = Redactor::new(&[], ledger.tag_key()).unwrap();
+        let mut registry = Registry::new(families, |_| true).unwrap();
+        for tool in setup.foreign {
+            registry.add(Arc::new(Tool::foreign(tool))).unwrap();
+        }
         let engine = Engine::new(Parts {
-            registry: Registry::new(families, |_| true).unwrap(),
+            registry: Arc::new(registry),
             policy: setup.policy,
-            limiter: Limiter::new(setup.limited),
+            limiter: Arc::new(Limiter::new(setup.limited)),
             redactor,
             ledger,
             root: Some(root),
@@ -135,7 +144,7 @@ impl Bench {
         all
     }
 
-    /// Every file and link below the root, with its bytes.
+    /// Every file and link below the root, with its bytes; a file's begin with its mode.
     pub fn snapshot(&self) -> BTreeMap<String, Vec<u8>> {
         let mut files = BTreeMap::new();
         collect(&self.root(), &self.root(), &mut files);
@@ -155,7 +164,9 @@ fn collect(root: &Path, dir: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
             files
                 .insert(name, std::fs::read_link(&path).unwrap().to_string_lossy().into_owned().into_bytes());
         } else {
-            files.insert(name, std::fs::read(&path).unwrap());
+            let mut content = format!("{:04o}\n", metadata.permissions().mode() & 0o7777).into_bytes();
+            content.extend(std::fs::read(&path).unwrap());
+            files.insert(name, content);
         }
     }
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::family::Family;
 use crate::registry::Registry;
+use crate::schema::Compiled;
 use crate::testing::bench::{Bench, Setup};
 
 /// Checks everything that can be said about a family without running its tools. `crate_dir` is the family's crate.
@@ -24,7 +25,8 @@ pub fn check(family: &Family, crate_dir: &Path) {
         one(spec, family);
         contract_is_current(spec, crate_dir);
         for example in registered.tool.examples() {
-            assert!(registered.input.errors(&example, 8).is_empty(), "{}: {example}", spec.name);
+            let misfits = registered.misfits(example, 8).expect("the input schema compiles");
+            assert!(misfits.is_empty(), "{}: {example}: {misfits:?}", spec.name);
         }
         assert!(!registered.tool.examples().is_empty(), "{} has no example", spec.name);
         assert!(
@@ -69,8 +71,8 @@ fn one(spec: &Spec, family: &Family) {
     }
     assert_eq!(spec.input_schema["additionalProperties"], false, "{name}");
     assert_eq!(spec.output_schema["required"], json!(["success", "message", "metadata"]), "{name}");
-    let changes = matches!(spec.kind, Kind::Change | Kind::Run);
-    assert_eq!(spec.input_schema["properties"].get("apply").is_some(), changes, "{name}: apply");
+    let rehearsed = spec.kind.is_rehearsed();
+    assert_eq!(spec.input_schema["properties"].get("apply").is_some(), rehearsed, "{name}: apply");
     assert_eq!(spec.annotations.read_only_hint, spec.kind == Kind::Read, "{name}: hints follow the kind");
 }
 
@@ -132,7 +134,8 @@ pub fn change(family: &Family, tool: &str, files: &[(&str, &str)], arguments: &V
     for field in &spec.required_when_completed {
         assert!(value.get(field).is_some(), "{tool}: {field} is missing from a completed reply");
     }
-    let invalid = registered.output.errors(&value, 8);
+    let output = Compiled::new(&spec.output_schema).expect("the output schema compiles");
+    let invalid = output.errors(&value, 8);
     assert!(invalid.is_empty(), "{tool}: the reply does not fit its schema: {invalid:?}");
     let after = bench.snapshot();
     for (path, bytes) in &after {

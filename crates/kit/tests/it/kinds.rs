@@ -3,11 +3,18 @@
 use std::sync::Mutex;
 
 use contract::{Fault, FileMode, Toolset};
+use exec::run::Command;
 use gatewright_kit as kit;
-use kit::{Answer, Change, ChangeDesk, Define, Doc, Entry, Family, Read, ReadDesk, Record, RecordDesk};
+use kit::erased::Boxed;
+use kit::kinds::Definition;
+use kit::limits::Limits;
+use kit::{
+    Answer, Change, ChangeDesk, Define, Doc, Entry, Family, Foreign, ForeignDesk, Read, ReadDesk, Record,
+    RecordDesk, Run, RunDesk,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 const SPECIMENS: Toolset = Toolset("specimens");
 const DOC: Doc = Doc("//! Specimen.\n//!\n//! Does what its test needs and nothing else.\n");
@@ -32,7 +39,7 @@ pub(crate) struct Output {
 }
 
 macro_rules! specimen {
-    ($tool:ident, $name:literal) => {
+    ($tool:ident, $name:literal $(, $more:item)*) => {
         #[derive(Default)]
         pub(crate) struct $tool;
 
@@ -42,6 +49,7 @@ macro_rules! specimen {
             const NAME: &'static str = $name;
             const TOOLSET: Toolset = SPECIMENS;
             const DOC: Doc = DOC;
+            $($more)*
 
             fn examples() -> Vec<Value> {
                 vec![json!({})]
@@ -53,6 +61,40 @@ macro_rules! specimen {
 specimen!(Looks, "looks");
 specimen!(Changes, "changes");
 specimen!(Remembers, "remembers");
+specimen!(Gathers, "gathers", const PROGRAMS: &'static [&'static str] = &["sort", "wc"];);
+specimen!(Runs, "runs", const PROGRAMS: &'static [&'static str] = &["sh", "touch"];);
+
+/// Answers with a list.
+#[derive(Default)]
+pub(crate) struct Lists;
+
+/// What the listing specimen answers.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Listed {
+    /// The entries.
+    entries: Vec<String>,
+}
+
+impl Define for Lists {
+    type Input = Input;
+    type Output = Listed;
+    const NAME: &'static str = "lists";
+    const TOOLSET: Toolset = SPECIMENS;
+    const DOC: Doc = DOC;
+    const LIST: Option<&'static str> = Some("entries");
+
+    fn examples() -> Vec<Value> {
+        vec![json!({ "limit": 3 })]
+    }
+}
+
+impl Read for Lists {
+    async fn read(&self, input: Input, _desk: ReadDesk) -> Result<Answer<Listed>, Fault> {
+        let width = if input.how.as_deref() == Some("wide") { 1000 } else { 1 };
+        let entries = (0..100).map(|n| format!("{n:0width$}")).collect();
+        Ok(Answer::new("100 entries".into(), Listed { entries }))
+    }
+}
 
 #[expect(clippy::unnecessary_wraps, reason = "what a tool returns")]
 fn answer(text: impl Into<String>) -> Result<Answer<Output>, Fault> {
@@ -104,6 +146,82 @@ impl Change for Changes {
     }
 }
 
+/// A tool that changes something from what two programs say.
+impl Change for Gathers {
+    const IDEMPOTENT: bool = true;
+    const DESTRUCTIVE: bool = true;
+
+    async fn plan(&self, input: Input, desk: ChangeDesk) -> Result<Answer<Output>, Fault> {
+        let name = input.path.unwrap_or_else(|| "file".into());
+        let path = exec::view::path_argument(&name)?;
+        let workshop = desk.workshop().await?;
+        let text = desk
+            .blocking(move |desk| {
+                desk.view().read(&path)?;
+                let sorted = workshop.run(&Command::new("sort", &["--output", &name, "--", &name]))?;
+                let counted = workshop.run(&Command::new("wc", &["-l", "--", &name]))?;
+                if !sorted.is_success() || !counted.is_success() {
+                    return Err(Fault::new(contract::Code::ToolExecutionFailed, counted.stderr.text()));
+                }
+                desk.put(&path, workshop.read(&path)?, FileMode::Regular)?;
+                Ok(counted.stdout.text())
+            })
+            .await?;
+        answer(text.trim().to_owned())
+    }
+}
+
+/// A tool whose programs' writes are what it proposes.
+impl Run for Runs {
+    const IDEMPOTENT: bool = true;
+    const DESTRUCTIVE: bool = true;
+
+    async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
+        let how =
+            input.how.unwrap_or_else(|| "printf 'new\\n' > made && rm -f gone && chmod 0711 file".into());
+        let ran = match how.as_str() {
+            // A program that it does not declare.
+            "undeclared" => desk.run(Command::new("cat", &["file"])).await?,
+            "missing" => desk.run(Command::new("touch", &["--reference=/nowhere", "x"])).await?,
+            // The specimen is the test's own; no shipped tool starts a shell.
+            script => desk.run(Command::new("sh", &["-c", script])).await?,
+        };
+        let mut answer = answer(format!("{:?} {}{}", ran.exit, ran.stdout.text(), ran.stderr.text()))?;
+        answer.success = ran.is_success();
+        Ok(answer)
+    }
+}
+
+/// A tool of somebody else's, with its own schemas.
+pub(crate) struct Upstream;
+
+impl Foreign for Upstream {
+    fn definition(&self) -> Definition {
+        Definition {
+            name: contract::ToolName::new("upstream_echo").unwrap(),
+            title: "Echo".into(),
+            description: "Answers what it is told.".into(),
+            toolset: SPECIMENS.0.into(),
+            input_schema: json!({
+                "type": "object", "properties": { "say": { "type": "string" } }, "required": ["say"],
+                "additionalProperties": false
+            }),
+            output_schema: Some(json!({ "type": "object", "properties": { "said": { "type": "string" } } })),
+            limits: Limits::DEFAULT,
+        }
+    }
+
+    fn call(&self, arguments: Value, desk: ForeignDesk) -> Boxed<Result<Answer<Map<String, Value>>, Fault>> {
+        Box::pin(async move {
+            desk.progress(1.0, None, "asked upstream");
+            // A name of the envelope's is only a field of its own result.
+            let result = json!({ "said": arguments["say"], "success": false });
+            let output = json!({ "result": result }).as_object().cloned().unwrap_or_default();
+            Ok(Answer::new(format!("as {}", desk.principal().label()), output))
+        })
+    }
+}
+
 /// The store of the recording specimen.
 pub(crate) trait Notes: Send + Sync {
     /// Appends a note and says how many there are.
@@ -133,8 +251,16 @@ impl Record for Remembers {
 
 pub(crate) static FAMILY: Family = Family {
     name: "specimens",
+    guide: "What tests need: looks.",
     toolsets: &[SPECIMENS],
-    tools: &[Entry::read::<Looks>(), Entry::change::<Changes>(), Entry::record::<Remembers>()],
+    tools: &[
+        Entry::read::<Looks>(),
+        Entry::read::<Lists>(),
+        Entry::change::<Changes>(),
+        Entry::change::<Gathers>(),
+        Entry::run::<Runs>(),
+        Entry::record::<Remembers>(),
+    ],
     sections: &[],
 };
 
@@ -148,4 +274,11 @@ fn the_laws_of_change_hold_for_every_file_effect() {
             &json!({ "how": how }),
         );
     }
+}
+
+#[test]
+fn the_laws_of_change_hold_for_tools_that_start_programs() {
+    let files = [("file", "b\na\n"), ("gone", "x")];
+    kit::testing::laws::change(&FAMILY, "gathers", &files, &json!({ "path": "file" }));
+    kit::testing::laws::change(&FAMILY, "runs", &files, &json!({}));
 }

@@ -13,7 +13,7 @@ use kit::testing::bench::Setup;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::kinds::{FAMILY, InMemory, Notes};
+use super::kinds::{FAMILY, InMemory, Notes, Upstream};
 
 fn bench() -> Bench {
     Bench::new(&[&FAMILY], &[("file", "content")])
@@ -165,4 +165,144 @@ fn the_ledger_that_cannot_be_written_refuses_the_call() {
     let fault = bench.fault("changes", json!({ "how": "new", "apply": true }));
     assert_eq!(fault.code, Code::LedgerUnavailable);
     assert_eq!(std::fs::read_to_string(bench.root().join("file")).unwrap(), "content", "nothing was applied");
+}
+
+#[test]
+fn what_programs_write_is_a_proposal_and_never_the_root() {
+    let bench = Bench::new(&[&FAMILY], &[("file", "old\n"), ("gone", "x"), ("kept", "k")]);
+    let before = bench.snapshot();
+    let reply = bench.reply("runs", json!({}));
+    assert_eq!(bench.snapshot(), before);
+    assert_eq!(
+        reply.envelope.plan.unwrap().effects,
+        ["replace file (4 bytes)", "create made (4 bytes)", "remove gone"]
+    );
+    let findings = bench.reply("runs", json!({ "how": "echo red >&2; exit 3" }));
+    assert!(!findings.envelope.success && findings.envelope.message.contains("Code(3) red"));
+    assert!(findings.envelope.plan.unwrap().effects.is_empty());
+    let outside = bench.root().join("../outside");
+    for (how, code) in [
+        ("undeclared", Code::Internal),
+        ("mkfifo pipe", Code::ToolExecutionFailed),
+        ("mkdir -p .git && echo x > .git/config", Code::ToolExecutionFailed),
+        ("ln -s ../../outside out", Code::ToolExecutionFailed),
+    ] {
+        assert_eq!(bench.fault("runs", json!({ "how": how, "apply": true })).code, code, "{how}");
+    }
+    assert!(!outside.exists());
+    assert_eq!(bench.snapshot(), before);
+    let scratch = bench.engine.state().path().join("scratch");
+    assert_eq!(std::fs::read_dir(scratch).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn a_program_gets_an_environment_of_its_own_and_dies_with_its_call() {
+    let bench = bench();
+    let shown = bench.reply("runs", json!({ "how": "env | cut -d= -f1 | sort | tr '\\n' ' '" }));
+    let names: Vec<&str> = shown.envelope.message.split_whitespace().skip(1).collect();
+    assert_eq!(names, ["HOME", "LANG", "NO_COLOR", "PATH", "PWD", "TERM", "TMPDIR", "TZ"]);
+    let mut call = bench.request("runs", json!({ "how": "sleep 30 & sleep 30" }));
+    let cancel = CancellationToken::new();
+    call.cancel = cancel.clone();
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        cancel.cancel();
+    });
+    let began = std::time::Instant::now();
+    assert_eq!(bench.make(call).result.unwrap_err().code, Code::Cancelled);
+    assert!(began.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn a_file_that_changes_under_a_run_is_a_conflict() {
+    let bench = bench();
+    let call = bench.request("runs", json!({ "how": "sleep 1; echo mine > file", "apply": true }));
+    let file = bench.root().join("file");
+    let writer = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(400));
+        std::fs::write(file, "theirs").unwrap();
+    });
+    assert_eq!(bench.make(call).result.unwrap_err().code, Code::Conflict);
+    writer.join().unwrap();
+    assert_eq!(std::fs::read_to_string(bench.root().join("file")).unwrap(), "theirs");
+}
+
+#[test]
+fn a_foreign_tool_is_held_to_its_own_schema_and_cannot_pass_for_ours() {
+    let setup = Setup { foreign: vec![Arc::new(Upstream)], ..Setup::default() };
+    let bench = Bench::with(&[&FAMILY], &[], setup);
+    let reply = bench.reply("upstream_echo", json!({ "say": "hello" }));
+    assert_eq!(reply.output["result"]["said"], "hello");
+    assert!(reply.envelope.success, "its own `success` stands in its result");
+    assert_eq!(bench.fault("upstream_echo", json!({ "say": 1 })).code, Code::InvalidArgument);
+    assert_eq!(
+        bench.fault("upstream_echo", json!({ "say": "x", "apply": true })).code,
+        Code::InvalidArgument
+    );
+    let spec = bench.engine.registry().resolve("upstream_echo").unwrap().spec().clone();
+    assert!(!spec.annotations.read_only_hint && spec.annotations.open_world_hint);
+    assert_eq!(bench.transcripts().len(), 3);
+}
+
+#[test]
+fn a_list_is_paged_and_a_cursor_belongs_to_its_call() {
+    let bench = bench();
+    let first = bench.reply("lists", json!({ "limit": 30 }));
+    assert_eq!(first.output["entries"].as_array().unwrap().len(), 30);
+    assert_eq!(first.envelope.metadata.results_count, Some(100));
+    let (mut cut, mut seen) = (first.envelope.truncated, 30);
+    while let Some(truncated) = cut {
+        assert_eq!(truncated.total, 100);
+        let next = bench.reply("lists", json!({ "limit": 30, "cursor": truncated.next }));
+        assert_eq!(next.output["entries"][0], format!("{seen}"));
+        seen += next.output["entries"].as_array().unwrap().len();
+        cut = next.envelope.truncated;
+    }
+    assert_eq!(seen, 100);
+    let wide = bench.reply("lists", json!({ "how": "wide" }));
+    assert!(wide.envelope.metadata.tokens_used <= kit::shape::BUDGET);
+    let truncated = wide.envelope.truncated.unwrap();
+    assert_eq!(truncated.shown, wide.output["entries"].as_array().unwrap().len() as u64);
+    assert!((5..50).contains(&truncated.shown));
+    let stale = bench.fault("lists", json!({ "how": "other", "cursor": truncated.next }));
+    assert!(stale.code == Code::InvalidArgument && stale.message.contains("another call"), "{stale:?}");
+    let unknown = bench.fault("lists", json!({ "cursor": format!("cursor_{}", "0".repeat(32)) }));
+    assert!(unknown.code == Code::NotFound && unknown.suggestions[0].contains("without `cursor`"));
+    assert_eq!(bench.fault("lists", json!({ "limit": 0 })).code, Code::InvalidArgument);
+}
+
+#[test]
+fn no_more_calls_of_a_tool_run_at_once_than_its_limit_says() {
+    let bench = Bench::with(&[&FAMILY], &[("file", "x")], Setup { limited: true, ..Setup::default() });
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let most = usize::try_from(kit::limits::Limits::DEFAULT.at_once).unwrap();
+    runtime.block_on(async {
+        let cancel = CancellationToken::new();
+        let waiting: Vec<_> = (0..most)
+            .map(|_| {
+                let mut call = bench.request("looks", json!({ "how": "wait" }));
+                call.cancel = cancel.clone();
+                let engine = Arc::clone(&bench.engine);
+                tokio::spawn(async move { engine.call(call).await })
+            })
+            .collect();
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let engine = Arc::clone(&bench.engine);
+        let mut next = tokio::spawn({
+            let call = bench.request("looks", json!({}));
+            async move { engine.call(call).await }
+        });
+        let early = tokio::time::timeout(Duration::from_millis(300), &mut next).await;
+        assert!(early.is_err(), "one more than the limit waits");
+        // A call that waits for its turn can be cancelled.
+        let mut queued = bench.request("looks", json!({}));
+        queued.cancel = CancellationToken::new();
+        queued.cancel.cancel();
+        assert_eq!(bench.engine.call(queued).await.result.unwrap_err().code, Code::Cancelled);
+        cancel.cancel();
+        for call in waiting {
+            assert_eq!(call.await.unwrap().result.unwrap_err().code, Code::Cancelled);
+        }
+        assert!(next.await.unwrap().result.is_ok(), "its turn comes");
+    });
 }

@@ -1,0 +1,125 @@
+//! What is gathered about a call while it goes through the pipeline: it becomes the call's transcript.
+
+use std::time::Instant;
+
+use audit::record::ExecutionMode;
+use audit::{Redactor, Transcript, ledger};
+use contract::{Digest, Fault, PlanId, Reply, TranscriptId, canonical};
+use serde_json::Value;
+
+use crate::call::Call;
+use crate::shape::{self, Cleaner};
+
+/// Most bytes of arguments that a transcript keeps; larger ones are named by digest.
+const MAX_ARGUMENTS: usize = 256 * 1024;
+
+/// Most bytes of text that a transcript keeps of each stream and of the diff.
+pub(crate) const MAX_STREAM: usize = 64 * 1024;
+
+/// Deepest nesting of arguments that a transcript keeps as it is.
+const MAX_DEPTH: usize = 48;
+
+/// What was gathered so far.
+pub(crate) struct Notes {
+    pub(crate) id: TranscriptId,
+    pub(crate) started: Instant,
+    pub(crate) tool: String,
+    pub(crate) mode: ExecutionMode,
+    pub(crate) decision: String,
+    pub(crate) plan: Option<PlanId>,
+    pub(crate) definition: Option<Digest>,
+    pub(crate) effects: Vec<String>,
+    pub(crate) diff: String,
+    pub(crate) artifacts: Vec<String>,
+    pub(crate) unknown_tool: bool,
+    /// Whether the call is recorded: all are, but for repeated refusals of a limit.
+    pub(crate) record: bool,
+    started_at: String,
+    arguments: Value,
+    redactions: Vec<String>,
+}
+
+impl Notes {
+    /// What is known before the first step.
+    pub(crate) fn begin(call: &Call, id: TranscriptId, redactor: &Redactor, cleaner: &Cleaner<'_>) -> Self {
+        let redacted = redactor.value(&call.arguments);
+        let size = redacted.value.to_string().len();
+        let arguments = if size > MAX_ARGUMENTS {
+            let digest = Digest::of(redacted.value.to_string().as_bytes());
+            serde_json::json!({ "omitted": format!("{size} bytes"), "digest": digest })
+        } else {
+            exact(&redacted.value, 0)
+        };
+        Self {
+            id,
+            started: Instant::now(),
+            started_at: ledger::now(),
+            tool: cleaner.text(&shape::bounded(&call.tool, 256)),
+            arguments,
+            redactions: redacted.redactions,
+            mode: ExecutionMode::DryRun,
+            decision: "refused before policy".into(),
+            plan: None,
+            definition: None,
+            effects: Vec::new(),
+            diff: String::new(),
+            artifacts: Vec::new(),
+            unknown_tool: false,
+            record: true,
+        }
+    }
+
+    /// The transcript of a call that ended with `result`.
+    pub(crate) fn into_transcript(
+        self,
+        call: &Call,
+        root: Option<&str>,
+        result: &Result<Reply, Fault>,
+    ) -> Transcript {
+        let (message, error) = match result {
+            Ok(reply) => (reply.envelope.message.as_str(), None),
+            Err(fault) => ("", Some(fault.clone())),
+        };
+        Transcript {
+            id: self.id,
+            tool_call_id: call.id.clone(),
+            timestamp_start: self.started_at,
+            timestamp_end: ledger::now(),
+            tool_name: self.tool,
+            tool_args: self.arguments,
+            execution_mode: self.mode,
+            exit_code: None,
+            stdout: shape::bounded(message, MAX_STREAM),
+            stderr: error.as_ref().map(|f| shape::bounded(&f.message, MAX_STREAM)).unwrap_or_default(),
+            artifacts: self.artifacts,
+            redactions: self.redactions,
+            principal: call.principal.label(),
+            decision: self.decision,
+            plan_id: self.plan,
+            definition_hash: self.definition,
+            confinement: "none".into(),
+            error,
+            root: root.map(str::to_owned),
+            effects: self.effects,
+            diff: self.diff,
+        }
+    }
+}
+
+/// Numbers that have no exact double, and what is nested too deep, become text: a record reads back as it was written.
+fn exact(value: &Value, depth: usize) -> Value {
+    match value {
+        Value::Number(n) => {
+            #[expect(clippy::cast_precision_loss, reason = "compared with the bound itself")]
+            let safe =
+                n.as_f64().is_some_and(|f| f.fract() != 0.0 || f.abs() <= canonical::MAX_SAFE_INTEGER as f64);
+            if safe { value.clone() } else { Value::String(n.to_string()) }
+        }
+        Value::Array(_) | Value::Object(_) if depth >= MAX_DEPTH => Value::String(value.to_string()),
+        Value::Array(items) => items.iter().map(|v| exact(v, depth + 1)).collect(),
+        Value::Object(map) => {
+            Value::Object(map.iter().map(|(k, v)| (k.clone(), exact(v, depth + 1))).collect())
+        }
+        other => other.clone(),
+    }
+}

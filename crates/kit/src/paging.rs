@@ -1,0 +1,152 @@
+//! Pages of a list: what was asked for, what is shown, and the handle that goes on.
+//!
+//! A cursor is random, belongs to the principal that got it and to the call that it came from, and expires.
+
+use contract::{Code, Digest, Fault, Principal, Truncated};
+use exec::StateDir;
+use exec::handle::Handle;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::kinds::List;
+
+/// Which part of a list a call asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Page {
+    /// Entries before the first that is wanted.
+    pub offset: u64,
+    /// Most entries wanted.
+    pub limit: u64,
+}
+
+impl Default for Page {
+    fn default() -> Self {
+        Self { offset: 0, limit: u64::MAX }
+    }
+}
+
+/// Where a call may go on, as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Kept {
+    tool: String,
+    arguments: Digest,
+    offset: u64,
+}
+
+/// The handles' kind.
+const KIND: &str = "cursor";
+
+/// The offset that `cursor` stands for, when it came from the same call of the same caller.
+pub(crate) fn resume(
+    state: &StateDir,
+    cursor: &str,
+    tool: &str,
+    arguments: Digest,
+    owner: &Principal,
+) -> Result<u64, Fault> {
+    let renew = |fault: Fault| fault.suggest(format!("Call {tool} again without `cursor`."));
+    let kept: Kept = state.handle(KIND, cursor, owner).map_err(|fault| match fault.code {
+        Code::NotFound => {
+            renew(Fault::new(Code::NotFound, "there is no such cursor: it expired, or never was"))
+        }
+        _ => fault,
+    })?;
+    if kept.tool != tool || kept.arguments != arguments {
+        let message = "the cursor was made by another call";
+        return Err(
+            renew(Fault::invalid(message)).suggest("Pass the same arguments as before, with `cursor`.")
+        );
+    }
+    Ok(kept.offset)
+}
+
+/// Cuts the list of `output` to `page` and to at most `most` characters, and says what was cut.
+///
+/// The handle that goes on is kept for `owner`. At least one entry is shown, so that going on ends.
+pub(crate) fn cut(
+    output: &mut Map<String, Value>,
+    list: &List,
+    page: Page,
+    most: u64,
+    go_on: impl FnOnce(u64) -> Result<Handle, Fault>,
+) -> Result<Option<Truncated>, Fault> {
+    let Some(Value::Array(entries)) = output.get_mut(&list.field) else { return Ok(None) };
+    let before = page.offset.saturating_sub(list.offset).min(entries.len() as u64);
+    entries.drain(..usize::try_from(before).unwrap_or(usize::MAX));
+    let (mut shown, mut used) = (0, 0);
+    for entry in entries.iter() {
+        used += entry.to_string().chars().count() as u64 + 1;
+        if shown > 0 && (used > most || shown as u64 >= page.limit) {
+            break;
+        }
+        shown += 1;
+    }
+    entries.truncate(shown);
+    let end = list.offset + before + shown as u64;
+    if end >= list.total {
+        // The last page of several is a part too, though nothing follows it.
+        return Ok(None);
+    }
+    let handle = go_on(end)?;
+    Ok(Some(Truncated { shown: shown as u64, total: list.total, next: handle.to_string() }))
+}
+
+/// Keeps the handle of `tool`'s list from `offset` on.
+pub(crate) fn keep(
+    state: &StateDir,
+    tool: &str,
+    arguments: Digest,
+    offset: u64,
+    owner: &Principal,
+) -> Result<Handle, Fault> {
+    state.keep_handle(KIND, owner, &Kept { tool: tool.to_owned(), arguments, offset })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn output(count: u64) -> (Map<String, Value>, List) {
+        let entries: Vec<Value> = (0..count).map(|n| json!({ "n": n })).collect();
+        let map = json!({ "entries": entries, "other": 1 }).as_object().unwrap().clone();
+        (map, List { field: "entries".into(), total: count, offset: 0 })
+    }
+
+    fn handle(_: u64) -> Result<Handle, Fault> {
+        Handle::random(KIND)
+    }
+
+    #[test]
+    fn a_list_is_cut_to_its_page_and_says_how_to_go_on() {
+        let (mut map, list) = output(10);
+        let mut next = 0;
+        let cut = cut(&mut map, &list, Page { offset: 3, limit: 4 }, 10_000, |end| {
+            next = end;
+            handle(end)
+        });
+        let cut = cut.unwrap().unwrap();
+        assert_eq!(map["entries"], json!([{"n": 3}, {"n": 4}, {"n": 5}, {"n": 6}]));
+        assert_eq!((cut.shown, cut.total, next), (4, 10, 7));
+    }
+
+    #[test]
+    fn a_list_over_its_budget_gives_way_entry_by_entry_and_always_moves() {
+        let (mut map, list) = output(10);
+        let said = cut(&mut map, &list, Page::default(), 20, handle).unwrap().unwrap();
+        assert_eq!((said.shown, map["entries"].as_array().unwrap().len()), (2, 2));
+        let (mut map, list) = output(10);
+        assert_eq!(cut(&mut map, &list, Page::default(), 1, handle).unwrap().unwrap().shown, 1);
+    }
+
+    #[test]
+    fn the_last_page_has_no_next() {
+        let (mut map, list) = output(5);
+        assert_eq!(cut(&mut map, &list, Page { offset: 3, limit: 50 }, 10_000, handle).unwrap(), None);
+        assert_eq!(map["entries"].as_array().unwrap().len(), 2);
+        let (mut map, list) = output(5);
+        assert_eq!(cut(&mut map, &list, Page { offset: 9, limit: 50 }, 10_000, handle).unwrap(), None);
+        assert_eq!(map["entries"], json!([]));
+    }
+}

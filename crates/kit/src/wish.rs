@@ -1,0 +1,74 @@
+//! What a caller asks for besides the tool's own arguments, taken out of them once they fit the schema.
+
+use contract::{Digest, Fault, PlanId, Principal, canonical};
+use exec::StateDir;
+use serde_json::{Map, Value};
+
+use crate::call::Call;
+use crate::paging::{self, Page};
+use crate::registry::Registered;
+
+/// What the caller asked for.
+#[derive(Debug)]
+pub(crate) struct Wish {
+    /// Perform it.
+    pub(crate) apply: bool,
+    /// Exactly this plan.
+    pub(crate) plan: Option<PlanId>,
+    /// This part of the list.
+    pub(crate) page: Page,
+    /// The digest of the tool's own arguments.
+    pub(crate) arguments: Digest,
+}
+
+/// Checks the arguments against the tool's schema and takes out what is not the tool's own.
+pub(crate) fn validate(tool: &Registered, call: &Call, state: &StateDir) -> Result<(Value, Wish), Fault> {
+    let name = &tool.spec().name;
+    let errors = tool.misfits(&call.arguments, 8)?;
+    if !errors.is_empty() {
+        return Err(Fault::invalid(format!("{name}: {}", errors.join("; "))).suggest(format!(
+            "The input schema of {name} says what it takes; `gatewright tools {name}` shows it with examples."
+        )));
+    }
+    let mut own = call.arguments.as_object().cloned().unwrap_or_default();
+    let mut wish = Wish { apply: false, plan: None, page: Page::default(), arguments: Digest::ZERO };
+    // Which root was meant is settled by now: it chose the engine.
+    own.remove(crate::house::ROOT);
+    if tool.spec().kind.is_rehearsed() {
+        let apply = own.remove("apply").and_then(|v| v.as_bool());
+        if let Some(plan) = own.remove("plan") {
+            let text = plan.as_str().unwrap_or_default();
+            wish.plan = Some(text.parse().map_err(|e| Fault::invalid(format!("plan: {e}")))?);
+        }
+        // Naming a reviewed plan asks for it, unless `apply` says otherwise.
+        wish.apply = apply.unwrap_or(wish.plan.is_some());
+    }
+    let asked = tool.tool.list().map(|_| (own.remove("limit"), own.remove("cursor")));
+    wish.arguments = digest(&own)?;
+    if let Some((limit, cursor)) = asked {
+        wish.page = page(limit, cursor, name.as_str(), wish.arguments, state, &call.principal)?;
+    }
+    Ok((Value::Object(own), wish))
+}
+
+fn page(
+    limit: Option<Value>,
+    cursor: Option<Value>,
+    tool: &str,
+    arguments: Digest,
+    state: &StateDir,
+    owner: &Principal,
+) -> Result<Page, Fault> {
+    let usual = crate::schema::default_limit().into();
+    let limit = limit.and_then(|v| v.as_u64()).unwrap_or(usual);
+    let offset = match cursor.as_ref().and_then(Value::as_str) {
+        None => 0,
+        Some(cursor) => paging::resume(state, cursor, tool, arguments, owner)?,
+    };
+    Ok(Page { offset, limit })
+}
+
+fn digest(arguments: &Map<String, Value>) -> Result<Digest, Fault> {
+    let bytes = canonical::to_vec(arguments).map_err(|e| Fault::internal(e.to_string()))?;
+    Ok(Digest::of(&bytes))
+}
