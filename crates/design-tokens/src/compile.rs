@@ -6,7 +6,6 @@ use crate::diagnostic::{At, Diagnostics};
 use crate::emit::{Output, Platform};
 use crate::extends;
 use crate::json;
-use crate::names;
 use crate::options::{ModeOptions, Options};
 use crate::resolve::{Tokens, resolve};
 use crate::resolver;
@@ -97,13 +96,13 @@ fn compile_here(
     options: &Options,
 ) -> Result<Compiled, Vec<Diagnostic>> {
     let mut diagnostics = Diagnostics::default();
-    let tokens = one(sources, sources.len(), &options.contexts, loader, &mut diagnostics);
+    let tokens = one(sources, sources.len(), &options.contexts, loader, options, &mut diagnostics);
     let mut modes = Vec::new();
     for mode in &options.modes {
         let mut contexts = options.contexts.clone();
         contexts.extend(mode.contexts.clone());
         let all: Vec<String> = sources.iter().chain(&mode.sources).cloned().collect();
-        let of_mode = one(&all, sources.len(), &contexts, loader, &mut diagnostics);
+        let of_mode = one(&all, sources.len(), &contexts, loader, options, &mut diagnostics);
         check_mode_only(&tokens, &of_mode, &mode.name, &mut diagnostics);
         let tokens = of_mode;
         modes.push(Mode { options: mode.clone(), tokens });
@@ -146,6 +145,7 @@ fn one(
     base: usize,
     contexts: &BTreeMap<String, String>,
     loader: &dyn Loader,
+    options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Tokens {
     let mut merged = Group::default();
@@ -175,7 +175,7 @@ fn one(
         merged.merge(group, diagnostics);
     }
     extends::expand(&mut merged, diagnostics);
-    resolve(&merged, diagnostics)
+    resolve(&merged, options, diagnostics)
 }
 
 fn check_options(options: &Options, diagnostics: &mut Diagnostics) {
@@ -200,8 +200,7 @@ fn check_options(options: &Options, diagnostics: &mut Diagnostics) {
 fn check_names(tokens: &Tokens, options: &Options, diagnostics: &mut Diagnostics) {
     let mut taken: BTreeMap<String, String> = BTreeMap::new();
     for (id, token) in tokens {
-        let name = names::name(&token.path, options);
-        for full in emit::names_of(&name, &token.value) {
+        for full in emit::names_of(&token.name, &token.value) {
             // Sass takes dashes and underscores for the same.
             let full = full.replace('_', "-");
             let reserved =
@@ -230,6 +229,27 @@ impl Compiled {
     /// The files for `platform`.
     pub fn emit(&self, platform: Platform, options: &Options) -> Result<Vec<Output>, String> {
         emit::emit(self, platform, options)
+    }
+
+    /// The files for several platforms, in their order; they are made at the same time.
+    pub fn emit_all(
+        &self,
+        platforms: &[Platform],
+        options: &Options,
+    ) -> Result<Vec<(Platform, Output)>, String> {
+        let made: Vec<Result<Vec<Output>, String>> = std::thread::scope(|scope| {
+            let spawn = |platform| scope.spawn(move || self.emit(platform, options));
+            let running: Vec<_> = platforms.iter().copied().map(spawn).collect();
+            running
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect()
+        });
+        let mut all = Vec::new();
+        for (platform, outputs) in platforms.iter().zip(made) {
+            all.extend(outputs?.into_iter().map(|output| (*platform, output)));
+        }
+        Ok(all)
     }
 
     fn check_contrast(&self, options: &Options, diagnostics: &mut Diagnostics) {

@@ -1,8 +1,11 @@
 //! What is wrong, where, and what to do about it.
 
+use std::cell::OnceCell;
 use std::fmt;
 
 use serde::Serialize;
+
+use crate::json;
 
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -42,27 +45,92 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Where something stands: a file's number and a byte offset.
+/// Where something stands: a file's number and a byte offset, or in a [numbered](Diagnostics::number) file the number of
+/// the node or key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct At {
     pub(crate) file: u32,
     pub(crate) offset: u32,
 }
 
+#[derive(Debug, Clone)]
+struct File {
+    name: String,
+    text: String,
+    places: Places,
+    /// Where lines begin and, in a numbered file, where the nodes stand; found when something is first said.
+    table: OnceCell<Table>,
+}
+
+/// What an [`At`] of a file says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Places {
+    Unread,
+    Offsets,
+    Numbers,
+}
+
+#[derive(Debug, Clone)]
+struct Table {
+    lines: Vec<usize>,
+    offsets: Vec<u32>,
+}
+
 /// All findings, and the texts that they point into.
 #[derive(Debug, Default, Clone)]
 pub struct Diagnostics {
-    files: Vec<(String, String)>,
+    files: Vec<File>,
     found: Vec<(At, Diagnostic)>,
+}
+
+impl File {
+    /// Line and column, from 1; columns are characters.
+    fn place(&self, at: u32) -> (u32, u32) {
+        let table = self.table.get_or_init(|| Table {
+            lines: std::iter::once(0).chain(self.text.match_indices('\n').map(|(i, _)| i + 1)).collect(),
+            offsets: if self.places == Places::Numbers { json::offsets(&self.text) } else { Vec::new() },
+        });
+        let offset = match self.places {
+            Places::Numbers => table.offsets.get(at as usize).copied().unwrap_or(0),
+            Places::Unread | Places::Offsets => at,
+        };
+        let offset = (offset as usize).min(self.text.len());
+        let line = table.lines.partition_point(|start| *start <= offset);
+        let start = table.lines.get(line.saturating_sub(1)).copied().unwrap_or(0);
+        let column = self.text.get(start..offset).map_or(0, |before| before.chars().count()) + 1;
+        (u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
+    }
 }
 
 impl Diagnostics {
     pub(crate) fn add_file(&mut self, name: &str, text: &str) -> u32 {
-        if let Some(known) = self.files.iter().position(|(n, _)| n == name) {
+        if let Some(known) = self.files.iter().position(|f| f.name == name) {
             return u32::try_from(known).unwrap_or(u32::MAX);
         }
-        self.files.push((name.to_owned(), text.to_owned()));
+        let (name, text) = (name.to_owned(), text.to_owned());
+        self.files.push(File { name, text, places: Places::Unread, table: OnceCell::new() });
         u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// From now on, places in `file` are the numbers of its nodes and keys.
+    pub(crate) fn number(&mut self, file: u32) {
+        self.set(file, Places::Numbers);
+    }
+
+    /// From now on, places in `file` are byte offsets.
+    pub(crate) fn keep_places(&mut self, file: u32) {
+        self.set(file, Places::Offsets);
+    }
+
+    /// Whether places in `file` are known to be byte offsets.
+    pub(crate) fn has_places(&self, file: u32) -> bool {
+        self.files.get(file as usize).is_some_and(|f| f.places == Places::Offsets)
+    }
+
+    fn set(&mut self, file: u32, places: Places) {
+        if let Some(file) = self.files.get_mut(file as usize) {
+            file.places = places;
+        }
     }
 
     pub(crate) fn error(
@@ -92,12 +160,9 @@ impl Diagnostics {
     }
 
     pub(crate) fn place(&self, at: At) -> (String, u32, u32) {
-        let Some((name, text)) = self.files.get(at.file as usize) else { return (String::new(), 1, 1) };
-        let offset = (at.offset as usize).min(text.len());
-        let before = text.get(..offset).unwrap_or(text);
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        (name.clone(), u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
+        let Some(file) = self.files.get(at.file as usize) else { return (String::new(), 1, 1) };
+        let (line, column) = file.place(at.offset);
+        (file.name.clone(), line, column)
     }
 
     /// Whether anything is an error.

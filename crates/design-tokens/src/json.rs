@@ -1,12 +1,13 @@
 //! JSON, JSON with comments and JSON5, parsed to a tree that knows where everything stands.
 
-use indexmap::IndexMap;
 use jsonc_parser::ast::{self, ObjectPropName};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 use serde_json::Value;
 
 use crate::diagnostic::{At, Diagnostics};
+use crate::resolve::Map;
+use crate::strict;
 
 /// Most bytes of one file.
 const MAX_FILE: usize = 64 * 1024 * 1024;
@@ -29,7 +30,7 @@ pub(crate) enum Kind {
 }
 
 /// Members in the order of the file; the key's place beside each.
-pub(crate) type Object = IndexMap<String, (At, Node)>;
+pub(crate) type Object = Map<(At, Node)>;
 
 impl Node {
     pub(crate) fn string(&self) -> Option<&str> {
@@ -97,21 +98,19 @@ pub(crate) fn parse(name: &str, text: &str, diagnostics: &mut Diagnostics) -> Op
         );
         return None;
     }
+    if !diagnostics.has_places(file)
+        && let Some((node, twice)) = strict::parse(file, text)
+    {
+        diagnostics.number(file);
+        for (at, name) in twice {
+            twice_here(at, &name, diagnostics);
+        }
+        return Some(node);
+    }
+    diagnostics.keep_places(file);
     let bom = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let loose = std::path::Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("json5"));
-    let options = ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        allow_loose_object_property_names: loose,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: loose,
-        allow_hexadecimal_numbers: loose,
-        allow_unary_plus_numbers: loose,
-        allow_bare_decimal_point_numbers: loose,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: loose,
-    };
-    let collect = CollectOptions { comments: CommentCollectionStrategy::Off, tokens: false };
+    let (options, collect) = syntax(loose);
     let mut convert = Convert { file, bom, diagnostics };
     match parse_to_ast(&text[bom..], &collect, &options) {
         Ok(parsed) => match parsed.value {
@@ -129,6 +128,37 @@ pub(crate) fn parse(name: &str, text: &str, diagnostics: &mut Diagnostics) -> Op
             None
         }
     }
+}
+
+fn syntax(loose: bool) -> (ParseOptions, CollectOptions) {
+    let options = ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: loose,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: loose,
+        allow_hexadecimal_numbers: loose,
+        allow_unary_plus_numbers: loose,
+        allow_bare_decimal_point_numbers: loose,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: loose,
+    };
+    (options, CollectOptions { comments: CommentCollectionStrategy::Off, tokens: false })
+}
+
+/// Where the nodes and keys of a plain JSON text stand, by their numbers.
+pub(crate) fn offsets(text: &str) -> Vec<u32> {
+    let (options, collect) = syntax(false);
+    let mut offsets = Vec::new();
+    if let Some(value) = parse_to_ast(text, &collect, &options).ok().and_then(|parsed| parsed.value) {
+        strict::offsets(&value, &mut offsets);
+    }
+    offsets
+}
+
+fn twice_here(at: At, name: &str, diagnostics: &mut Diagnostics) {
+    let message = format!("the name {name:?} stands here twice");
+    diagnostics.error(at, "duplicate-name", message, "keep one of them");
 }
 
 struct Convert<'d> {
@@ -151,7 +181,7 @@ impl Convert<'_> {
             ast::Value::NumberLit(n) => Kind::Number(self.number(at, n.value)),
             ast::Value::Array(a) => Kind::Array(a.elements.iter().map(|e| self.node(e)).collect()),
             ast::Value::Object(o) => {
-                let mut members = Object::with_capacity(o.properties.len());
+                let mut members = Object::with_capacity_and_hasher(o.properties.len(), foldhash::fast::RandomState::default());
                 for property in &o.properties {
                     let key_at = self.at(property.name.range().start);
                     let name = match &property.name {
@@ -160,8 +190,7 @@ impl Convert<'_> {
                     };
                     let node = self.node(&property.value);
                     if members.contains_key(&name) {
-                        let message = format!("the name {name:?} stands here twice");
-                        self.diagnostics.error(key_at, "duplicate-name", message, "keep one of them");
+                        twice_here(key_at, &name, self.diagnostics);
                     }
                     members.insert(name, (key_at, node));
                 }
@@ -187,5 +216,34 @@ impl Convert<'_> {
                 0.0
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_to_read_give_the_same_nodes_at_the_same_places() {
+        let text = r#" {"a": {"$value": "x\u00e9\n", "n": [1, -2.5e3, 0.1, 18446744073709551616, true, null]},
+            "b": {}, "a b": [[]], "dup": 1, "dup": 2 }"#;
+        let (mut strict, mut loose) = (Diagnostics::default(), Diagnostics::default());
+        let fast = parse("a.json", text, &mut strict).unwrap();
+        let slow = parse("a.json", &format!("{text}// a comment"), &mut loose).unwrap();
+        assert_eq!(fast.to_value(), slow.to_value());
+        fn places(node: &Node, diagnostics: &Diagnostics, out: &mut Vec<(String, u32, u32)>) {
+            out.push(diagnostics.place(node.at));
+            node.array().into_iter().flatten().for_each(|n| places(n, diagnostics, out));
+            for (at, below) in node.object().into_iter().flat_map(Map::values) {
+                out.push(diagnostics.place(*at));
+                places(below, diagnostics, out);
+            }
+        }
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        places(&fast, &strict, &mut a);
+        places(&slow, &loose, &mut b);
+        assert_eq!(a, b);
+        assert_eq!(strict.sorted(), loose.sorted());
+        assert_eq!((strict.sorted()[0].line, strict.sorted()[0].column), (2, 45));
     }
 }

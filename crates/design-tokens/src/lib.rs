@@ -27,6 +27,7 @@ mod options;
 mod reference;
 mod resolve;
 mod resolver;
+mod strict;
 mod tree;
 pub mod value;
 
@@ -34,4 +35,4 @@ pub use compile::{Compiled, Loader, Mode, Permutation, compile};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use emit::{Output, Platform, css_value, preview};
 pub use options::{Contrast, ModeOptions, Naming, Options, References};
-pub use resolve::{Token, Tokens};
+pub use resolve::{Map, Token, Tokens};

@@ -2,15 +2,22 @@
 
 use crate::options::{Naming, Options};
 
-/// The words of one part of a path: split at everything that is not a letter or digit, and before capitals.
-fn words(segment: &str) -> Vec<String> {
-    let mut out: Vec<String> = Vec::new();
+/// Calls `each` with the words of one part of a path: split at everything that is not a letter or digit, and before
+/// capitals; in lower case.
+fn words(segment: &str, mut each: impl FnMut(&str)) {
+    // Most names are one word as they stand.
+    if !segment.is_empty() && segment.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()) {
+        return each(segment);
+    }
+    let mut any = false;
     let mut word = String::new();
     let mut before: Option<char> = None;
     for c in segment.chars() {
         let splits = c.is_uppercase() && before.is_some_and(|b| b.is_lowercase() || b.is_ascii_digit());
         if (splits || !c.is_alphanumeric()) && !word.is_empty() {
-            out.push(std::mem::take(&mut word));
+            each(&word);
+            any = true;
+            word.clear();
         }
         if c.is_alphanumeric() {
             word.extend(c.to_lowercase());
@@ -18,45 +25,42 @@ fn words(segment: &str) -> Vec<String> {
         before = Some(c);
     }
     if !word.is_empty() {
-        out.push(word);
+        each(&word);
+    } else if !any {
+        // A name of nothing but signs would vanish: it keeps its spelling.
+        each(segment);
     }
-    out
 }
 
 /// The name of the token at `path`, without any escaping of the target language.
 pub(crate) fn name(path: &[String], options: &Options) -> String {
     let front = (!options.prefix.is_empty()).then_some(&options.prefix);
-    let parts = front.into_iter().chain(path.iter().filter(|s| *s != "$root"));
-    if options.naming == Naming::Preserve {
-        return parts.map(String::as_str).collect::<Vec<_>>().join("-");
-    }
-    let all: Vec<String> = parts
-        .flat_map(|part| {
-            let words = words(part);
-            // A name of nothing but signs would vanish: it keeps its spelling.
-            if words.is_empty() { vec![part.clone()] } else { words }
-        })
-        .collect();
-    match options.naming {
-        Naming::Snake => all.join("_"),
-        Naming::Camel => camel(&all),
-        Naming::Kebab | Naming::Preserve => all.join("-"),
-    }
-}
-
-fn camel(words: &[String]) -> String {
-    let mut out = String::new();
-    for (i, word) in words.iter().enumerate() {
-        let mut chars = word.chars();
-        match chars.next() {
-            Some(first) if i > 0 => {
-                out.extend(first.to_uppercase());
-                out.push_str(chars.as_str());
-            }
-            _ => out.push_str(word),
+    let parts = front.into_iter().chain(path.iter().filter(|s| *s != "$root")).map(String::as_str);
+    let mut out = String::with_capacity(path.iter().map(|p| p.len() + 2).sum());
+    let joined = |out: &mut String, separator: char, word: &str| {
+        if !out.is_empty() {
+            out.push(separator);
         }
+        out.push_str(word);
+    };
+    match options.naming {
+        Naming::Preserve => parts.for_each(|part| joined(&mut out, '-', part)),
+        Naming::Kebab => parts.for_each(|part| words(part, |word| joined(&mut out, '-', word))),
+        Naming::Snake => parts.for_each(|part| words(part, |word| joined(&mut out, '_', word))),
+        Naming::Camel => parts.for_each(|part| words(part, |word| camel(&mut out, word))),
     }
     out
+}
+
+fn camel(out: &mut String, word: &str) {
+    let mut chars = word.chars();
+    match chars.next() {
+        Some(first) if !out.is_empty() => {
+            out.extend(first.to_uppercase());
+            out.push_str(chars.as_str());
+        }
+        _ => out.push_str(word),
+    }
 }
 
 /// Escapes an identifier for CSS (CSSOM, "serialize an identifier"); after `--` or `$` a digit may come first.

@@ -6,6 +6,8 @@ use serde_json::Value as Json;
 
 use crate::diagnostic::{At, Diagnostics};
 use crate::json::{Kind, Node};
+use crate::names;
+use crate::options::Options;
 use crate::reference;
 use crate::tree::{Child, Deprecated, Dialect, Group, RawToken};
 use crate::value::color::Color;
@@ -22,6 +24,8 @@ pub(crate) const MAX_TOKENS: usize = 500_000;
 pub struct Token {
     /// The names from the root down; `$root` is one of them.
     pub path: Vec<String>,
+    /// What it is called in output, by the options, without any escaping of the target language.
+    pub name: String,
     /// Its type.
     pub ty: Type,
     /// Its value.
@@ -38,7 +42,10 @@ pub struct Token {
 }
 
 /// Tokens by their id (the path, joined with dots), in the order of the files.
-pub type Tokens = IndexMap<String, Token>;
+pub type Tokens = Map<Token>;
+
+/// A map by name in the order of the files. Its hash is keyed at random, as std's is, and faster.
+pub type Map<T> = IndexMap<String, T, foldhash::fast::RandomState>;
 
 /// A token as it is to be resolved.
 struct Entry<'t> {
@@ -57,26 +64,27 @@ enum Progress {
 }
 
 /// Resolves everything in `tree`.
-pub(crate) fn resolve(tree: &Group, diagnostics: &mut Diagnostics) -> Tokens {
-    let mut entries = IndexMap::new();
+pub(crate) fn resolve(tree: &Group, options: &Options, diagnostics: &mut Diagnostics) -> Tokens {
+    let mut entries = Map::default();
     flatten(tree, &mut Vec::new(), None, None, &mut entries, diagnostics);
     if entries.len() > MAX_TOKENS {
         let message = format!("{} tokens, at most {MAX_TOKENS} are built at once", entries.len());
         diagnostics.error(tree.at, "too-many-tokens", message, "build a part of the source");
-        return Tokens::new();
+        return Tokens::default();
     }
     let ids: Vec<String> = entries.keys().cloned().collect();
     let mut resolver =
-        Resolver { tree, entries, progress: IndexMap::new(), open: Vec::new(), diagnostics, plain: false };
+        Resolver { tree, entries, progress: Map::default(), open: Vec::new(), diagnostics, plain: false };
     for id in &ids {
         resolver.token(id);
     }
     let Resolver { entries, mut progress, .. } = resolver;
-    let mut tokens = Tokens::with_capacity(entries.len());
+    let mut tokens = Tokens::with_capacity_and_hasher(entries.len(), foldhash::fast::RandomState::default());
     for (id, entry) in entries {
         let Some(Progress::Done(done)) = progress.swap_remove(&id) else { continue };
         let (ty, value, alias) = *done;
         let token = Token {
+            name: names::name(&entry.path, options),
             path: entry.path,
             ty,
             value,
@@ -96,7 +104,7 @@ fn flatten<'t>(
     path: &mut Vec<String>,
     ty: Option<&'t (At, String)>,
     deprecated: Option<&Deprecated>,
-    out: &mut IndexMap<String, Entry<'t>>,
+    out: &mut Map<Entry<'t>>,
     diagnostics: &mut Diagnostics,
 ) {
     let ty = group.ty.as_ref().or(ty);
@@ -121,8 +129,8 @@ fn flatten<'t>(
 
 struct Resolver<'t, 'd> {
     tree: &'t Group,
-    entries: IndexMap<String, Entry<'t>>,
-    progress: IndexMap<String, Progress>,
+    entries: Map<Entry<'t>>,
+    progress: Map<Progress>,
     open: Vec<String>,
     diagnostics: &'d mut Diagnostics,
     /// Whether the token at hand is of an older dialect.

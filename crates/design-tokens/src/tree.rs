@@ -1,9 +1,9 @@
 //! Groups and tokens as the files have them, before anything is resolved.
 
-use indexmap::IndexMap;
 
 use crate::diagnostic::{At, Diagnostics};
 use crate::json::{Kind, Node, Object};
+use crate::resolve::Map;
 
 /// How a file spells tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(crate) struct Group {
     pub(crate) deprecated: Option<Deprecated>,
     pub(crate) extends: Option<(At, String)>,
     pub(crate) extensions: Option<Node>,
-    pub(crate) children: IndexMap<String, Child>,
+    pub(crate) children: Map<Child>,
 }
 
 /// What a group holds.

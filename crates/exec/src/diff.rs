@@ -44,6 +44,7 @@ pub fn of(
 ) -> Diff {
     let mut diff = Diff::default();
     for effect in effects {
+        let left = budget.saturating_sub(diff.text.len());
         let text = match effect {
             Effect::Branch(branch) => {
                 let mut text = format!("new branch {}\n", branch.name);
@@ -51,13 +52,14 @@ pub fn of(
                     let sign = if change.after == State::Absent { '-' } else { '+' };
                     text.push_str(&format!("{sign} {}\n", change.path));
                 }
-                text
+                (text, 0)
             }
-            Effect::Request(request) => format!("{} {}\n", request.method, request.url),
+            Effect::Request(request) => (format!("{} {}\n", request.method, request.url), 0),
             Effect::Put(c) | Effect::Remove(c) | Effect::Symlink(c) | Effect::Append(c) => {
-                one(root, c, blobs, clean)
+                one(root, c, blobs, left, clean)
             }
         };
+        let (text, unshown) = text;
         for line in text.lines() {
             diff.total += 1;
             diff.added += u64::from(line.starts_with('+') && !line.starts_with("+++ "));
@@ -68,16 +70,44 @@ pub fn of(
                 diff.shown += 1;
             }
         }
+        diff.total += unshown;
+        *(if text.contains("\n+++ /dev/null\n") { &mut diff.removed } else { &mut diff.added }) += unshown;
     }
     diff
+}
+
+/// How much more of a text than is shown is cleaned: whatever begins in what is shown ends in it.
+const MARGIN: usize = 64 * 1024;
+
+/// A text that is created or removed whole: no line of it needs comparing, and none that is not shown needs cleaning.
+/// The second value is how many lines are left out.
+fn whole(sign: char, text: &str, budget: usize, clean: &dyn Fn(&str) -> String) -> (String, u64) {
+    let lines = text.lines().count();
+    let enough = budget.saturating_add(MARGIN);
+    let end = (enough..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    let end = text[..end].rfind('\n').filter(|_| end < text.len()).map_or(end, |at| at + 1);
+    let left_out = text[end..].lines().count();
+    let range = if sign == '+' { format!("@@ -0,0 +1,{lines} @@") } else { format!("@@ -1,{lines} +0,0 @@") };
+    let mut shown = clean(&text[..end]).lines().fold(range, |mut all, line| {
+        all.push('\n');
+        all.push(sign);
+        all.push_str(line);
+        all
+    });
+    if !text.is_empty() && !text.ends_with('\n') && end == text.len() {
+        shown.push_str("\n\\ No newline at end of file");
+    }
+    shown.push('\n');
+    (shown, left_out as u64)
 }
 
 fn one(
     root: &Root,
     change: &Change,
     blobs: &BTreeMap<Digest, Vec<u8>>,
+    budget: usize,
     clean: &dyn Fn(&str) -> String,
-) -> String {
+) -> (String, u64) {
     let before = match &change.before {
         State::File { bytes, .. } if *bytes <= MAX_COMPARED => {
             jail::read(root.dir(), &change.path).ok().map(|(bytes, _)| bytes)
@@ -97,12 +127,27 @@ fn one(
         _ => format!("{side}/{}", change.path),
     };
     let (old, new) = (name("a", &change.before), name("b", &change.after));
+    let header = format!("--- {old}\n+++ {new}\n");
     let (Some(before), Some(after)) = (before, after) else {
-        return format!("--- {old}\n+++ {new}\n  large: {} becomes {}\n", change.before, change.after);
+        return (format!("{header}  large: {} becomes {}\n", change.before, change.after), 0);
     };
     let (Ok(before), Ok(after)) = (std::str::from_utf8(&before), std::str::from_utf8(&after)) else {
-        return format!("--- {old}\n+++ {new}\n  binary: {} becomes {}\n", change.before, change.after);
+        return (format!("{header}  binary: {} becomes {}\n", change.before, change.after), 0);
     };
+    match (before.is_empty(), after.is_empty()) {
+        (true, false) => {
+            let (text, left_out) = whole('+', after, budget, clean);
+            return (header + &text, left_out);
+        }
+        (false, true) => {
+            let (text, left_out) = whole('-', before, budget, clean);
+            return (header + &text, left_out);
+        }
+        (true, true) if change.before == State::Absent || change.after == State::Absent => {
+            return (header + "  an empty file\n", 0);
+        }
+        _ => {}
+    }
     let differ = before != after;
     let (before, after) = (clean(before), clean(after));
     let compared = TextDiff::configure()
@@ -111,8 +156,8 @@ fn one(
         .diff_lines(before.as_str(), after.as_str());
     let text = compared.unified_diff().context_radius(3).header(&old, &new).to_string();
     match (text.is_empty(), differ) {
-        (false, _) => text,
-        (true, true) => format!("--- {old}\n+++ {new}\n  only what is redacted here differs\n"),
-        (true, false) => format!("--- {old}\n+++ {new}\n  only the mode differs\n"),
+        (false, _) => (text, 0),
+        (true, true) => (header + "  only what is redacted here differs\n", 0),
+        (true, false) => (header + "  only the mode differs\n", 0),
     }
 }

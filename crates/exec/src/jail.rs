@@ -173,7 +173,7 @@ pub(crate) fn read_in(parent: &Dir, name: &str, path: &RelPath) -> Result<(Vec<u
     if !metadata.is_file() {
         return Err(refused(path, "not a regular file"));
     }
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(MAX_FILE)).unwrap_or(0) + 1);
     file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|e| fault(path, &e))?;
     if bytes.len() as u64 > MAX_FILE {
         return Err(Fault::new(Code::TooLarge, format!("{path} is larger than {} MiB", MAX_FILE >> 20)));

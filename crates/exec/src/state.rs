@@ -106,34 +106,45 @@ impl StateDir {
         self.dir.join("blobs").join(&hex[..2]).join(&hex[2..])
     }
 
-    /// Keeps `bytes` durably under their digest.
-    pub fn put_blob(&self, digest: &Digest, bytes: &[u8]) -> Result<(), Fault> {
+    /// Keeps `bytes` under their digest.
+    pub fn put_blob(&self, digest: &Digest, bytes: &[u8], durable: Durable) -> Result<(), Fault> {
         let path = self.blob_path(digest);
         if self.blob(digest).is_ok() {
             // It is needed anew: its time to expire begins again.
-            let touched = File::open(&path).and_then(|f| f.set_modified(std::time::SystemTime::now()));
+            let touched = File::open(&path).and_then(|file| {
+                file.set_modified(std::time::SystemTime::now())?;
+                // It may have been kept as what could be lost.
+                if durable == Durable::Yes { file.sync_all().and_then(|()| sync_above(&path)) } else { Ok(()) }
+            });
             return touched.map_err(|e| broken("blob store", &e));
         }
         let parent = path.parent().unwrap_or(&self.dir);
         DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(|e| broken("blob store", &e))?;
-        write_atomically(&path, bytes).map_err(|e| broken("blob store", &e))
+        write_atomically(&path, bytes, durable)
+            .and_then(|()| if durable == Durable::Yes { sync_path(&self.dir.join("blobs")) } else { Ok(()) })
+            .map_err(|e| broken("blob store", &e))
+    }
+
+    /// Fails when no bytes are kept under `digest`, without reading them.
+    pub(crate) fn expect_blob(&self, digest: &Digest) -> Result<(), Fault> {
+        if std::fs::symlink_metadata(self.blob_path(digest)).is_ok_and(|m| m.is_file()) {
+            return Ok(());
+        }
+        Err(expired())
     }
 
     /// Bytes that were kept, checked against their digest.
     pub fn blob(&self, digest: &Digest) -> Result<Vec<u8>, Fault> {
-        let gone = || {
-            Fault::new(Code::NotFound, "bytes that the plan needs have expired")
-                .suggest("Rehearse again: call the tool without `plan`.")
-        };
-        let bytes = read_private(&self.blob_path(digest)).map_err(|_| gone())?;
-        if Digest::of(&bytes) == *digest { Ok(bytes) } else { Err(gone()) }
+        let bytes = read_private(&self.blob_path(digest)).map_err(|_| expired())?;
+        if Digest::of(&bytes) == *digest { Ok(bytes) } else { Err(expired()) }
     }
 
-    /// Keeps a rehearsed plan with its bytes and the answer that goes with it.
+    /// Keeps a rehearsed plan with its bytes and the answer that goes with it. A power cut may lose it: then there is
+    /// no such plan, and whoever wanted it rehearses again. What an apply needs afterwards is made durable by the apply.
     pub fn keep_plan(&self, proposal: &Proposal, answer: serde_json::Value) -> Result<PlanId, Fault> {
         let id = proposal.plan.id().map_err(|e| Fault::internal(e.to_string()))?;
         for (digest, bytes) in &proposal.blobs {
-            self.put_blob(digest, bytes)?;
+            self.put_blob(digest, bytes, Durable::No)?;
         }
         let now = Timestamp::now();
         let expires = now.checked_add(PLAN_LIFETIME).map_err(|e| Fault::internal(e.to_string()))?;
@@ -143,7 +154,8 @@ impl StateDir {
             expires: format!("{expires:.3}"),
             answer,
         };
-        Self::write_json(&self.plan_path(&id), &file)?;
+        let bytes = serde_json::to_vec(&file).map_err(|e| Fault::internal(e.to_string()))?;
+        write_atomically(&self.plan_path(&id), &bytes, Durable::No).map_err(|e| broken("plan", &e))?;
         Ok(id)
     }
 
@@ -210,7 +222,8 @@ impl StateDir {
     /// Keeps displaced bytes of others where a person finds them; returns the file's name.
     pub(crate) fn salvage(&self, bytes: &[u8]) -> Result<String, Fault> {
         let name = Digest::of(bytes).short(16);
-        write_atomically(&self.dir.join("salvage").join(&name), bytes).map_err(|e| broken("salvage", &e))?;
+        write_atomically(&self.dir.join("salvage").join(&name), bytes, Durable::Yes)
+            .map_err(|e| broken("salvage", &e))?;
         Ok(name)
     }
 
@@ -224,7 +237,7 @@ impl StateDir {
 
     pub(crate) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Fault> {
         let bytes = serde_json::to_vec(value).map_err(|e| Fault::internal(e.to_string()))?;
-        write_atomically(path, &bytes).map_err(|e| broken("state", &e))
+        write_atomically(path, &bytes, Durable::Yes).map_err(|e| broken("state", &e))
     }
 
     pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
@@ -294,8 +307,26 @@ pub(crate) fn sync_path(dir: &Path) -> std::io::Result<()> {
     File::open(dir)?.sync_all()
 }
 
-/// Write beside, sync, rename, sync the folder: the file is there whole, or as it was.
-pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+fn sync_above(path: &Path) -> std::io::Result<()> {
+    path.parent().map_or(Ok(()), sync_path)
+}
+
+/// Whether a power cut may lose what is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durable {
+    /// It is on the disk before the call returns.
+    Yes,
+    /// It may be lost: whoever reads it checks it.
+    No,
+}
+
+fn expired() -> Fault {
+    Fault::new(Code::NotFound, "bytes that the plan needs have expired")
+        .suggest("Rehearse again: call the tool without `plan`.")
+}
+
+/// Write beside, rename: the file is there whole, or as it was. Durable, both steps are synced.
+pub(crate) fn write_atomically(path: &Path, bytes: &[u8], durable: Durable) -> std::io::Result<()> {
     let parent = path.parent().ok_or(std::io::ErrorKind::InvalidInput)?;
     let mut nonce = [0; 8];
     getrandom::fill(&mut nonce).map_err(|_| std::io::ErrorKind::Other)?;
@@ -303,11 +334,11 @@ pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> std::io::Result<()>
     let written =
         OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside).and_then(|mut file| {
             file.write_all(bytes)?;
-            file.sync_all()
+            if durable == Durable::Yes { file.sync_all() } else { Ok(()) }
         });
     if let Err(error) = written.and_then(|()| std::fs::rename(&beside, path)) {
         let _ = std::fs::remove_file(&beside);
         return Err(error);
     }
-    sync_path(parent)
+    if durable == Durable::Yes { sync_path(parent) } else { Ok(()) }
 }

@@ -7,6 +7,7 @@ use audit::{Body, Durability, Intent, Transcript, ledger};
 use contract::effect::Reverse;
 use contract::{CallId, Effect, Fault, Principal, TranscriptId};
 use exec::apply;
+use exec::state::Durable;
 
 use crate::pipeline::Engine;
 
@@ -125,7 +126,7 @@ fn perform_undo(
         .append(&intent, Durability::Now)
         .map_err(|e| Fault::new(contract::Code::LedgerUnavailable, e.to_string()))?;
     for (digest, bytes) in &proposal.blobs {
-        engine.state().put_blob(digest, bytes)?;
+        engine.state().put_blob(digest, bytes, Durable::No)?;
     }
     apply::undo(root, engine.state(), applied, &proposal.plan, id)
 }

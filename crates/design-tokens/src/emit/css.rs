@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::text::{Writer, color, remarks, variable};
 use crate::compile::{Compiled, Mode};
-use crate::names::{css_identifier, name};
+use crate::names::css_identifier;
 use crate::options::{ModeOptions, Options, References};
 use crate::resolve::{Token, Tokens};
 use crate::value::{Typography, Value};
@@ -32,7 +32,7 @@ pub(super) fn stylesheet(compiled: &Compiled, options: &Options) -> String {
         let other = swap.and_then(|m| m.tokens.get(id)).filter(|t| t.value != token.value);
         match (&token.value, other.map(|t| &t.value)) {
             (Value::Color(light), Some(Value::Color(dark))) if !keeps_reference(&base[id.as_str()]) => {
-                let property = css_identifier(&name(&token.path, options));
+                let property = css_identifier(&token.name);
                 lines.push_str(&format!("  --{property}: light-dark({}, {});\n", color(light), color(dark)));
             }
             _ => write_all(&base[id.as_str()], "  ", &mut lines),
@@ -114,7 +114,7 @@ fn declared<'t>(tokens: &'t Tokens, options: &Options) -> BTreeMap<&'t str, Decl
         if matches!(target.value, Value::Typography(_)) {
             None
         } else {
-            Some(variable(&name(&target.path, options)))
+            Some(variable(&target.name))
         }
     };
     let writer = Writer { variable: &referable, px_per_rem: options.px_per_rem };
@@ -122,7 +122,7 @@ fn declared<'t>(tokens: &'t Tokens, options: &Options) -> BTreeMap<&'t str, Decl
 }
 
 fn one(token: &Token, tokens: &Tokens, writer: &Writer<'_>, options: &Options) -> Declarations {
-    let property = name(&token.path, options);
+    let property = token.name.clone();
     if let Value::Typography(t) = &token.value {
         let target = token.alias.as_ref().and_then(|id| tokens.get(id));
         return typography(&property, t, target, writer, options);
@@ -138,12 +138,12 @@ fn typography(
     writer: &Writer<'_>,
     options: &Options,
 ) -> Declarations {
-    let target = target.filter(|_| options.references == References::Var).map(|t| name(&t.path, options));
+    let target = target.filter(|_| options.references == References::Var).map(|t| t.name.as_str());
     let mut out = Vec::new();
     let mut add = |part: &str, own: Option<String>| {
         let Some(own) = own else { return };
         let suffix = if part.is_empty() { String::new() } else { format!("-{part}") };
-        let value = target.as_ref().map_or(own, |t| variable(&format!("{t}{suffix}")));
+        let value = target.map_or(own, |t| variable(&format!("{t}{suffix}")));
         out.push((format!("{property}{suffix}"), value));
     };
     add("", writer.font(t));

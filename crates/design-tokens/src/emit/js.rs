@@ -4,7 +4,6 @@ use serde_json::{Map, Value as Json, json};
 
 use super::text::{Writer, remarks};
 use crate::compile::Compiled;
-use crate::names::name;
 use crate::options::Options;
 use crate::resolve::{Token, Tokens};
 use crate::value::Value;
@@ -124,7 +123,7 @@ pub(super) fn json(compiled: &Compiled, options: &Options) -> Result<String, ser
         entry.insert("type".into(), token.ty.name().into());
         entry.insert("value".into(), token.value.to_json());
         entry.insert("css".into(), value(token, &writer));
-        entry.insert("name".into(), name(&token.path, options).into());
+        entry.insert("name".into(), token.name.clone().into());
         if let Some(alias) = &token.alias {
             entry.insert("alias".into(), alias.clone().into());
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::text::{Writer, comment, string};
 use crate::compile::Compiled;
-use crate::names::{css_identifier, name};
+use crate::names::css_identifier;
 use crate::options::Options;
 use crate::resolve::{Token, Tokens};
 use crate::value::Value;
@@ -74,7 +74,7 @@ fn values(tokens: &Tokens, options: &Options) -> Vec<(usize, String, String)> {
     let writer = Writer { variable: &|_| None, px_per_rem: options.px_per_rem };
     let mut out = Vec::with_capacity(tokens.len());
     for (index, token) in tokens.values().enumerate() {
-        let property = name(&token.path, options);
+        let property = &token.name;
         match &token.value {
             Value::Typography(t) => {
                 // Sass would divide size by line height: the shorthand is a string without quotes.
@@ -100,7 +100,7 @@ fn values(tokens: &Tokens, options: &Options) -> Vec<(usize, String, String)> {
                     || css.contains("none")
                     || matches!(value, Value::Text(_));
                 let css = if foreign { format!("unquote({})", quoted(&css)) } else { css };
-                out.push((index, property, css));
+                out.push((index, property.clone(), css));
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The journal of one apply: written before anything happens, renamed when it has, removed when all is tidy.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -13,7 +14,7 @@ use crate::branch;
 use crate::jail::{self, TEMPORARY};
 use crate::request::Outcome;
 use crate::root::Root;
-use crate::state::{StateDir, broken, sync_path};
+use crate::state::{Durable, StateDir, broken, sync_path};
 
 /// A place that recovery had to leave as it is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -68,10 +69,11 @@ impl Journal {
         let mark = transcript.as_str().replace('-', "");
         for (index, change) in plan.effects.iter().filter_map(Effect::change).enumerate() {
             if let State::File { digest, .. } = &change.before {
-                state.put_blob(digest, &pre_image(root, &change.path, digest)?)?;
+                state.put_blob(digest, &pre_image(root, &change.path, digest)?, Durable::Yes)?;
             }
             if let State::File { digest, .. } = &change.after {
-                state.blob(digest)?;
+                // Whether it is whole is seen when it is staged, before anything takes its place.
+                state.expect_blob(digest)?;
             }
             for ancestor in change.path.ancestors() {
                 if !directories.contains(&ancestor) && jail::state(root.dir(), &ancestor)? == State::Absent {
@@ -150,10 +152,13 @@ impl Journal {
 
     /// Syncs every folder that names changed in.
     pub(super) fn sync(&self, root: &Root) -> Result<(), Fault> {
-        self.steps.iter().try_for_each(|step| step.sync(root))?;
-        for directory in &self.directories {
-            if let Some(parent) = jail::open_parent(root.dir(), directory)? {
-                jail::sync_dir(&parent).map_err(|e| jail::fault(directory, &e))?;
+        let changed = self.steps.iter().map(|step| &step.path).chain(&self.directories);
+        // Each folder once, by any of the names in it.
+        let folders: BTreeMap<Option<RelPath>, &RelPath> =
+            changed.map(|path| (path.parent(), path)).collect();
+        for path in folders.into_values() {
+            if let Some(parent) = jail::open_parent(root.dir(), path)? {
+                jail::sync_dir(&parent).map_err(|e| jail::fault(path, &e))?;
             }
         }
         Ok(())

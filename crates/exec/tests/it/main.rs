@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::{Digest, Fault, FileMode, Plan, Principal, RelPath, ToolName, TranscriptId};
+use gatewright_exec::state::Durable;
 use gatewright_exec::{Applied, Draft, Rights, Root, StateDir, View, apply};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -71,7 +72,7 @@ impl Place {
     fn undo(&self, applied: &Applied) -> Result<Applied, Fault> {
         let proposal = apply::plan_undo(&self.root, &self.state, applied)?;
         for (digest, bytes) in &proposal.blobs {
-            self.state.put_blob(digest, bytes)?;
+            self.state.put_blob(digest, bytes, Durable::Yes)?;
         }
         let transcript = TranscriptId::random().unwrap();
         apply::undo(&self.root, &self.state, applied, &proposal.plan, &transcript)

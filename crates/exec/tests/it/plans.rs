@@ -4,6 +4,7 @@ use std::fs;
 
 use contract::{Code, FileMode, TranscriptId};
 use gatewright_exec::apply::{plan_undo, undo};
+use gatewright_exec::state::Durable;
 use proptest::prelude::*;
 
 use super::{Place, path, put};
@@ -11,7 +12,7 @@ use super::{Place, path, put};
 fn take_back(place: &Place, applied: &gatewright_exec::Applied) -> Result<(), contract::Fault> {
     let proposal = plan_undo(&place.root, &place.state, applied)?;
     for (digest, bytes) in &proposal.blobs {
-        place.state.put_blob(digest, bytes)?;
+        place.state.put_blob(digest, bytes, Durable::Yes)?;
     }
     undo(&place.root, &place.state, applied, &proposal.plan, &TranscriptId::random().unwrap()).map(|_| ())
 }
@@ -249,4 +250,33 @@ fn one_path_in_the_way_of_recovery_does_not_keep_the_others_from_being_taken_bac
     assert_eq!(place.apply(&another).unwrap_err().code, Code::Conflict, "until a person has looked");
     gatewright_exec::apply::accept_blocked(&place.state).unwrap();
     place.apply(&another).unwrap();
+}
+
+#[test]
+fn the_diff_of_a_large_new_file_is_counted_whole_and_shows_no_secret_where_it_is_cut() {
+    let place = Place::new(&[]);
+    let secret = "-----BEGIN KEY-----\nxyzzy\nxyzzy\n-----END KEY-----\n";
+    let clean = |text: &str| {
+        let mut text = text.to_owned();
+        while let (Some(from), Some(to)) = (text.find("-----BEGIN"), text.find("END KEY-----")) {
+            text.replace_range(from..to + 12, "[redacted]");
+        }
+        text
+    };
+    let line = "a line of plain text\n";
+    for before in [1, 10, 46, 47, 48, 49, 50, 51, 200] {
+        let text = line.repeat(before) + secret + &line.repeat(100_000);
+        let plan = place.plan(|draft, view| put(draft, view, "large", &text)).unwrap();
+        let blobs = [(contract::Digest::of(text.as_bytes()), text.clone().into_bytes())].into();
+        let diff = gatewright_exec::diff::of(&place.root, &plan.effects, &blobs, 1_000, &clean);
+        assert!(diff.text.len() <= 1_000 && !diff.text.contains("xyzzy"), "{before}: {}", diff.text);
+        assert!(diff.text.starts_with("--- /dev/null\n+++ b/large\n@@ -0,0 +1,"), "{}", diff.text);
+        assert_eq!(diff.text.lines().count() as u64, diff.shown);
+        // The secret's four lines are one.
+        assert_eq!(diff.added, (before + 100_001) as u64, "every line is counted");
+    }
+    let plan = place.plan(|draft, view| put(draft, view, "empty", "")).unwrap();
+    let blobs = [(contract::Digest::of(b""), Vec::new())].into();
+    let diff = gatewright_exec::diff::of(&place.root, &plan.effects, &blobs, usize::MAX, &clean);
+    assert!(diff.text.ends_with("an empty file\n"), "{}", diff.text);
 }

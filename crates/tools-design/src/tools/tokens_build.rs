@@ -248,19 +248,20 @@ fn failed(diagnostics: &[Diagnostic]) -> Fault {
 }
 
 fn emit(input: &Input, compiled: &Compiled, options: &Options) -> Result<Vec<(String, File)>, Fault> {
-    let mut platforms = input.platforms.clone();
-    platforms.sort_unstable();
-    platforms.dedup();
-    let mut files = Vec::new();
-    for target in platforms {
-        let platform = match target {
+    let mut targets = input.platforms.clone();
+    targets.sort_unstable();
+    targets.dedup();
+    let platforms: Vec<Platform> = targets
+        .into_iter()
+        .map(|target| match target {
             Target::Css => Platform::Css,
             Target::Js => Platform::Js,
             Target::Scss => Platform::Scss,
-        };
-        let outputs = compiled.emit(platform, options).map_err(Fault::internal)?;
-        files.extend(outputs.into_iter().map(|file| (platform.name().to_owned(), file)));
-    }
+        })
+        .collect();
+    let outputs = compiled.emit_all(&platforms, options).map_err(Fault::internal)?;
+    let mut files: Vec<(String, File)> =
+        outputs.into_iter().map(|(platform, file)| (platform.name().to_owned(), file)).collect();
     if input.preview {
         let text = design_tokens::preview(compiled, &input.source);
         files.push(("preview".into(), File { name: "preview.html".into(), text }));
