@@ -9,6 +9,7 @@ use crate::json;
 use crate::options::{ModeOptions, Options};
 use crate::resolve::{Tokens, resolve};
 use crate::resolver;
+use crate::studio;
 use crate::tree::{self, Group};
 use crate::value::Value;
 use crate::{Diagnostic, emit};
@@ -149,6 +150,8 @@ fn one(
     diagnostics: &mut Diagnostics,
 ) -> Tokens {
     let mut merged = Group::default();
+    // Whether any source has contexts to choose from.
+    let mut chooses = false;
     for (index, name) in sources.iter().enumerate() {
         let text = match loader.load(name) {
             Ok(text) => text,
@@ -165,7 +168,11 @@ fn one(
         };
         let Some(node) = json::parse(name, &text, diagnostics) else { continue };
         let group = if resolver::is_document(&node) {
+            chooses = true;
             resolver::tree(name, &node, contexts, loader, diagnostics)
+        } else if studio::has_themes(&node) {
+            chooses = true;
+            studio::tree(name, &node, contexts, loader, diagnostics)
         } else {
             tree::read(&node, diagnostics)
         };
@@ -173,6 +180,11 @@ fn one(
             merged.warn_redefined(&group, &mut Vec::new(), diagnostics);
         }
         merged.merge(group, diagnostics);
+    }
+    if let (false, Some((name, _))) = (chooses, contexts.first_key_value()) {
+        let message = format!("no source has anything to choose from, but the context {name:?} is chosen");
+        let fix = "name a resolver document, or Tokens Studio's $themes.json, as the source";
+        diagnostics.error(At { file: u32::MAX, offset: 0 }, "contexts", message, fix);
     }
     extends::expand(&mut merged, diagnostics);
     resolve(&merged, options, diagnostics)

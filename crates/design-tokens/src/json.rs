@@ -181,7 +181,10 @@ impl Convert<'_> {
             ast::Value::NumberLit(n) => Kind::Number(self.number(at, n.value)),
             ast::Value::Array(a) => Kind::Array(a.elements.iter().map(|e| self.node(e)).collect()),
             ast::Value::Object(o) => {
-                let mut members = Object::with_capacity_and_hasher(o.properties.len(), foldhash::fast::RandomState::default());
+                let mut members = Object::with_capacity_and_hasher(
+                    o.properties.len(),
+                    foldhash::fast::RandomState::default(),
+                );
                 for property in &o.properties {
                     let key_at = self.at(property.name.range().start);
                     let name = match &property.name {

@@ -28,6 +28,7 @@ mod reference;
 mod resolve;
 mod resolver;
 mod strict;
+mod studio;
 mod tree;
 pub mod value;
 

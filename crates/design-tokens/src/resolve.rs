@@ -9,9 +9,10 @@ use crate::json::{Kind, Node};
 use crate::names;
 use crate::options::Options;
 use crate::reference;
+use crate::studio;
 use crate::tree::{Child, Deprecated, Dialect, Group, RawToken};
 use crate::value::color::Color;
-use crate::value::{Context, Target, Type, Value, parse};
+use crate::value::{Context, Target, Type, Value, parse, parse_modified};
 
 /// Longest chain of references.
 const MAX_CHAIN: usize = 2_000;
@@ -189,6 +190,28 @@ impl Resolver<'_, '_> {
     }
 
     fn compute(&mut self, id: &str) -> Option<(Type, Value, Option<String>)> {
+        let (ty, value, alias) = self.unmodified(id)?;
+        let raw = self.entries.get(id)?.raw;
+        let Some(modifier) = raw.extensions.as_ref().and_then(studio::modifier) else {
+            // Older dialects say number and write a length: the value decides.
+            let ty = if matches!((&value, ty), (Value::Dimension(_), Type::Number)) {
+                Type::Dimension
+            } else {
+                ty
+            };
+            return Some((ty, value, alias));
+        };
+        let Value::Color(color) = &value else {
+            let message = format!("{id} is a {}, only colours are modified", ty.name());
+            self.diagnostics.warn(modifier.at, "studio-modify", message, "take the modifier away");
+            return Some((ty, value, alias));
+        };
+        // The outcome is a colour of its own, whatever it was made from.
+        let color = parse_modified(color, modifier, self)?;
+        Some((ty, Value::Color(color), None))
+    }
+
+    fn unmodified(&mut self, id: &str) -> Option<(Type, Value, Option<String>)> {
         let entry = self.entries.get(id)?;
         let (raw, group_type) = (entry.raw, entry.group_type);
         self.plain = raw.dialect == Dialect::Plain;

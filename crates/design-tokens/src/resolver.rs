@@ -1,6 +1,7 @@
 //! Resolver documents (resolver module): sets and modifiers, merged in order for a choice of contexts.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crate::compile::Loader;
 use crate::diagnostic::{At, Diagnostics};
@@ -13,6 +14,9 @@ pub(crate) fn is_document(node: &Node) -> bool {
     node.get("resolutionOrder").is_some_and(|n| n.array().is_some())
 }
 
+/// Longest chain of references within a document.
+const MAX_STEPS: usize = 50;
+
 /// Largest number of files that one document may draw in.
 const MAX_FILES: usize = 4_000;
 
@@ -24,9 +28,11 @@ pub(crate) fn tree(
     loader: &dyn Loader,
     diagnostics: &mut Diagnostics,
 ) -> Group {
-    let mut reader = Document { name, root: document, loader, diagnostics, open: Vec::new(), files: 0 };
+    let here = Here { name: name.to_owned(), root: Rc::new(document.clone()) };
+    let mut reader = Document { here, loader, diagnostics, open: Vec::new(), files: 0, checking: false };
     reader.check_root();
     let items = reader.order();
+    reader.check_declared();
     reader.check_inputs(&items, inputs);
     if reader.diagnostics.has_errors() {
         return Group::default();
@@ -67,16 +73,26 @@ struct Ordered {
     kind: Item,
     body: Node,
     at: At,
+    /// Written in the order itself.
+    inline: bool,
+}
+
+/// The document that `#/…` is about: a file that is drawn in is about itself.
+#[derive(Clone)]
+struct Here {
+    name: String,
+    root: Rc<Node>,
 }
 
 struct Document<'a> {
-    name: &'a str,
-    root: &'a Node,
+    here: Here,
     loader: &'a dyn Loader,
     diagnostics: &'a mut Diagnostics,
     /// What is being drawn in, to find circles.
-    open: Vec<String>,
+    open: Vec<(String, String)>,
     files: usize,
+    /// Whether only the references are followed, of sets and contexts that nobody chose.
+    checking: bool,
 }
 
 impl Document<'_> {
@@ -85,13 +101,14 @@ impl Document<'_> {
     }
 
     fn check_root(&mut self) {
-        match self.root.get("version").map(|v| (v.at, v.string().map(str::to_owned))) {
+        let root = Rc::clone(&self.here.root);
+        match root.get("version").map(|v| (v.at, v.string().map(str::to_owned))) {
             Some((_, Some(v))) if v == "2025.10" => {}
             Some((at, _)) => {
                 self.error(at, "resolver-version", "the version is not \"2025.10\"", "write \"2025.10\"");
             }
             None => self.error(
-                self.root.at,
+                root.at,
                 "resolver-version",
                 "the version is missing",
                 "add `\"version\": \"2025.10\"`",
@@ -108,8 +125,7 @@ impl Document<'_> {
             "$defs",
             "$extensions",
         ];
-        let unknown: Vec<(At, String)> = self
-            .root
+        let unknown: Vec<(At, String)> = root
             .object()
             .into_iter()
             .flatten()
@@ -127,21 +143,17 @@ impl Document<'_> {
     }
 
     fn order(&mut self) -> Vec<Ordered> {
-        let items: Vec<Node> =
-            self.root.get("resolutionOrder").and_then(Node::array).unwrap_or_default().to_vec();
+        let root = Rc::clone(&self.here.root);
+        let items = root.get("resolutionOrder").and_then(Node::array).unwrap_or_default();
         if items.is_empty() {
-            self.error(
-                self.root.at,
-                "resolver-order",
-                "resolutionOrder is empty",
-                "list the sets and modifiers",
-            );
+            self.error(root.at, "resolver-order", "resolutionOrder is empty", "list the sets and modifiers");
         }
         let mut out: Vec<Ordered> = Vec::new();
         for item in items {
-            let Some(ordered) = self.item(&item) else { continue };
+            let Some(ordered) = self.item(item) else { continue };
             let inline = item.get("$ref").is_none();
-            if out.iter().any(|o| o.name == ordered.name && o.kind == ordered.kind) && inline {
+            // Names are unique over everything in the order (resolver module, resolution order), whatever its kind.
+            if out.iter().any(|o| o.name == ordered.name && (inline || o.inline)) {
                 self.error(
                     item.at,
                     "resolver-duplicate",
@@ -171,7 +183,7 @@ impl Document<'_> {
                 }
             };
             let name = segments.get(1).cloned().unwrap_or_default();
-            return self.checked(Ordered { name, kind, body, at: item.at });
+            return self.checked(Ordered { name, kind, body, at: item.at, inline: false });
         }
         let text = |key: &str| item.get(key).and_then(Node::string).map(str::to_owned);
         let (Some(name), Some(kind)) = (text("name"), text("type")) else {
@@ -186,7 +198,7 @@ impl Document<'_> {
                 return None;
             }
         };
-        self.checked(Ordered { name, kind, body: item.clone(), at: item.at })
+        self.checked(Ordered { name, kind, body: item.clone(), at: item.at, inline: true })
     }
 
     fn checked(&mut self, item: Ordered) -> Option<Ordered> {
@@ -228,12 +240,41 @@ impl Document<'_> {
         Some(item)
     }
 
+    /// What is declared is right, whether or not it is in the order, and whatever context is chosen.
+    fn check_declared(&mut self) {
+        let root = Rc::clone(&self.here.root);
+        for (key, kind) in [("sets", Item::Set), ("modifiers", Item::Modifier)] {
+            for (name, (at, body)) in root.get(key).and_then(Node::object).into_iter().flatten() {
+                let body = if body.get("$ref").is_some() {
+                    let Some((_, body)) = self.reference(body) else { continue };
+                    body
+                } else {
+                    body.clone()
+                };
+                let declared = Ordered { name: name.clone(), kind, body, at: *at, inline: false };
+                let Some(declared) = self.checked(declared) else { continue };
+                let lists: Vec<Node> = match kind {
+                    Item::Set => declared.body.get("sources").cloned().into_iter().collect(),
+                    Item::Modifier => {
+                        let contexts = declared.body.get("contexts").and_then(Node::object);
+                        contexts.into_iter().flatten().map(|(_, (_, list))| list.clone()).collect()
+                    }
+                };
+                self.checking = true;
+                for list in &lists {
+                    self.sources(list, &mut Group::default());
+                }
+                self.checking = false;
+            }
+        }
+    }
+
     fn check_inputs(&mut self, items: &[Ordered], inputs: &BTreeMap<String, String>) {
         let modifiers: Vec<&Ordered> = items.iter().filter(|i| i.kind == Item::Modifier).collect();
         for name in inputs.keys() {
             if !modifiers.iter().any(|m| m.name.eq_ignore_ascii_case(name)) {
                 self.error(
-                    self.root.at,
+                    self.here.root.at,
                     "resolver-input",
                     format!("there is no modifier {name:?}"),
                     "check `contexts`",
@@ -264,6 +305,9 @@ impl Document<'_> {
 
     fn source(&mut self, source: &Node, merged: &mut Group) {
         let Some(target) = source.get("$ref") else {
+            if self.checking {
+                return;
+            }
             let group = tree::read(source, self.diagnostics);
             merged.merge(group, self.diagnostics);
             return;
@@ -272,14 +316,15 @@ impl Document<'_> {
         let Some(text) = target.string().map(str::to_owned) else {
             return self.error(at, "resolver-reference", "$ref is a string", "");
         };
-        if self.open.contains(&text) {
+        let key = (self.here.name.clone(), text.clone());
+        if self.open.contains(&key) {
             return self.error(at, "resolver-cycle", format!("{text:?} draws itself in"), "");
         }
         self.files += 1;
         if self.files > MAX_FILES {
             return self.error(at, "resolver-files", format!("more than {MAX_FILES} sources"), "");
         }
-        self.open.push(text.clone());
+        self.open.push(key);
         self.drawn(source, at, &text, merged);
         self.open.pop();
     }
@@ -301,6 +346,7 @@ impl Document<'_> {
                         self.sources(&sources, merged);
                     }
                 }
+                _ if self.checking => {}
                 _ => {
                     let group = tree::read(&body, self.diagnostics);
                     merged.merge(group, self.diagnostics);
@@ -308,7 +354,7 @@ impl Document<'_> {
             };
         }
         let (file, fragment) = text.split_once('#').map_or((text, None), |(file, rest)| (file, Some(rest)));
-        let (node, name) = match self.loader.relative(self.name, file) {
+        let (node, name) = match self.loader.relative(&self.here.name, file) {
             Ok((name, loaded)) => match json::parse(&name, &loaded, self.diagnostics) {
                 Some(node) => (node, name),
                 None => return,
@@ -328,14 +374,41 @@ impl Document<'_> {
         };
         let part = overridden(part, source);
         if let Some(sources) = part.get("sources").filter(|s| s.array().is_some()).cloned() {
-            return self.sources(&sources, merged);
+            let there = Here { name, root: Rc::new(node) };
+            let here = std::mem::replace(&mut self.here, there);
+            self.sources(&sources, merged);
+            self.here = here;
+            return;
+        }
+        if self.checking {
+            return;
         }
         let group = tree::read(&part, self.diagnostics);
         merged.merge(group, self.diagnostics);
     }
 
-    /// What a same-document `$ref` leads to, with the members beside it laid over.
+    /// What a same-document `$ref` leads to, with the members beside it laid over. A set or modifier may itself be such
+    /// a reference; the segments are those of the first.
     fn reference(&mut self, node: &Node) -> Option<(Vec<String>, Node)> {
+        let (segments, mut body) = self.step(node)?;
+        let mut left = MAX_STEPS;
+        while body.get("$ref").and_then(Node::string).is_some_and(|text| text.starts_with('#')) {
+            left -= 1;
+            if left == 0 {
+                self.error(
+                    node.at,
+                    "resolver-cycle",
+                    "the references lead in a circle",
+                    "give one of them sources",
+                );
+                return None;
+            }
+            body = self.step(&body)?.1;
+        }
+        Some((segments, body))
+    }
+
+    fn step(&mut self, node: &Node) -> Option<(Vec<String>, Node)> {
         let target = node.get("$ref")?;
         let text = target.string().unwrap_or_default();
         let segments = match reference::pointer(text) {
@@ -345,7 +418,8 @@ impl Document<'_> {
                 return None;
             }
         };
-        let found = segments.iter().try_fold(self.root, |n, segment| match &n.kind {
+        let root = Rc::clone(&self.here.root);
+        let found = segments.iter().try_fold(&*root, |n, segment| match &n.kind {
             Kind::Object(_) => n.get(segment),
             Kind::Array(items) => segment.parse::<usize>().ok().and_then(|i| items.get(i)),
             _ => None,

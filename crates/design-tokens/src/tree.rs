@@ -1,6 +1,5 @@
 //! Groups and tokens as the files have them, before anything is resolved.
 
-
 use crate::diagnostic::{At, Diagnostics};
 use crate::json::{Kind, Node, Object};
 use crate::resolve::Map;

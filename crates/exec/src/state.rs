@@ -114,7 +114,11 @@ impl StateDir {
             let touched = File::open(&path).and_then(|file| {
                 file.set_modified(std::time::SystemTime::now())?;
                 // It may have been kept as what could be lost.
-                if durable == Durable::Yes { file.sync_all().and_then(|()| sync_above(&path)) } else { Ok(()) }
+                if durable == Durable::Yes {
+                    file.sync_all().and_then(|()| sync_above(&path))
+                } else {
+                    Ok(())
+                }
             });
             return touched.map_err(|e| broken("blob store", &e));
         }

@@ -111,11 +111,7 @@ fn declared<'t>(tokens: &'t Tokens, options: &Options) -> BTreeMap<&'t str, Decl
     let referable = |id: &str| -> Option<String> {
         let target = tokens.get(id).filter(|_| options.references == References::Var)?;
         // A typography token is several properties; a reference to one is written out.
-        if matches!(target.value, Value::Typography(_)) {
-            None
-        } else {
-            Some(variable(&target.name))
-        }
+        if matches!(target.value, Value::Typography(_)) { None } else { Some(variable(&target.name)) }
     };
     let writer = Writer { variable: &referable, px_per_rem: options.px_per_rem };
     tokens.iter().map(|(id, token)| (id.as_str(), one(token, tokens, &writer, options))).collect()

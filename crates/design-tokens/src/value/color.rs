@@ -104,7 +104,7 @@ impl Space {
         }
     }
 
-    const fn tag(self) -> ColorSpaceTag {
+    pub(crate) const fn tag(self) -> ColorSpaceTag {
         match self {
             Self::Srgb => ColorSpaceTag::Srgb,
             Self::SrgbLinear => ColorSpaceTag::LinearSrgb,
@@ -175,8 +175,24 @@ impl Color {
         out
     }
 
+    /// The outcome of a computation: six digits are what single precision gives.
+    pub(crate) fn of_dynamic(color: &DynamicColor, space: Space) -> Self {
+        let rounded = |n: f32| {
+            let n = (f64::from(n) * 1e5).round() / 1e5;
+            // No negative zero, which would be written.
+            if n == 0.0 { 0.0 } else { n }
+        };
+        let [a, b, c, alpha] = color.components;
+        Self {
+            space,
+            components: [Some(rounded(a)), Some(rounded(b)), Some(rounded(c))],
+            alpha: rounded(alpha),
+            hex: None,
+        }
+    }
+
     /// The colour for computations; `none` counts as zero.
-    fn dynamic(&self) -> DynamicColor {
+    pub(crate) fn dynamic(&self) -> DynamicColor {
         #[expect(clippy::cast_possible_truncation, reason = "the colour crate computes in single precision")]
         let part = |i: usize| self.components[i].unwrap_or(0.0) as f32;
         #[expect(clippy::cast_possible_truncation, reason = "as above")]

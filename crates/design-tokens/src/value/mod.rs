@@ -1,13 +1,14 @@
 //! Typed values. Every member that may be a reference keeps, beside its value, the token that it came from.
 
 pub mod color;
+mod modify;
 mod parse;
 mod primitive;
 
 use serde_json::{Value as Json, json};
 
 pub use color::{Color, Space};
-pub(crate) use parse::{Context, Target, parse};
+pub(crate) use parse::{Context, Target, parse, parse_modified};
 pub use primitive::{Dimension, Duration, FontWeight, LineCap, StrokeStyle};
 
 use crate::json::number;

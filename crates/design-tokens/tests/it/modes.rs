@@ -151,3 +151,43 @@ fn mistakes_in_resolver_documents_are_named() {
         assert!(found.contains(&code), "{}: {found:?}", change.1);
     }
 }
+
+#[test]
+fn a_file_that_is_drawn_in_is_about_itself() {
+    let outer = r##"{"version":"2025.10","resolutionOrder":[{"$ref":"#/sets/all"}],
+      "sets":{"all":{"sources":[{"$ref":"inner/set.json"}]},"shared":{"sources":[{"wrong":{"$type":"number","$value":0}}]}}}"##;
+    let inner = r##"{"sources":[{"$ref":"#/$defs/tokens"},{"$ref":"./more.json#/part"}],
+      "$defs":{"tokens":{"a":{"$type":"number","$value":1}}}}"##;
+    let more = r#"{"part":{"b":{"$type":"number","$value":2}}}"#;
+    let all = [("t.resolver.json", outer), ("inner/set.json", inner), ("inner/more.json", more)];
+    let text = css(&files(&all, &Options::default()).unwrap(), &Options::default());
+    assert!(text.contains("--a: 1;") && text.contains("--b: 2;"), "{text}");
+    let circle = inner.replace("./more.json#/part", "set.json");
+    let all = [("t.resolver.json", outer), ("inner/set.json", &*circle)];
+    assert_eq!(errors(files(&all, &Options::default())), ["resolver-cycle"]);
+}
+
+#[test]
+fn what_nobody_chose_is_checked_too() {
+    let document = |sets: &str, modifiers: &str, order: &str| {
+        format!(
+            r##"{{"version":"2025.10","resolutionOrder":[{{"$ref":"#/sets/base"}}{order}],
+            "sets":{{"base":{{"sources":[{{"a":{{"$type":"number","$value":1}}}}]}}{sets}}},"modifiers":{{{modifiers}}}}}"##
+        )
+    };
+    let codes = |sets: &str, modifiers: &str, order: &str| {
+        errors(files(&[("t.resolver.json", &document(sets, modifiers, order))], &Options::default()))
+    };
+    assert!(codes("", "", "").is_empty());
+    assert_eq!(codes("", r#""m":{"contexts":{}}"#, ""), ["resolver-contexts"]);
+    assert_eq!(codes(r#","s":{"sources":[{"$ref":"missing.json"}]}"#, "", ""), ["resolver-file"]);
+    assert_eq!(codes(r##","s":{"$ref":"#/sets/nowhere"}"##, "", ""), ["resolver-reference"]);
+    assert!(codes(r##","s":{"$ref":"#/sets/base"}"##, "", r##",{"$ref":"#/sets/s"}"##).is_empty());
+    let modifier = r##""m":{"default":"x","contexts":{"x":[],"y":[{"$ref":"#/sets/nowhere"}]}}"##;
+    assert_eq!(codes("", modifier, r##",{"$ref":"#/modifiers/m"}"##), ["resolver-reference"]);
+    let twice = r#",{"type":"set","name":"n","sources":[]},{"type":"modifier","name":"n","contexts":{"a":[],"b":[]},"default":"a"}"#;
+    assert_eq!(codes("", "", twice), ["resolver-duplicate"]);
+    let options = Options { contexts: BTreeMap::from([("m".into(), "x".into())]), ..Options::default() };
+    let plain = files(&[("t.resolver.json", &document("", "", ""))], &options);
+    assert_eq!(errors(plain), ["resolver-input"]);
+}

@@ -195,6 +195,9 @@ fn sources(source: &str, view: &View) -> Result<Vec<String>, Fault> {
     let path = view::path_argument(source)?;
     match view.state(&path)? {
         contract::State::Directory { .. } => {
+            if has_themes(&path, view)? {
+                return Ok(vec![format!("{path}/$themes.json")]);
+            }
             let resolvers = view.glob(&format!("{path}/*.resolver.json"))?;
             if let [one] = resolvers.as_slice() {
                 return Ok(vec![one.to_string()]);
@@ -209,6 +212,13 @@ fn sources(source: &str, view: &View) -> Result<Vec<String>, Fault> {
         contract::State::Absent => Err(nothing(source)),
         _ => Ok(vec![path.to_string()]),
     }
+}
+
+/// Whether the folder is Tokens Studio's, with themes that say which of its files count. An empty list says nothing.
+fn has_themes(folder: &RelPath, view: &View) -> Result<bool, Fault> {
+    let Ok(path) = folder.join("$themes.json") else { return Ok(false) };
+    let bytes = view.read_optional(&path)?.unwrap_or_default();
+    Ok(serde_json::from_slice::<Vec<Value>>(&bytes).is_ok_and(|themes| !themes.is_empty()))
 }
 
 fn nothing(source: &str) -> Fault {

@@ -1,6 +1,7 @@
 //! Values of several parts. Every member is looked at, so that all errors come in one go.
 
 use super::color::color;
+use super::math::{Quantity, mathematics};
 use super::scalar::{
     bezier, dimension, duration, finite, font_family, font_weight, number_slot, own_dimension, stroke,
 };
@@ -208,6 +209,11 @@ pub(super) fn line_height(node: &Node, cx: &mut dyn Context) -> Option<Slot<Line
             }
             if let Some(n) = finite(text) {
                 return Some(LineHeight::Times(n));
+            }
+            match mathematics(node, cx)? {
+                Some(Quantity { value, unit: "" }) => return Some(LineHeight::Times(value)),
+                Some(Quantity { value, unit: "%" }) => return Some(LineHeight::Times(value / 100.0)),
+                _ => {}
             }
             if text.trim().eq_ignore_ascii_case("auto") || text.trim() == "normal" {
                 return Some(LineHeight::Times(1.2));

@@ -3,10 +3,12 @@
 
 mod color;
 mod composite;
+mod math;
 mod scalar;
 mod text;
 
-use super::{Slot, Type, Value};
+use super::color::Color;
+use super::{Slot, Type, Value, modify};
 use crate::diagnostic::{At, Diagnostics};
 use crate::json::{Kind, Node};
 use crate::reference;
@@ -38,18 +40,12 @@ pub(crate) enum Target {
 pub(crate) fn parse(ty: Type, node: &Node, cx: &mut dyn Context) -> Option<Value> {
     Some(match ty {
         Type::Color => Value::Color(color(node, cx)?.value),
-        Type::Dimension => match dimension_or_text(node, cx)? {
-            Ok(slot) => Value::Dimension(slot.value),
-            Err(parts) => Value::Text(parts),
-        },
+        Type::Dimension => dimension_or_text(node, cx)?,
         Type::FontFamily => Value::FontFamily(font_family(node, cx)?.value),
         Type::FontWeight => Value::FontWeight(font_weight(node, cx)?.value),
         Type::Duration => Value::Duration(duration(node, cx)?.value),
         Type::CubicBezier => Value::CubicBezier(bezier(node, cx)?.value),
-        Type::Number => match plain_number(node, cx)? {
-            Ok(slot) => Value::Number(slot.value),
-            Err(parts) => Value::Text(parts),
-        },
+        Type::Number => plain_number(node, cx)?,
         Type::StrokeStyle => Value::StrokeStyle(stroke(node, cx)?.value),
         Type::Border => border(node, cx)?,
         Type::Transition => transition(node, cx)?,
@@ -58,6 +54,47 @@ pub(crate) fn parse(ty: Type, node: &Node, cx: &mut dyn Context) -> Option<Value
         Type::Typography => typography(node, cx)?,
         Type::Text => Value::Text(text(node, cx)?),
     })
+}
+
+/// `color` as a Tokens Studio modifier changes it: `{ "type": "lighten", "value": "0.1", "space": "lch" }`.
+pub(crate) fn parse_modified(color: &Color, modifier: &Node, cx: &mut dyn Context) -> Option<Color> {
+    let text = |name: &str| modifier.get(name).and_then(Node::string);
+    let space = match text("space") {
+        None => Some(color.space),
+        Some(name) => modify::space(name),
+    };
+    let amount = member(modifier, "value", cx)?;
+    // Tokens Studio writes its numbers as strings, in the stable format's files too.
+    let amount = match amount.string().and_then(finite) {
+        Some(n) => n,
+        None => match parse(Type::Number, amount, cx)? {
+            Value::Number(n) => n,
+            _ => return wrong(amount, cx, "a number", "write a part of one, such as 0.1"),
+        },
+    };
+    let change = match text("type") {
+        Some("lighten") => Some(modify::Change::Lighten(amount)),
+        Some("darken") => Some(modify::Change::Darken(amount)),
+        Some("alpha") => Some(modify::Change::Alpha(amount)),
+        Some("mix") => {
+            let other = self::color(member(modifier, "color", cx)?, cx)?;
+            Some(modify::Change::Mix(amount, Box::new(other.value)))
+        }
+        _ => None,
+    };
+    match (change, space) {
+        (Some(change), Some(space)) => Some(modify::changed(color, &change, space)),
+        (change, _) => {
+            let fix = if change.is_none() { "lighten, darken, mix or alpha" } else { "lch, hsl, srgb or p3" };
+            cx.diagnostics().error(
+                modifier.at,
+                "studio-modify",
+                "the modifier is not one that is known",
+                fix,
+            );
+            None
+        }
+    }
 }
 
 fn wrong<T>(node: &Node, cx: &mut dyn Context, expected: &str, fix: &str) -> Option<T> {

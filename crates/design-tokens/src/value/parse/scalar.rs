@@ -1,5 +1,6 @@
 //! Values of one part: lengths, fonts, times, curves, numbers, line styles.
 
+use super::math::{Quantity, mathematics};
 use super::text::text;
 use super::{Context, followed, legacy, member, number_in, only, slot, wrong};
 use crate::json::{Kind, Node};
@@ -22,9 +23,8 @@ pub(super) fn split_unit(text: &str) -> Option<(f64, &str)> {
     Some((text[..end].parse().ok()?, text[end..].trim()))
 }
 
-pub(super) type OrText<T> = Result<Slot<T>, Vec<Part>>;
-
-pub(super) fn dimension_or_text(node: &Node, cx: &mut dyn Context) -> Option<OrText<Dimension>> {
+/// A dimension; in older dialects also what mathematics gives, and text.
+pub(super) fn dimension_or_text(node: &Node, cx: &mut dyn Context) -> Option<Value> {
     if let Some(source) = node.string().filter(|s| reference::curly(s).is_none()) {
         let plain =
             split_unit(source).is_some_and(|(n, u)| u.is_empty() || unit(u).is_some() && n.is_finite());
@@ -37,17 +37,18 @@ pub(super) fn dimension_or_text(node: &Node, cx: &mut dyn Context) -> Option<OrT
         if !plain {
             // Several lengths, mathematics, keywords: CSS text of an older dialect.
             legacy(node.at, cx, "text as a dimension", "write `{ \"value\": 16, \"unit\": \"px\" }`");
-            return text(node, cx).map(Err);
+            if let Some(Quantity { value, unit }) = mathematics(node, cx)? {
+                return Some(Value::Dimension(Dimension { value, unit }));
+            }
+            return text(node, cx).map(Value::Text);
         }
     }
     if let Some(Ok(path)) = node.string().and_then(reference::curly) {
         let (id, ty, value) = cx.token(node.at, &path)?;
         return match value {
-            Value::Dimension(value) => Some(Ok(Slot { value, alias: Some(id) })),
-            Value::Number(n) if cx.plain() => {
-                Some(Ok(Slot { value: Dimension { value: n, unit: "" }, alias: Some(id) }))
-            }
-            Value::Text(_) => Some(Err(vec![Part::Token(id, Box::new(value))])),
+            Value::Dimension(value) => Some(Value::Dimension(value)),
+            Value::Number(n) if cx.plain() => Some(Value::Dimension(Dimension { value: n, unit: "" })),
+            Value::Text(_) => Some(Value::Text(vec![Part::Token(id, Box::new(value))])),
             _ => {
                 let message = format!("{{{id}}} is a {}, a dimension is needed here", ty.name());
                 cx.diagnostics().error(node.at, "reference-type", message, "refer to a token of that type");
@@ -55,7 +56,7 @@ pub(super) fn dimension_or_text(node: &Node, cx: &mut dyn Context) -> Option<OrT
             }
         };
     }
-    dimension(node, cx).map(Ok)
+    dimension(node, cx).map(|slot| Value::Dimension(slot.value))
 }
 
 pub(super) fn dimension(node: &Node, cx: &mut dyn Context) -> Option<Slot<Dimension>> {
@@ -74,8 +75,12 @@ pub(super) fn own_dimension(node: &Node, cx: &mut dyn Context) -> Option<Dimensi
         legacy(node.at, cx, "a dimension as a string", FIX);
         let parsed =
             split_unit(text).and_then(|(value, u)| Some((value, if u.is_empty() { "px" } else { unit(u)? })));
-        return match parsed {
-            Some((value, unit)) => Some(Dimension { value, unit }),
+        let worked_out = match parsed {
+            Some((value, unit)) => Some(Quantity { value, unit }),
+            None => mathematics(node, cx)?,
+        };
+        return match worked_out {
+            Some(Quantity { value, unit }) => Some(Dimension { value, unit }),
             None => {
                 cx.diagnostics().error(node.at, "bad-dimension", format!("{text:?} is not a dimension"), FIX);
                 None
@@ -298,22 +303,37 @@ pub(super) fn curve(text: &str) -> Option<[f64; 4]> {
     })
 }
 
-pub(super) fn plain_number(node: &Node, cx: &mut dyn Context) -> Option<OrText<f64>> {
+/// A number; in older dialects also a part in hundred, a length (line heights), what mathematics gives, and text.
+pub(super) fn plain_number(node: &Node, cx: &mut dyn Context) -> Option<Value> {
     if let Some(source) = node.string().filter(|s| reference::curly(s).is_none()) {
         if let Some(n) = finite(source) {
             legacy(node.at, cx, "a number as a string", "write it without quotes");
-            return Some(Ok(Slot::own(n)));
+            return Some(Value::Number(n));
         }
-        if let Some(n) =
-            source.trim().strip_suffix('%').and_then(|p| p.trim().parse::<f64>().ok()).filter(|_| cx.plain())
-        {
-            return Some(Ok(Slot::own(n / 100.0)));
+        if cx.plain() {
+            if let Some(percent) = source.trim().strip_suffix('%').and_then(finite) {
+                return Some(Value::Number(percent / 100.0));
+            }
+            let length = split_unit(source).and_then(|(value, u)| Some(Quantity { value, unit: unit(u)? }));
+            match length.or(mathematics(node, cx)?) {
+                Some(Quantity { value, unit: "" }) => return Some(Value::Number(value)),
+                Some(Quantity { value, unit: "%" }) => return Some(Value::Number(value / 100.0)),
+                Some(Quantity { value, unit }) => return Some(Value::Dimension(Dimension { value, unit })),
+                None => {}
+            }
         }
         if cx.plain() || reference::template(source).is_some() {
-            return text(node, cx).map(Err);
+            return text(node, cx).map(Value::Text);
         }
     }
-    number_slot(node, cx).map(Ok)
+    if let (true, Some(Ok(path))) = (cx.plain(), node.string().and_then(reference::curly)) {
+        let (id, _, value) = cx.token(node.at, &path)?;
+        return Some(match value {
+            Value::Number(_) | Value::Dimension(_) => value,
+            other => Value::Text(vec![Part::Token(id, Box::new(other))]),
+        });
+    }
+    number_slot(node, cx).map(|slot| Value::Number(slot.value))
 }
 
 pub(super) fn number_slot(node: &Node, cx: &mut dyn Context) -> Option<Slot<f64>> {

@@ -37,6 +37,14 @@ pub(super) fn text(node: &Node, cx: &mut dyn Context) -> Option<Vec<Part>> {
         cx.diagnostics().error(node.at, "too-long", "the text grows too long by its references", "");
         return None;
     }
+    if let [Part::Text(minus), Part::Token(..)] = parts.as_mut_slice()
+        && minus.trim() == "-"
+    {
+        // CSS has no minus before a function.
+        *minus = "calc(-1 * ".into();
+        parts.push(Part::Text(")".into()));
+        return Some(parts);
+    }
     let mathematics = |text: &str| [" * ", " / ", " + ", " - "].iter().any(|op| text.contains(op));
     let computes = parts.iter().any(|p| matches!(p, Part::Text(t) if mathematics(t) && !t.contains("calc(")));
     if computes && !source.contains("calc(") && !source.contains("gradient(") {
