@@ -26,7 +26,9 @@ pub(crate) fn tokens() -> Done {
         return Err("/usr/bin/time is missing (Debian: apt-get install time)".into());
     }
     let scratch = target().join("bench");
-    let _ = std::fs::remove_dir_all(&scratch);
+    for dir in [scratch.clone(), target().join("bench-state")] {
+        let _ = std::fs::remove_dir_all(dir);
+    }
     println!(
         "\nwhole process, median of {ROUNDS} interleaved rounds; CSS, SCSS and JS; limits off by the default of one call"
     );
@@ -183,9 +185,9 @@ fn interleaved(programs: &[(&str, Vec<String>)], place: &Path, count: usize) -> 
         .collect())
 }
 
-/// Every round builds into an empty place.
+/// Every round builds into an empty place. The ledger stays, as a user's does.
 fn clean(place: &Path) {
-    for name in ["artifacts", "out", "state"] {
+    for name in ["artifacts", "out"] {
         let _ = std::fs::remove_dir_all(place.join(name));
     }
 }
@@ -198,8 +200,8 @@ fn once(words: &[String], place: &Path) -> Done<Figure> {
         .arg(&memory)
         .args(["timeout", "120"])
         .args(words)
-        .env("XDG_STATE_HOME", place.join("state"))
-        .env("XDG_CONFIG_HOME", place.join("state"))
+        .env("XDG_STATE_HOME", target().join("bench-state"))
+        .env("XDG_CONFIG_HOME", target().join("bench-state"))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()

@@ -4,6 +4,8 @@
 #![allow(unreachable_pub, reason = "a binary has no public surface")]
 
 mod bench;
+mod compare;
+mod fuzz;
 mod r#gen;
 mod node;
 mod sh;
@@ -20,6 +22,8 @@ cargo xtask record            run the quickstart and keep what it prints in docs
 cargo xtask gen [--check]     write the generated reference, or check that it is current
 cargo xtask tidy              edges between crates, names, lengths
 cargo xtask soak kill [N]     N rounds of killing a process while it applies plans and appends (default 200)
+cargo xtask fuzz TARGET [S]   fuzz one of the targets, guided by coverage, for S seconds (default 300); `list` names them
+cargo xtask compare [--check] token builds against Style Dictionary's and Terrazzo's, every difference explained
 cargo xtask bench tokens      token builds against Style Dictionary and Terrazzo, and growth
 cargo xtask bench pipeline    what a call costs, the ledger, the jail";
 
@@ -35,6 +39,12 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["soak", "kill"] => soak::kill(200),
         ["soak", "kill", rounds] => rounds.parse().map_err(|e| format!("{rounds}: {e}")).and_then(soak::kill),
+        ["fuzz", target] => fuzz::run(target, 300),
+        ["fuzz", target, seconds] => {
+            seconds.parse().map_err(|e| format!("{seconds}: {e}")).and_then(|s| fuzz::run(target, s))
+        }
+        ["compare"] => compare::run(false),
+        ["compare", "--check"] => compare::run(true),
         ["bench", "tokens"] => bench::tokens(),
         ["bench", "pipeline"] => bench::pipeline(),
         _ => Err(USAGE.to_owned()),

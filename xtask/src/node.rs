@@ -20,7 +20,7 @@ pub(crate) fn install() -> Done {
     let (from, to) = (top().join("xtask/npm"), dir());
     let lock = std::fs::read(from.join("package-lock.json")).map_err(|e| e.to_string())?;
     std::fs::create_dir_all(&to).map_err(|e| e.to_string())?;
-    for name in ["package.json", "package-lock.json", "style-dictionary.mjs", "terrazzo.mjs"] {
+    for name in ["package.json", "package-lock.json", "style-dictionary.mjs", "terrazzo.mjs", "compare.mjs"] {
         std::fs::copy(from.join(name), to.join(name)).map_err(|e| format!("{name}: {e}"))?;
     }
     if std::fs::read(to.join("installed.json")).is_ok_and(|there| there == lock) {

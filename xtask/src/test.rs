@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that CI checks.
 
 use crate::sh::{self, Done, has, target};
-use crate::{r#gen, node, tidy, tools};
+use crate::{compare, r#gen, node, tidy, tools};
 
 /// Installs what the tests need, then formatting, lints, tests. `fast` leaves out what needs the network.
 pub(crate) fn run_all(fast: bool) -> Done<Vec<String>> {
@@ -21,8 +21,9 @@ pub(crate) fn run_all(fast: bool) -> Done<Vec<String>> {
     sh::run("cargo", &["test", "--workspace", "--quiet", "--", "--test-threads", "4"])?;
     r#gen::run(true)?;
     if fast {
-        skipped.push("cargo-deny and the book (--fast)".to_owned());
+        skipped.push("the comparison with the peers, cargo-deny and the book (--fast)".to_owned());
     } else {
+        compare::run(true)?;
         let deny = tools::DENY.program()?.display().to_string();
         sh::run(&deny, &["--offline", "check", "bans", "licenses", "sources"])?;
         // Advisories come from a repository that not every machine reaches.

@@ -13,7 +13,7 @@ const WITHOUT_TOKIO: [&str; 3] = ["gatewright-contract", "gatewright-policy", "g
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
 
 /// Which crates of ours a crate may use outside its tests; the binary may use all.
-const MAY_USE: [(&str, &[&str]); 8] = [
+const MAY_USE: [(&str, &[&str]); 9] = [
     ("gatewright-contract", &[]),
     ("gatewright-policy", &["gatewright-contract"]),
     ("gatewright-audit", &["gatewright-contract"]),
@@ -21,6 +21,7 @@ const MAY_USE: [(&str, &[&str]); 8] = [
     ("gatewright-kit", &["gatewright-contract", "gatewright-policy", "gatewright-audit", "gatewright-exec"]),
     ("design-tokens", &[]),
     ("gatewright-mcp", &["gatewright-contract", "gatewright-kit"]),
+    ("gatewright-fuzz", &["gatewright-contract", "gatewright-audit", "design-tokens"]),
     ("xtask", &[]),
 ];
 

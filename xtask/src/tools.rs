@@ -15,6 +15,9 @@ pub(crate) struct Pinned {
 /// Licences, sources and bans of the dependencies.
 pub(crate) const DENY: Pinned = Pinned { name: "cargo-deny", version: "0.20.2" };
 
+/// Fuzzing guided by coverage.
+pub(crate) const FUZZ: Pinned = Pinned { name: "cargo-fuzz", version: "0.13.2" };
+
 /// The book.
 pub(crate) const MDBOOK: Pinned = Pinned { name: "mdbook", version: "0.5.4" };
 

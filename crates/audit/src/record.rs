@@ -78,7 +78,8 @@ pub struct Intent {
     /// The tool.
     pub tool_name: String,
     /// The plan about to be applied.
-    pub plan_id: PlanId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_id: Option<PlanId>,
     /// Who called.
     pub principal: String,
     /// When.

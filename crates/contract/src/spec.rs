@@ -32,6 +32,15 @@ impl Kind {
             Self::Read | Self::Record | Self::Foreign => false,
         }
     }
+
+    /// Whether every call of such a tool performs: nothing rehearses it.
+    #[must_use]
+    pub const fn always_performs(self) -> bool {
+        match self {
+            Self::Record | Self::Foreign => true,
+            Self::Read | Self::Change | Self::Run => false,
+        }
+    }
 }
 
 /// MCP's hints about a tool, derived from its kind: never written by hand (MCP 2025-11-25, `ToolAnnotations`).

@@ -38,6 +38,22 @@ pub fn visible(text: &str) -> String {
     out
 }
 
+/// `text` with every character that [`visible`] would take away written out, such as `<U+202E>`, and carriage returns as
+/// `␍`: for what a person reviews, where a hidden character must not hide a change.
+#[must_use]
+pub fn spelled_out(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => out.push(c),
+            '\r' => out.push('␍'),
+            c if c.is_control() || is_deceptive(c) => out.push_str(&format!("<U+{:04X}>", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,6 +61,11 @@ mod tests {
     #[test]
     fn escapes_and_bidi_go_while_text_stays() {
         assert_eq!(visible("a\u{1b}[31mb\u{9b}2Jc\u{202e}d\u{e0041}\n\te\r"), "a[31mb2Jcd\n\te");
+    }
+
+    #[test]
+    fn what_is_hidden_is_written_out_for_a_reviewer() {
+        assert_eq!(spelled_out("a\u{202e}b\r\n\tc\u{1b}"), "a<U+202E>b␍\n\tc<U+001B>");
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use crate::options::{Naming, Options};
 
-/// Calls `each` with the words of one part of a path: split at everything that is not a letter or digit, and before
-/// capitals; in lower case.
+/// Calls `each` with the words of one part of a path, in lower case: split at everything that is not a letter or digit,
+/// before a capital that follows a small letter or digit, and before the last capital of several (`XSmall`, `HTMLBody`).
 fn words(segment: &str, mut each: impl FnMut(&str)) {
     // Most names are one word as they stand.
     if !segment.is_empty() && segment.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()) {
@@ -12,8 +12,12 @@ fn words(segment: &str, mut each: impl FnMut(&str)) {
     let mut any = false;
     let mut word = String::new();
     let mut before: Option<char> = None;
-    for c in segment.chars() {
-        let splits = c.is_uppercase() && before.is_some_and(|b| b.is_lowercase() || b.is_ascii_digit());
+    let mut chars = segment.chars().peekable();
+    while let Some(c) = chars.next() {
+        let small_next = chars.peek().is_some_and(|next| next.is_lowercase());
+        let splits = c.is_uppercase()
+            && before
+                .is_some_and(|b| b.is_lowercase() || b.is_ascii_digit() || (b.is_uppercase() && small_next));
         if (splits || !c.is_alphanumeric()) && !word.is_empty() {
             each(&word);
             any = true;
@@ -98,6 +102,7 @@ mod tests {
         assert_eq!(named(Naming::Snake, "space.2xl"), "ds_space_2xl");
         assert_eq!(named(Naming::Preserve, "color.brandBlue.🎨"), "ds-color-brandBlue-🎨");
         assert_eq!(named(Naming::Kebab, "a.+"), "ds-a-+");
+        assert_eq!(named(Naming::Kebab, "XSmall.2XLarge.HTMLBody.RGB"), "ds-x-small-2-x-large-html-body-rgb");
     }
 
     #[test]

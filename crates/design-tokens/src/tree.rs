@@ -298,6 +298,12 @@ impl Reader<'_> {
                     let message = format!("{key} is not a property of a token");
                     self.diagnostics.warn(*at, "unknown-property", message, "put it under $extensions");
                 }
+                (true, _) if value.object().is_none() => self.diagnostics.error(
+                    *at,
+                    "token-with-children",
+                    format!("{key:?} is no property of a token, and {name:?} has a value: what it says is lost"),
+                    "remove it, or put it into $value or under $extensions",
+                ),
                 (true, _) => self.diagnostics.error(
                     *at,
                     "token-with-children",

@@ -1,6 +1,7 @@
 //! Unified diffs of a plan, to a budget.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use contract::effect::Change;
 use contract::{Digest, Effect, State};
@@ -13,7 +14,10 @@ use crate::root::Root;
 const MAX_COMPARED: u64 = 4 * 1024 * 1024;
 
 /// Longest that one comparison may take before it settles for a coarser one.
-const DEADLINE: std::time::Duration = std::time::Duration::from_millis(500);
+const DEADLINE: Duration = Duration::from_millis(500);
+
+/// Longest that all comparisons of one plan may take; files that are left after it are named, not compared.
+const ALL: Duration = Duration::from_secs(5);
 
 /// A plan's diff, and how much of it is shown.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -43,6 +47,7 @@ pub fn of(
     clean: &dyn Fn(&str) -> String,
 ) -> Diff {
     let mut diff = Diff::default();
+    let deadline = Instant::now() + ALL;
     for effect in effects {
         let left = budget.saturating_sub(diff.text.len());
         let text = match effect {
@@ -56,7 +61,7 @@ pub fn of(
             }
             Effect::Request(request) => (format!("{} {}\n", request.method, request.url), 0),
             Effect::Put(c) | Effect::Remove(c) | Effect::Symlink(c) | Effect::Append(c) => {
-                one(root, c, blobs, left, clean)
+                one(root, c, blobs, left, deadline, clean)
             }
         };
         let (text, unshown) = text;
@@ -106,6 +111,7 @@ fn one(
     change: &Change,
     blobs: &BTreeMap<Digest, Vec<u8>>,
     budget: usize,
+    deadline: Instant,
     clean: &dyn Fn(&str) -> String,
 ) -> (String, u64) {
     let before = match &change.before {
@@ -148,11 +154,15 @@ fn one(
         }
         _ => {}
     }
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return (format!("{header}  not compared: {} becomes {}\n", change.before, change.after), 0);
+    }
     let differ = before != after;
     let (before, after) = (clean(before), clean(after));
     let compared = TextDiff::configure()
         .algorithm(Algorithm::Myers)
-        .timeout(DEADLINE)
+        .timeout(DEADLINE.min(left))
         .diff_lines(before.as_str(), after.as_str());
     let text = compared.unified_diff().context_radius(3).header(&old, &new).to_string();
     match (text.is_empty(), differ) {

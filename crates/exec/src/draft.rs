@@ -39,14 +39,26 @@ pub struct Proposal {
 impl Draft {
     /// Puts a file. No effect is added where the same bytes with the same mode stand already.
     pub fn put(&mut self, view: &View, path: &RelPath, bytes: Vec<u8>, mode: FileMode) -> Result<(), Fault> {
-        let before = self.before(view, path)?;
-        let mode = match before {
+        let mode = match self.before(view, path)? {
             State::File { mode: standing, .. } => standing.replaced_by(mode),
             _ => Mode::created(mode, view.root().umask()),
         };
-        let after = State::File { digest: self.keep(&bytes)?, bytes: bytes.len() as u64, mode };
+        self.put_exactly(view, path, bytes, mode)
+    }
+
+    /// Puts a file with exactly this mode.
+    pub fn put_exactly(
+        &mut self,
+        view: &View,
+        path: &RelPath,
+        bytes: Vec<u8>,
+        mode: Mode,
+    ) -> Result<(), Fault> {
+        let before = self.before(view, path)?;
+        let digest = self.keep(&bytes)?;
+        let after = State::File { digest, bytes: bytes.len() as u64, mode };
         if before != after {
-            self.blobs.insert(Digest::of(&bytes), bytes);
+            self.blobs.insert(digest, bytes);
             self.add(Effect::Put(Change { path: path.clone(), before, after }))?;
         }
         Ok(())

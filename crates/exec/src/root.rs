@@ -15,7 +15,7 @@ pub enum Rights {
     ReadWrite,
 }
 
-/// A directory that tools may work in.
+/// A directory that tools may work in. Two are the same when their place is.
 #[derive(Debug)]
 pub struct Root {
     name: String,
@@ -90,6 +90,12 @@ impl Root {
     #[must_use]
     pub const fn umask(&self) -> u32 {
         self.umask
+    }
+}
+
+impl PartialEq for Root {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path
     }
 }
 

@@ -5,10 +5,12 @@
 //! not change what tools see. No tool that is shipped starts one.
 
 use std::io::Read;
+use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use contract::{Code, Fault};
@@ -116,18 +118,19 @@ pub fn trusted_path(root: &Path) -> Vec<PathBuf> {
         })
 }
 
-/// The absolute place of `program` in `path`.
-pub fn find(program: &str, path: &[PathBuf]) -> Result<PathBuf, Fault> {
+/// The absolute place of `program` in `path`. One that is really in `dir`'s tree is not taken: tools write there.
+pub fn find(program: &str, path: &[PathBuf], dir: &Path) -> Result<PathBuf, Fault> {
     let executable = |file: &PathBuf| {
         std::fs::metadata(file).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
     };
-    path.iter().map(|dir| dir.join(program)).find(executable).ok_or_else(|| {
+    let outside = |file: &PathBuf| std::fs::canonicalize(file).is_ok_and(|real| !real.starts_with(dir));
+    path.iter().map(|dir| dir.join(program)).find(|file| executable(file) && outside(file)).ok_or_else(|| {
         Fault::new(Code::ToolExecutionFailed, format!("the program {program:?} is not installed"))
             .suggest(format!("Install {program} so that it is on the PATH, then try again."))
     })
 }
 
-/// Runs `command` in `dir` with `home` for its own files, and waits. It blocks.
+/// Runs `command` in `dir` with `home` for its own files, and waits. It blocks. `root` is where no program is taken from.
 ///
 /// A program that cannot be started, outlives its time or is cancelled is a fault, and its process group is gone then;
 /// one that ends with findings is not.
@@ -135,10 +138,11 @@ pub fn run(
     command: &Command,
     dir: &Path,
     home: &Path,
+    root: &Path,
     path: &[PathBuf],
     cancel: &CancellationToken,
 ) -> Result<Ran, Fault> {
-    let program = find(command.program, path)?;
+    let program = find(command.program, path, root)?;
     let failed = |what: &str, error: std::io::Error| {
         Fault::new(Code::ToolExecutionFailed, format!("{}: {what}: {}", command.program, error.kind()))
     };
@@ -155,6 +159,9 @@ pub fn run(
         .env("TZ", "UTC")
         .env("TERM", "dumb")
         .env("NO_COLOR", "1")
+        // A git command must neither find a repository above the copy nor refresh the index by looking.
+        .env("GIT_CEILING_DIRECTORIES", dir.parent().unwrap_or(dir))
+        .env("GIT_OPTIONAL_LOCKS", "0")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -162,12 +169,15 @@ pub fn run(
         .spawn()
         .map_err(|e| failed("it could not be started", e))?;
     let (out, err) = (child.stdout.take(), child.stderr.take());
+    let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let out = scope.spawn(move || out.map(capture).unwrap_or_default());
-        let err = scope.spawn(move || err.map(capture).unwrap_or_default());
+        let out = scope.spawn(|| out.map(|stream| capture(stream, &over)).unwrap_or_default());
+        let err = scope.spawn(|| err.map(|stream| capture(stream, &over)).unwrap_or_default());
         let ended = wait(&mut child, command, cancel);
-        // Whoever it left behind in its group goes too; the pipes close with them.
+        // Whoever it left behind in its group goes too. One that left the group may hold the pipes open for ever:
+        // what it says from now on is not waited for.
         kill(&child);
+        over.store(true, Ordering::Relaxed);
         let status = child.wait().map_err(|e| failed("it could not be waited for", e))?;
         let (stdout, stderr) = (out.join().unwrap_or_default(), err.join().unwrap_or_default());
         ended?;
@@ -214,11 +224,18 @@ fn kill(child: &Child) {
     }
 }
 
-/// Reads a stream to its end and keeps its beginning.
-fn capture(mut stream: impl Read) -> Captured {
+/// Reads a stream to its end, or until it is silent and the program is `over`, and keeps its beginning.
+fn capture(mut stream: impl Read + AsFd, over: &AtomicBool) -> Captured {
     let mut captured = Captured::default();
     let mut buffer = vec![0; 64 * 1024];
     loop {
+        let was_over = over.load(Ordering::Relaxed);
+        match poll(&mut [PollFd::new(&stream, PollFlags::IN)], Some(&TICK)) {
+            Ok(0) if was_over => return captured,
+            Ok(0) | Err(rustix::io::Errno::INTR) => continue,
+            Ok(_) => {}
+            Err(_) => return captured,
+        }
         match stream.read(&mut buffer) {
             Ok(0) => return captured,
             Ok(n) => {

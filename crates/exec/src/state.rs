@@ -14,7 +14,7 @@
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use contract::{Code, Digest, Fault, PlanFile, PlanId, Principal, TranscriptId};
@@ -115,7 +115,9 @@ impl StateDir {
                 file.set_modified(std::time::SystemTime::now())?;
                 // It may have been kept as what could be lost.
                 if durable == Durable::Yes {
-                    file.sync_all().and_then(|()| sync_above(&path))
+                    file.sync_all()
+                        .and_then(|()| sync_above(&path))
+                        .and_then(|()| sync_path(&self.dir.join("blobs")))
                 } else {
                     Ok(())
                 }
@@ -267,7 +269,7 @@ impl StateDir {
         for entry in std::fs::read_dir(self.dir.join("scratch")).into_iter().flatten().flatten() {
             // Left by a process that was killed. No run takes this long.
             if older(&entry.path(), PLAN_LIFETIME) {
-                let _ = std::fs::remove_dir_all(entry.path());
+                let _ = remove_tree(&entry.path());
             }
         }
         sweep(self.dir.join("plans"), PLAN_LIFETIME);
@@ -309,6 +311,25 @@ fn read_private(path: &Path) -> std::io::Result<Vec<u8>> {
 
 pub(crate) fn sync_path(dir: &Path) -> std::io::Result<()> {
     File::open(dir)?.sync_all()
+}
+
+/// Removes a tree, folders without permission to write among them: caches of programs have such.
+pub(crate) fn remove_tree(top: &Path) -> std::io::Result<()> {
+    if std::fs::remove_dir_all(top).is_ok() {
+        return Ok(());
+    }
+    let mut open = vec![top.to_owned()];
+    while let Some(dir) = open.pop() {
+        let metadata = std::fs::symlink_metadata(&dir)?;
+        let mode = metadata.permissions().mode() | 0o700;
+        std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(mode))?;
+        for entry in std::fs::read_dir(&dir)?.flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                open.push(entry.path());
+            }
+        }
+    }
+    std::fs::remove_dir_all(top)
 }
 
 fn sync_above(path: &Path) -> std::io::Result<()> {

@@ -62,34 +62,26 @@ struct Shared {
     registry: Arc<Registry>,
     limiter: Arc<Limiter>,
     config: Config,
+    others: Vec<Arc<Root>>,
 }
 
 /// Everything that is offered: an engine per root. What an earlier process left unfinished is recovered first.
 pub fn house(asked: &Asked, offer: &Offer) -> Result<House, Fault> {
     let first = asked.first()?;
     let config = configuration(first.as_deref())?;
-    let others = asked.others(&config.roots)?;
-    let mut names: Vec<&str> = others.iter().map(|r| r.name()).collect();
-    names.splice(0..0, first.iter().map(|r| r.name()));
+    let roots = asked.all(first, &config.roots)?;
+    let names: Vec<&str> = roots.iter().map(|r| r.name()).collect();
     let registry = Arc::new(registry(offer, &names)?);
     let limiter = Arc::new(Limiter::new(config.limits.enabled));
-    let shared = Shared { registry, limiter, config };
-    let rest = others.into_iter().map(|root| {
-        let config = configuration(Some(&root))?;
-        let (registry, limiter) = (Arc::clone(&shared.registry), Arc::clone(&shared.limiter));
-        engine_of(Some(root), Shared { registry, limiter, config })
-    });
-    let rest = rest.collect::<Result<Vec<_>, Fault>>()?;
-    Ok(House::new(engine_of(first, shared)?, rest))
-}
-
-/// The engine of the first root alone.
-pub fn engine(asked: &Asked) -> Result<Arc<Engine>, Fault> {
-    let first = asked.first()?;
-    let config = configuration(first.as_deref())?;
-    let registry = Arc::new(registry(&Offer::default(), &[])?);
-    let limiter = Arc::new(Limiter::new(config.limits.enabled));
-    engine_of(first, Shared { registry, limiter, config })
+    let engine = |root: Option<&Arc<Root>>| {
+        let config = configuration(root.map(|r| &**r))?;
+        let others = roots.iter().filter(|r| Some(*r) != root).cloned().collect();
+        let shared =
+            Shared { registry: Arc::clone(&registry), limiter: Arc::clone(&limiter), config, others };
+        engine_of(root.cloned(), shared)
+    };
+    let others = roots.iter().skip(1).map(|root| engine(Some(root))).collect::<Result<_, Fault>>()?;
+    Ok(House::new(engine(roots.first())?, others))
 }
 
 fn configuration(root: Option<&Root>) -> Result<Config, Fault> {
@@ -103,7 +95,7 @@ fn configuration(root: Option<&Root>) -> Result<Config, Fault> {
 }
 
 fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fault> {
-    let Shared { registry, limiter, config } = shared;
+    let Shared { registry, limiter, config, others } = shared;
     let state = state(root.as_deref())?;
     let ledger =
         Ledger::open(&state.ledger()).map_err(|e| Fault::new(Code::LedgerUnavailable, e.to_string()))?;
@@ -122,6 +114,7 @@ fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fau
         redactor,
         ledger,
         root,
+        other_roots: others,
         state,
         settings: config.settings,
         services: Services::default(),

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use contract::Fault;
-use exec::{Rights, Root};
+use contract::{Code, Fault};
+use exec::{Rights, Root, StateDir};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::config;
 
 /// The name of a root that was given none.
 const UNNAMED: &str = "root";
@@ -64,35 +66,80 @@ impl Asked {
         }
     }
 
+    /// The words of the command line that ask for the same.
+    pub fn words(&self) -> Vec<String> {
+        let word = |arg: &RootArg| {
+            let name = if arg.name == UNNAMED { String::new() } else { format!("{}=", arg.name) };
+            ["--root".to_owned(), format!("{name}{}", arg.path.display())]
+        };
+        self.0.iter().flat_map(word).collect()
+    }
+
     /// The first root: what commands about the record, and calls that name no root, are about.
     pub fn first(&self) -> Result<Option<Arc<Root>>, Fault> {
         let name = self.0.first().map_or(UNNAMED, |arg| arg.name.as_str());
-        self.first_path().map(|path| Root::open(&path, name, Rights::ReadWrite).map(Arc::new)).transpose()
+        self.first_path().map(|path| open(&path, name, Rights::ReadWrite)).transpose()
     }
 
-    /// The further roots, of the command line and of the user's configuration.
-    pub fn others(&self, configured: &RootsSection) -> Result<Vec<Arc<Root>>, Fault> {
-        let named = self.0.iter().skip(1).map(|arg| (arg.name.clone(), arg.path.clone(), Rights::ReadWrite));
-        let named = named.chain(configured.iter().map(|(name, section)| {
+    /// Every root: the first, the command line's further ones, then the user's configured ones. Where there is no first,
+    /// the first configured one is it.
+    pub fn all(&self, first: Option<Arc<Root>>, configured: &RootsSection) -> Result<Vec<Arc<Root>>, Fault> {
+        let mut roots: Vec<Arc<Root>> = first.into_iter().collect();
+        for arg in self.0.iter().skip(1) {
+            check_name(&arg.name, &roots)?;
+            roots.push(open(&arg.path, &arg.name, Rights::ReadWrite)?);
+        }
+        for (name, section) in configured {
+            check_name(name, &roots)?;
             let rights = if section.read_only { Rights::Read } else { Rights::ReadWrite };
-            (name.clone(), home(&section.path), rights)
-        }));
-        let mut taken = vec![self.0.first().map_or(UNNAMED, |arg| arg.name.as_str()).to_owned()];
-        let mut roots: Vec<Arc<Root>> = Vec::new();
-        for (name, path, rights) in named {
-            if !is_name(&name) {
-                return Err(Fault::invalid(format!("{name:?} is not a root's name"))
-                    .suggest("Names begin with a lower-case letter and have letters, digits, `-` and `_`."));
+            match open(&home(&section.path), name, rights) {
+                Ok(root) => roots.push(root),
+                // A disk that is not mounted does not keep the others from being worked on.
+                Err(fault) => tracing::warn!("{}", fault.message),
             }
-            if taken.contains(&name) {
-                return Err(Fault::invalid(format!("two roots are called {name:?}"))
-                    .suggest("Give every further root a name of its own: `--root NAME=DIR`."));
-            }
-            roots.push(Arc::new(Root::open(&path, &name, rights)?));
-            taken.push(name);
         }
         Ok(roots)
     }
+}
+
+fn check_name(name: &str, taken: &[Arc<Root>]) -> Result<(), Fault> {
+    if !is_name(name) {
+        return Err(Fault::invalid(format!("{name:?} is not a root's name"))
+            .suggest("Names begin with a lower-case letter and have letters, digits, `-` and `_`."));
+    }
+    if taken.iter().any(|root| root.name() == name) {
+        return Err(Fault::invalid(format!("two roots are called {name:?}"))
+            .suggest("Give every further root a name of its own: `--root NAME=DIR`."));
+    }
+    Ok(())
+}
+
+/// Opens a root. One that holds gatewright's own state or configuration, or lies in it, is refused: what tools may
+/// change there would decide what tools may do.
+fn open(path: &Path, name: &str, rights: Rights) -> Result<Arc<Root>, Fault> {
+    let root = Root::open(path, name, rights)?;
+    let own = [StateDir::base().ok(), config::user_path().and_then(|p| p.parent().map(Path::to_owned))];
+    for own in own.into_iter().flatten() {
+        let own = real(&own);
+        if own.starts_with(root.path()) || root.path().starts_with(&own) {
+            let message =
+                format!("the root {name:?} and gatewright's own files ({}) lie in each other", own.display());
+            return Err(Fault::new(Code::PathNotAllowed, message).suggest(
+                "Name a directory that does not hold them with --root, or move them with XDG_STATE_HOME and XDG_CONFIG_HOME.",
+            ));
+        }
+    }
+    Ok(Arc::new(root))
+}
+
+/// `path` with its links resolved as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    for above in path.ancestors() {
+        if let (Ok(there), Ok(rest)) = (std::fs::canonicalize(above), path.strip_prefix(above)) {
+            return if rest.as_os_str().is_empty() { there } else { there.join(rest) };
+        }
+    }
+    path.to_owned()
 }
 
 fn home(path: &str) -> PathBuf {
@@ -117,12 +164,28 @@ mod tests {
     #[test]
     fn roots_have_names_of_their_own() {
         let asked = |texts: &[&str]| Asked(texts.iter().map(|t| t.parse().unwrap()).collect());
-        assert_eq!(asked(&["/", "b=/", "a=/tmp"]).others(&RootsSection::new()).unwrap().len(), 2);
-        assert!(asked(&["/", "/tmp"]).others(&RootsSection::new()).unwrap_err().message.contains("\"root\""));
-        let section = RootSection { path: "/tmp".into(), read_only: true };
-        let configured = RootsSection::from([("lib".to_owned(), section)]);
-        let roots = asked(&["/"]).others(&configured).unwrap();
-        assert_eq!((roots[0].name(), roots[0].rights()), ("lib", Rights::Read));
-        assert!(asked(&["lib=/"]).others(&configured).is_err());
+        let place = tempfile::tempdir().unwrap();
+        let [a, b] = ["a", "b"].map(|name| {
+            std::fs::create_dir(place.path().join(name)).unwrap();
+            place.path().join(name).display().to_string()
+        });
+        let all = |asked: &Asked, configured: &RootsSection| asked.all(asked.first()?, configured);
+        let none = RootsSection::new();
+        assert_eq!(all(&asked(&[&a, &format!("b={b}")]), &none).unwrap().len(), 2);
+        assert!(all(&asked(&[&a, &b]), &none).unwrap_err().message.contains("\"root\""));
+        let section = |path: &str| RootSection { path: path.to_owned(), read_only: true };
+        let configured =
+            RootsSection::from([("gone".to_owned(), section("/nowhere")), ("lib".to_owned(), section(&b))]);
+        let roots = all(&asked(&[&a]), &configured).unwrap();
+        assert_eq!((roots[1].name(), roots[1].rights()), ("lib", Rights::Read));
+        let only = Asked::default().all(None, &configured).unwrap();
+        assert_eq!((only.len(), only[0].name()), (1, "lib"), "a root that is not there is left out");
+        assert!(all(&asked(&[&format!("lib={a}")]), &configured).is_err());
+    }
+
+    #[test]
+    fn a_root_never_holds_our_own_files() {
+        let fault = Asked(vec!["/".parse().unwrap()]).first().unwrap_err();
+        assert!(fault.code == Code::PathNotAllowed && fault.message.contains("own files"), "{fault:?}");
     }
 }

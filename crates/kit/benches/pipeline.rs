@@ -70,7 +70,7 @@ fn intent() -> Body {
     Body::Intent(Intent {
         id: TranscriptId::random().unwrap(),
         tool_name: "bench".into(),
-        plan_id: PlanId::from_digest(Digest::ZERO),
+        plan_id: Some(PlanId::from_digest(Digest::ZERO)),
         principal: "local:0".into(),
         timestamp: "2026-01-01T00:00:00.000Z".into(),
     })

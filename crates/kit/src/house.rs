@@ -45,6 +45,11 @@ impl House {
         std::iter::once(&self.first).chain(&self.others)
     }
 
+    /// The engine whose root or state `is_it` recognises.
+    pub fn find(&self, is_it: impl Fn(&Engine) -> bool) -> Option<&Arc<Engine>> {
+        self.engines().find(|engine| is_it(engine))
+    }
+
     /// Makes a call in the root that its arguments name. A name that is no root's is refused by the first engine, as
     /// arguments that do not fit.
     pub async fn call(&self, call: Call) -> Done {

@@ -33,6 +33,9 @@ struct Kept {
     offset: u64,
 }
 
+/// Most characters of one entry, so that a result with it is below the hard cap.
+const MAX_ENTRY: u64 = crate::shape::chars(crate::shape::HARD_CAP) - 2_000;
+
 /// The handles' kind.
 const KIND: &str = "cursor";
 
@@ -83,11 +86,16 @@ pub(crate) fn cut(
     }
     entries.truncate(shown);
     let end = list.offset + before + shown as u64;
-    if end >= list.total {
-        // The last page of several is a part too, though nothing follows it.
+    // The last page of several is a part too, though nothing follows it; and nothing follows nothing.
+    if end >= list.total || shown == 0 {
         return Ok(None);
     }
     let handle = go_on(end)?;
+    if shown == 1 && used > MAX_ENTRY {
+        let message = format!("the next entry alone has {used} characters, more than a result may have");
+        return Err(Fault::new(Code::TooLarge, message)
+            .suggest(format!("Go on behind it with \"cursor\": \"{handle}\".")));
+    }
     Ok(Some(Truncated { shown: shown as u64, total: list.total, next: handle.to_string() }))
 }
 
@@ -138,6 +146,18 @@ mod tests {
         assert_eq!((said.shown, map["entries"].as_array().unwrap().len()), (2, 2));
         let (mut map, list) = output(10);
         assert_eq!(cut(&mut map, &list, Page::default(), 1, handle).unwrap().unwrap().shown, 1);
+    }
+
+    #[test]
+    fn an_entry_that_is_too_large_is_said_and_can_be_passed_over() {
+        let (mut map, list) = output(3);
+        map["entries"][0] = json!("x".repeat(100_000));
+        let fault = cut(&mut map, &list, Page::default(), 100, handle).unwrap_err();
+        assert!(fault.code == Code::TooLarge && fault.suggestions[0].contains("cursor_"), "{fault:?}");
+        // A tool that says there is more than it gives does not send its caller round in a circle.
+        let (mut map, list) = output(3);
+        let list = List { total: 500, ..list };
+        assert_eq!(cut(&mut map, &list, Page { offset: 3, limit: 5 }, 100, handle).unwrap(), None);
     }
 
     #[test]

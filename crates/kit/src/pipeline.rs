@@ -10,7 +10,8 @@ use audit::record::ExecutionMode;
 use audit::{Body, Durability, Intent, Ledger, Redactor, ledger};
 use contract::reply::Envelope;
 use contract::{
-    Code, Digest, Effect, Fault, Plan, PlanId, PlanView, Principal, Reply, Status, TranscriptId, Truncated,
+    Code, Digest, Effect, Fault, Kind, Plan, PlanId, PlanView, Principal, Reply, Status, TranscriptId,
+    Truncated,
 };
 use exec::draft::Proposal;
 use exec::request::Sender;
@@ -48,6 +49,8 @@ pub struct Parts {
     pub ledger: Ledger,
     /// Where tools work; none means `no_root` for those that need one.
     pub root: Option<Arc<Root>>,
+    /// The other roots of the process, whose places are not shown either.
+    pub other_roots: Vec<Arc<Root>>,
     /// Where plans are kept.
     pub state: StateDir,
     /// The user's sections of the configuration.
@@ -65,7 +68,7 @@ pub struct Parts {
 /// The engine behind every front door.
 pub struct Engine {
     parts: Parts,
-    places: Vec<(String, &'static str)>,
+    places: Vec<(String, String)>,
 }
 
 /// An answer, with the plan that goes with it.
@@ -80,13 +83,16 @@ impl Engine {
     pub fn new(parts: Parts) -> Arc<Self> {
         let mut places = Vec::new();
         if let Some(root) = &parts.root {
-            places.push((root.path().display().to_string(), "<root>"));
+            places.push((root.path().display().to_string(), "<root>".to_owned()));
         }
-        places.push((parts.state.path().display().to_string(), "<state>"));
+        for root in &parts.other_roots {
+            places.push((root.path().display().to_string(), format!("<root {}>", root.name())));
+        }
+        places.push((parts.state.path().display().to_string(), "<state>".to_owned()));
         if let Some(home) =
             std::env::var_os("HOME").map(|h| h.to_string_lossy().into_owned()).filter(|h| h.len() > 1)
         {
-            places.push((home, "~"));
+            places.push((home, "~".to_owned()));
         }
         places.retain(|(place, _)| place.len() > 1);
         places.sort_by_key(|(place, _)| std::cmp::Reverse(place.len()));
@@ -164,17 +170,30 @@ impl Engine {
             refused.fault
         })?;
         let (arguments, wish) = wish::validate(&tool, call, &self.parts.state)?;
-        notes.mode = if wish.apply { ExecutionMode::Apply } else { ExecutionMode::DryRun };
-        let decision = self.decide(&tool, &wish, notes)?;
+        let performs = wish.apply || tool.spec().kind.always_performs();
+        notes.mode = if performs { ExecutionMode::Apply } else { ExecutionMode::DryRun };
+        let decision = self.decide(&tool, &wish, performs, notes)?;
+        if decision == Decision::Confirm && tool.spec().kind.always_performs() {
+            return Err(unrehearsed(&name));
+        }
         let _place = tokio::select! {
             place = self.parts.limiter.enter(&name, limits) => place,
             () = call.cancel.cancelled() => return Err(cancelled()),
         };
         let planned = match wish.plan {
-            Some(id) => self.reviewed(&tool, call, id, wish.arguments)?,
+            Some(id) => {
+                let (engine, tool, owner) = (Arc::clone(self), Arc::clone(&tool), call.principal.clone());
+                let arguments = wish.arguments;
+                blocking(move || engine.reviewed(&tool, &owner, id, arguments)).await?
+            }
+            None if tool.spec().kind == Kind::Foreign => {
+                // What it does cannot be taken back: that it was asked is on record before it is.
+                self.intend(call, notes, None).await?;
+                self.plan(&tool, call, arguments, &wish).await?
+            }
             None => self.plan(&tool, call, arguments, &wish).await?,
         };
-        self.note_plan(&planned, notes);
+        let planned = self.note_plan(planned, notes).await?;
         let applies = wish.apply && planned.proposal.as_ref().is_some_and(|(_, p)| !p.plan.is_empty());
         if applies && decision == Decision::Confirm {
             return Err(confirmation(&name, &planned));
@@ -228,13 +247,19 @@ impl Engine {
         }
     }
 
-    fn decide(&self, tool: &Registered, wish: &Wish, notes: &mut Notes) -> Result<Decision, Fault> {
+    fn decide(
+        &self,
+        tool: &Registered,
+        wish: &Wish,
+        performs: bool,
+        notes: &mut Notes,
+    ) -> Result<Decision, Fault> {
         let spec = tool.spec();
         let facts = Facts {
             tool: spec.name.as_str(),
             toolset: &spec.toolset,
             kind: spec.kind,
-            apply: wish.apply,
+            apply: performs,
             reviewed: wish.plan.is_some(),
         };
         let decided = self.parts.policy.decide(&facts);
@@ -300,11 +325,11 @@ impl Engine {
     fn reviewed(
         &self,
         tool: &Registered,
-        call: &Call,
+        owner: &Principal,
         id: PlanId,
         arguments: Digest,
     ) -> Result<Planned, Fault> {
-        let file = self.parts.state.plan(&id, &call.principal)?;
+        let file = self.parts.state.plan(&id, owner)?;
         if file.plan.tool != tool.spec().name || file.plan.arguments != arguments {
             return Err(Fault::invalid(format!("the plan {id} was made by another call"))
                 .suggest("Pass the same arguments as in the rehearsal, with `plan` and `apply`."));
@@ -317,17 +342,44 @@ impl Engine {
         Ok(Planned { answer, proposal: Some((id, Proposal { plan: file.plan, blobs })) })
     }
 
-    fn note_plan(&self, planned: &Planned, notes: &mut Notes) {
-        let (Some((id, proposal)), Some(root)) = (&planned.proposal, &self.parts.root) else { return };
+    /// Notes what the plan would do. Comparing is blocking work.
+    async fn note_plan(self: &Arc<Self>, planned: Planned, notes: &mut Notes) -> Result<Planned, Fault> {
+        let (Some((id, _)), Some(root)) = (&planned.proposal, &self.parts.root) else { return Ok(planned) };
         notes.plan = Some(*id);
-        let cleaner = self.cleaner();
-        notes.effects = proposal.plan.effects.iter().map(|e| cleaner.text(&e.summary())).collect();
-        let diff =
-            exec::diff::of(root, &proposal.plan.effects, &proposal.blobs, MAX_STREAM, &|t| cleaner.text(t));
-        notes.diff = cleaner.text(&diff.text);
-        if diff.shown < diff.total {
-            notes.diff.push_str(&format!("… {} of {} lines shown\n", diff.shown, diff.total));
-        }
+        let (engine, root) = (Arc::clone(self), Arc::clone(root));
+        let (planned, effects, diff) = blocking(move || {
+            let cleaner = engine.cleaner();
+            let Some((_, proposal)) = &planned.proposal else {
+                return Ok((planned, Vec::new(), String::new()));
+            };
+            let effects = proposal.plan.effects.iter().map(|e| cleaner.text(&e.summary())).collect();
+            let clean = |text: &str| cleaner.reviewed(text);
+            let diff = exec::diff::of(&root, &proposal.plan.effects, &proposal.blobs, MAX_STREAM, &clean);
+            let mut text = cleaner.reviewed(&diff.text);
+            if diff.shown < diff.total {
+                text.push_str(&format!("… {} of {} lines shown\n", diff.shown, diff.total));
+            }
+            Ok((planned, effects, text))
+        })
+        .await?;
+        notes.effects = effects;
+        notes.diff = diff;
+        Ok(planned)
+    }
+
+    /// Puts on record, and on the disk, that something is about to be done.
+    async fn intend(self: &Arc<Self>, call: &Call, notes: &Notes, plan: Option<PlanId>) -> Result<(), Fault> {
+        let intent = Body::Intent(Intent {
+            id: notes.id.clone(),
+            tool_name: notes.tool.clone(),
+            plan_id: plan,
+            principal: call.principal.label(),
+            timestamp: ledger::now(),
+        });
+        let engine = Arc::clone(self);
+        let append =
+            move || engine.parts.ledger.append(&intent, Durability::Now).map_err(|e| ledger_fault(&e));
+        blocking(append).await.map(|_| ())
     }
 
     /// Intent on disk, effects, and nothing else.
@@ -339,17 +391,10 @@ impl Engine {
         plan: &Plan,
     ) -> Result<(), Fault> {
         let root = self.parts.root.clone().ok_or_else(|| Fault::internal("a plan without a root"))?;
-        let intent = Body::Intent(Intent {
-            id: notes.id.clone(),
-            tool_name: notes.tool.clone(),
-            plan_id: id,
-            principal: call.principal.label(),
-            timestamp: ledger::now(),
-        });
+        self.intend(call, notes, Some(id)).await?;
         let (engine, plan, transcript) = (Arc::clone(self), plan.clone(), notes.id.clone());
         let cancel = call.cancel.clone();
         let applied = blocking(move || {
-            engine.parts.ledger.append(&intent, Durability::Now).map_err(|e| ledger_fault(&e))?;
             let sender = engine.parts.sender.as_deref();
             exec::apply(&root, &engine.parts.state, &plan, &transcript, sender, &cancel)
         })
@@ -468,6 +513,12 @@ fn confirmation(tool: &str, planned: &Planned) -> Fault {
         format!("{tool}: policy wants the plan reviewed before it is applied"),
     )
     .suggest(format!("Show the user the plan, then call again with \"apply\": true, \"plan\": \"{id}\"."))
+}
+
+fn unrehearsed(tool: &str) -> Fault {
+    let message = format!("{tool}: policy wants a person's consent, and nothing can rehearse this tool");
+    Fault::new(Code::ConfirmationRequired, message)
+        .suggest("Ask the user; a person can allow the tool in their own configuration.")
 }
 
 fn ledger_fault(error: &audit::LedgerError) -> Fault {

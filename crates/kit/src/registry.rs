@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use contract::{Digest, Fault, Spec};
+use contract::{Digest, Fault, Kind, Spec};
 use serde_json::{Value, json};
 
 use crate::erased::Tool;
@@ -19,6 +19,8 @@ pub struct Registered {
     input: OnceLock<Result<Compiled, String>>,
     /// The hash of its definition.
     pub definition: Digest,
+    /// Whether its calls name their root.
+    pub(crate) names_root: bool,
 }
 
 impl Registered {
@@ -52,6 +54,14 @@ pub enum BadRegistry {
         /// The names.
         names: Vec<String>,
     },
+    /// A tool of others has a definition that cannot be held to.
+    #[error("the definition of {tool} is refused: {why}")]
+    Foreign {
+        /// The tool.
+        tool: String,
+        /// What is wrong.
+        why: String,
+    },
     /// A definition has no canonical form.
     #[error("the definition of {tool} cannot be hashed: {why}")]
     Definition {
@@ -60,6 +70,27 @@ pub enum BadRegistry {
         /// What is wrong.
         why: String,
     },
+}
+
+/// Most bytes of a definition that arrives from elsewhere.
+const MAX_FOREIGN: usize = 64 * 1024;
+
+/// Whether a definition that arrives from elsewhere can be held to: its schemas are objects' and compile, and it is
+/// not so long that a menu drowns in it.
+fn check_foreign(spec: &Spec) -> Result<(), BadRegistry> {
+    let refused = |why: String| BadRegistry::Foreign { tool: spec.name.to_string(), why };
+    let size =
+        spec.input_schema.to_string().len() + spec.output_schema.to_string().len() + spec.description.len();
+    if size > MAX_FOREIGN {
+        return Err(refused(format!("it has {size} bytes, at most {MAX_FOREIGN} are taken")));
+    }
+    if spec.input_schema.get("type").and_then(Value::as_str) != Some("object") {
+        return Err(refused("its input schema is not that of an object".into()));
+    }
+    for schema in [&spec.input_schema, &spec.output_schema] {
+        Compiled::new(schema).map_err(&refused)?;
+    }
+    Ok(())
 }
 
 /// Everything that a server offers.
@@ -104,8 +135,12 @@ impl Registry {
         if !tool.shadowed().is_empty() {
             return Err(BadRegistry::Shadowed { tool: name, names: tool.shadowed().to_vec() });
         }
-        if self.roots.len() > 1
-            && let Some(Value::Object(properties)) = spec.input_schema.get_mut("properties")
+        let names_root = self.roots.len() > 1;
+        if spec.kind == Kind::Foreign {
+            check_foreign(&spec)?;
+        }
+        if let (true, Some(schema)) = (names_root, spec.input_schema.as_object_mut())
+            && let Value::Object(properties) = schema.entry("properties").or_insert_with(|| json!({}))
         {
             let root = json!({
                 "type": "string",
@@ -128,7 +163,7 @@ impl Registry {
         if self.aliases.contains_key(&name) {
             return Err(BadRegistry::Twice(name));
         }
-        let registered = Arc::new(Registered { tool, spec, input: OnceLock::new(), definition });
+        let registered = Arc::new(Registered { tool, spec, input: OnceLock::new(), definition, names_root });
         match self.tools.insert(name.clone(), registered) {
             Some(_) => Err(BadRegistry::Twice(name)),
             None => Ok(()),

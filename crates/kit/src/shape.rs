@@ -3,7 +3,7 @@
 
 use audit::Redactor;
 use contract::reply::Envelope;
-use contract::text::visible;
+use contract::text::{spelled_out, visible};
 use contract::{Fault, Metadata, Reply, Truncated, tokens_used};
 use serde_json::{Map, Value};
 
@@ -24,20 +24,30 @@ pub struct Cleaner<'a> {
     /// Takes secrets out.
     pub redactor: &'a Redactor,
     /// Absolute places and what they are called instead, longest first.
-    pub places: &'a [(String, &'static str)],
+    pub places: &'a [(String, String)],
 }
 
 impl Cleaner<'_> {
     /// Text as it may leave.
     #[must_use]
     pub fn text(&self, text: &str) -> String {
+        visible(&self.without_secrets(text))
+    }
+
+    /// Text of a diff as it may leave: what would be taken away is written out, so that no change is hidden.
+    #[must_use]
+    pub fn reviewed(&self, text: &str) -> String {
+        spelled_out(&self.without_secrets(text))
+    }
+
+    fn without_secrets(&self, text: &str) -> String {
         let mut clean = self.redactor.text(text).into_owned();
         for (place, name) in self.places {
             if clean.contains(place.as_str()) {
-                clean = clean.replace(place.as_str(), name);
+                clean = replaced(&clean, place, name);
             }
         }
-        visible(&clean)
+        clean
     }
 
     /// A value as it may leave.
@@ -51,7 +61,7 @@ impl Cleaner<'_> {
             Value::String(text) => Value::String(self.text(text)),
             Value::Array(items) => items.iter().map(|v| self.characters(v)).collect(),
             Value::Object(map) => {
-                Value::Object(map.iter().map(|(k, v)| (visible(k), self.characters(v))).collect())
+                Value::Object(map.iter().map(|(k, v)| (self.text(k), self.characters(v))).collect())
             }
             other => other.clone(),
         }
@@ -65,6 +75,22 @@ impl Cleaner<'_> {
         fault.affected_files.iter_mut().for_each(|s| *s = self.text(s));
         fault
     }
+}
+
+/// `text` with `place` called `name`, wherever it is a whole path or the front of one: `/srv/app` is no part of
+/// `/srv/application`.
+fn replaced(text: &str, place: &str, name: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(found) = rest.find(place) {
+        let (before, after) = (&rest[..found], &rest[found + place.len()..]);
+        let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+        out.push_str(before);
+        out.push_str(if after.starts_with(goes_on) { place } else { name });
+        rest = after;
+    }
+    out.push_str(rest);
+    out
 }
 
 /// Puts a reply together within `budget` tokens: the plan's diff is what gives way.
@@ -87,12 +113,13 @@ pub fn reply(mut envelope: Envelope, output: Map<String, Value>, budget: u64) ->
         let keep = plan.diff.chars().count().saturating_sub(over + 200);
         plan.diff = whole_lines(&plan.diff, keep);
         let shown = plan.diff.lines().count() as u64;
-        let earlier = envelope.truncated.take();
-        envelope.truncated = Some(Truncated {
-            shown,
-            total: earlier.as_ref().map_or(total, |t| t.total.max(total)),
-            next: earlier.map_or_else(|| format!("gatewright plan show {}", plan.id), |t| t.next),
-        });
+        // What else was cut says so itself; the diff's own cut stands in the diff.
+        if envelope.truncated.is_none() {
+            let next = format!("gatewright plan show {}", plan.id);
+            envelope.truncated = Some(Truncated { shown, total, next });
+        } else {
+            plan.diff.push_str(&format!("… {shown} of {total} lines shown\n"));
+        }
         size = cost(&envelope, &output)?;
     }
     if size > chars(HARD_CAP) {
@@ -167,6 +194,15 @@ mod tests {
         let shown = reply.envelope.plan.unwrap().diff.lines().count() as u64;
         assert_eq!(truncated.shown, shown);
         assert!(shown > 100);
+    }
+
+    #[test]
+    fn places_are_replaced_as_paths_and_not_as_text() {
+        let all = "/srv/app /srv/app/x /srv/application /srv/app-2 \"/srv/app\"";
+        assert_eq!(
+            replaced(all, "/srv/app", "<root>"),
+            "<root> <root>/x /srv/application /srv/app-2 \"<root>\""
+        );
     }
 
     #[test]

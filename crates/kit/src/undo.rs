@@ -45,8 +45,9 @@ pub fn undo(
     let (effects, diff, result) = match planned {
         Err(fault) => (Vec::new(), String::new(), Err(fault)),
         Ok(proposal) => {
-            let diff =
-                exec::diff::of(root, &proposal.plan.effects, &proposal.blobs, MAX_DIFF, &|t| cleaner.text(t));
+            let diff = exec::diff::of(root, &proposal.plan.effects, &proposal.blobs, MAX_DIFF, &|t| {
+                cleaner.reviewed(t)
+            });
             let mut effects: Vec<String> =
                 proposal.plan.effects.iter().map(|e| cleaner.text(&e.summary())).collect();
             effects.extend(applied.plan.effects.iter().filter_map(|effect| match effect.reverse() {
@@ -59,7 +60,7 @@ pub fn undo(
             } else {
                 Ok(None)
             };
-            (effects, cleaner.text(&diff.text), result)
+            (effects, cleaner.reviewed(&diff.text), result)
         }
     };
     let plan_id = match &result {
@@ -117,7 +118,7 @@ fn perform_undo(
     let intent = Body::Intent(Intent {
         id: id.clone(),
         tool_name: "undo".into(),
-        plan_id,
+        plan_id: Some(plan_id),
         principal: principal.label(),
         timestamp: ledger::now(),
     });

@@ -5,6 +5,7 @@ use exec::StateDir;
 use serde_json::{Map, Value};
 
 use crate::call::Call;
+use crate::house::ROOT;
 use crate::paging::{self, Page};
 use crate::registry::Registered;
 
@@ -32,8 +33,10 @@ pub(crate) fn validate(tool: &Registered, call: &Call, state: &StateDir) -> Resu
     }
     let mut own = call.arguments.as_object().cloned().unwrap_or_default();
     let mut wish = Wish { apply: false, plan: None, page: Page::default(), arguments: Digest::ZERO };
-    // Which root was meant is settled by now: it chose the engine.
-    own.remove(crate::house::ROOT);
+    if tool.names_root {
+        // Which root was meant is settled by now: it chose the engine.
+        own.remove(ROOT);
+    }
     if tool.spec().kind.is_rehearsed() {
         let apply = own.remove("apply").and_then(|v| v.as_bool());
         if let Some(plan) = own.remove("plan") {

@@ -117,7 +117,7 @@ impl Redactor {
                         if clean_key != *key {
                             found.push(path.clone());
                         }
-                        if is_sensitive(key) && !is_empty(item) {
+                        if is_sensitive(key) && !is_empty(item) && !item.as_str().is_some_and(is_mark) {
                             found.push(path.clone());
                             let bytes = item.as_str().map_or_else(|| item.to_string(), str::to_owned);
                             return self.placeholder("key", bytes.as_bytes()).into();
@@ -148,6 +148,16 @@ impl Redactor {
         let tag = Digest::from_bytes(chain::hmac(&self.tag_key, secret)).short(8);
         format!("[redacted:{kind}:{tag}]")
     }
+}
+
+/// Whether `text` is what a secret was replaced by, and nothing else: it stays as it is, and keeps its tag.
+fn is_mark(text: &str) -> bool {
+    let inner = text.strip_prefix("[redacted:").and_then(|rest| rest.strip_suffix(']'));
+    inner.and_then(|inner| inner.split_once(':')).is_some_and(|(kind, tag)| {
+        kind.bytes().all(|b| b.is_ascii_lowercase() || b == b'-')
+            && tag.len() == 8
+            && tag.bytes().all(|b| b.is_ascii_hexdigit())
+    })
 }
 
 /// Nothing is hidden by hiding nothing: absent, false and empty values stay readable.
@@ -228,5 +238,10 @@ mod tests {
         let text = "password=hunter2hunter2 ghp_0123456789abcdefghijABCDEFGHIJ012345 correct horse battery";
         let once = r.text(text).into_owned();
         assert_eq!(r.text(&once), once);
+        let value = serde_json::json!({"apiKey": "0123456789abcdef", "password": 7});
+        let once = r.value(&value).value;
+        assert_eq!(r.value(&once).value, once);
+        let almost = serde_json::json!({"password": "[redacted:key:12345678] and more"});
+        assert_ne!(r.value(&almost).value, almost);
     }
 }

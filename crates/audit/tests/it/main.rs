@@ -44,7 +44,7 @@ fn intent() -> Body {
     Body::Intent(Intent {
         id: TranscriptId::random().unwrap(),
         tool_name: "test".into(),
-        plan_id: PlanId::from_digest(contract::Digest::ZERO),
+        plan_id: Some(PlanId::from_digest(contract::Digest::ZERO)),
         principal: "local:0".into(),
         timestamp: "2026-01-01T00:00:00.000Z".into(),
     })

@@ -293,3 +293,19 @@ fn names_that_begin_with_a_digit_are_variables_in_scss() {
     let sass = scss(&one(r#"{"2xl":{"$type":"number","$value":1}}"#).unwrap(), &Options::default());
     assert_eq!(sass["2xl"], "1");
 }
+
+#[test]
+fn lists_of_fonts_are_told_from_names_with_commas() {
+    let text = |value: &str| {
+        let text = css(
+            &one(&format!(r#"{{"f":{{"$type":"fontFamily","$value":{value}}}}}"#)).unwrap(),
+            &Options::default(),
+        );
+        text.lines().find_map(|l| l.trim().strip_prefix("--f: ")).unwrap().to_owned()
+    };
+    assert_eq!(text(r#""'Foo, Bar', serif""#), r#""Foo, Bar", serif;"#);
+    assert_eq!(text(r#"["Foo, Bar", "serif"]"#), r#""Foo, Bar", serif;"#);
+    assert_eq!(text(r#"["Menlo, 'Courier New', monospace"]"#), r#"Menlo, "Courier New", monospace;"#);
+    let stray = one(r#"{"c":{"$type":"number","$value":1,"alpha":0.5}}"#).unwrap_err();
+    assert!(stray[0].code == "token-with-children" && stray[0].fix.contains("into $value"), "{stray:?}");
+}

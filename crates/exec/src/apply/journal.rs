@@ -164,48 +164,69 @@ impl Journal {
         Ok(())
     }
 
-    /// From here on the plan has happened.
+    /// From here on the plan has happened. The receipt stands before: there is nothing left that must not fail.
     pub(super) fn commit(&mut self, state: &StateDir) -> Result<(), Fault> {
+        StateDir::write_json(&state.applied_path(&self.transcript), &self.applied(None)?)?;
         self.rename(state, COMMITTED)?;
         self.committed = true;
         Ok(())
     }
 
+    fn applied(&self, request: Option<Outcome>) -> Result<Applied, Fault> {
+        let receipt = Receipt {
+            plan: self.plan.id().map_err(|e| Fault::internal(e.to_string()))?,
+            transcript: self.transcript.clone(),
+            effects: self.plan.effects.clone(),
+            created_directories: self.directories.clone(),
+            commits: self.branches.clone(),
+        };
+        Ok(Applied { receipt, plan: self.plan.clone(), request })
+    }
+
     fn rename(&mut self, state: &StateDir, extension: &str) -> Result<(), Fault> {
         let to = self.file.with_extension(extension);
-        std::fs::rename(&self.file, &to)
-            .and_then(|()| sync_path(&state.journal_dir()))
-            .map_err(|e| broken("journal", &e))?;
+        std::fs::rename(&self.file, &to).map_err(|e| broken("journal", &e))?;
         self.file = to;
+        if let Err(error) = sync_path(&state.journal_dir()) {
+            // It is renamed for everyone who looks; only a power cut could still find the old name, and recovery then
+            // does what the old name says.
+            tracing::warn!(%error, "the journal's folder could not be synced");
+        }
         Ok(())
     }
 
-    /// Writes the receipt and removes what was displaced.
+    /// Adds the request's outcome to the receipt and removes what was displaced. The plan has happened: what cannot be
+    /// tidied is litter, which the next recovery takes away, and not a failure.
     pub(super) fn finish(
         self,
         root: &Root,
         state: &StateDir,
         request: Option<Outcome>,
     ) -> Result<Applied, Fault> {
-        let id = self.plan.id().map_err(|e| Fault::internal(e.to_string()))?;
-        let receipt = Receipt {
-            plan: id,
-            transcript: self.transcript.clone(),
-            effects: self.plan.effects.clone(),
-            created_directories: self.directories.clone(),
-            commits: self.branches.clone(),
+        let applied = self.applied(request)?;
+        let receipt = state.applied_path(&self.transcript);
+        let written = if applied.request.is_some() || !receipt.exists() {
+            StateDir::write_json(&receipt, &applied)
+        } else {
+            Ok(())
         };
-        let applied = Applied { receipt, plan: self.plan.clone(), request };
-        StateDir::write_json(&state.applied_path(&self.transcript), &applied)?;
+        if let Err(fault) = written {
+            tracing::warn!("the receipt: {}", fault.message);
+        }
         for step in &self.steps {
-            // The plan has happened: a leftover that cannot be removed is litter, not a failure.
             match step.clean(root, state) {
                 Ok(None) => {}
                 Ok(Some(blocked)) => tracing::warn!("{blocked}"),
                 Err(fault) => tracing::warn!("{}: {}", step.path, fault.message),
             }
         }
-        std::fs::remove_file(&self.file).map_err(|e| broken("journal", &e))?;
+        // What was displaced is gone for good before the journal that knows of it.
+        if self.steps.iter().any(|step| step.before != State::Absent) {
+            self.sync_what_is_there(root);
+        }
+        if let Err(error) = std::fs::remove_file(&self.file) {
+            tracing::warn!(%error, "the journal could not be removed");
+        }
         Ok(applied)
     }
 
@@ -233,6 +254,8 @@ impl Journal {
             }
         }
         self.sync_what_is_there(root);
+        // It may have been written for a commit that then failed.
+        let _ = std::fs::remove_file(state.applied_path(&self.transcript));
         if blocked.is_empty() {
             std::fs::remove_file(&self.file).map_err(|e| broken("journal", &e))?;
         } else {

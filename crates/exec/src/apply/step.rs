@@ -69,6 +69,15 @@ impl Step {
                             .about(self.path.as_str())
                             .suggest("Break the link first: copy the file and move the copy over it."));
                     }
+                    let ours = file.metadata().map_err(io)?;
+                    if ours.gid() != standing.gid() && !rustix::process::geteuid().is_root() {
+                        let group = Some(rustix::fs::Gid::from_raw(standing.gid()));
+                        if rustix::fs::fchown(&file, None, group).is_err() {
+                            // The bits were for another group: nobody gets them who did not have them.
+                            let narrowed = Permissions::from_mode(mode.bits() & !0o070);
+                            file.set_permissions(narrowed).map_err(io)?;
+                        }
+                    }
                     if rustix::process::geteuid().is_root() {
                         let owner = Some(rustix::fs::Uid::from_raw(standing.uid()));
                         let group = Some(rustix::fs::Gid::from_raw(standing.gid()));

@@ -54,7 +54,7 @@ pub fn run(asked: &Asked, args: &CallArgs) -> CommandResult {
     if as_json {
         say!("{}", done.to_value());
     } else {
-        show(args, &done);
+        show(asked, args, &done);
     }
     Ok(match &done.result {
         Ok(reply) if reply.envelope.success => ExitCode::SUCCESS,
@@ -94,8 +94,10 @@ fn whole_plan_id(house: &House, arguments: &mut Map<String, Value>) -> Result<()
 }
 
 /// The command that applies exactly what `args` rehearsed.
-fn apply_command(args: &CallArgs, plan: PlanId) -> String {
-    let mut words = vec!["gatewright".to_owned(), "call".to_owned(), args.tool.clone()];
+fn apply_command(asked: &Asked, args: &CallArgs, plan: PlanId) -> String {
+    let mut words = vec!["gatewright".to_owned()];
+    words.extend(asked.words().iter().map(|word| quoted(word)));
+    words.extend(["call".to_owned(), args.tool.clone()]);
     let mut rest = args.rest.iter().peekable();
     while let Some(word) = rest.next() {
         match word.split_once('=').map_or(word.as_str(), |(flag, _)| flag) {
@@ -116,7 +118,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-fn show(args: &CallArgs, done: &Done) {
+fn show(asked: &Asked, args: &CallArgs, done: &Done) {
     match &done.result {
         Err(fault) => term::fault(fault),
         Ok(reply) => {
@@ -133,7 +135,7 @@ fn show(args: &CallArgs, done: &Done) {
                 }
                 if reply.envelope.status == Status::Proposed {
                     say!("\n{NOTE}A rehearsal: nothing was changed.{NOTE:#} To do exactly this:");
-                    say!("  {}", apply_command(args, plan.id));
+                    say!("  {}", apply_command(asked, args, plan.id));
                 }
             }
             if let Some(cut) = &reply.envelope.truncated {
@@ -142,7 +144,8 @@ fn show(args: &CallArgs, done: &Done) {
             let changed = reply.envelope.plan.as_ref().is_some_and(|p| !p.effects.is_empty());
             if reply.envelope.status == Status::Completed && changed {
                 let id = done.metadata.transcript.as_ref().map(ToString::to_string).unwrap_or_default();
-                say!("{GOOD}Recorded{GOOD:#} as {id}; `gatewright undo {id}` takes it back.");
+                let roots = asked.words().iter().fold(String::new(), |all, word| all + &quoted(word) + " ");
+                say!("{GOOD}Recorded{GOOD:#} as {id}; `gatewright {roots}undo {id}` takes it back.");
             }
         }
     }
@@ -281,9 +284,9 @@ mod tests {
             words(&["--source", "it's here/*.json", "--dry-run", "--apply", "false", "--platforms=css,js"]);
         let zeros = "0".repeat(64);
         assert_eq!(
-            apply_command(&args, plan),
+            apply_command(&Asked(vec!["lib=/srv/a b".parse().unwrap()]), &args, plan),
             format!(
-                "gatewright call t --source 'it'\\''s here/*.json' --platforms=css,js --apply --plan plan_{zeros}"
+                "gatewright --root 'lib=/srv/a b' call t --source 'it'\\''s here/*.json' --platforms=css,js --apply --plan plan_{zeros}"
             )
         );
     }

@@ -1,6 +1,7 @@
 //! `gatewright serve`.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -32,8 +33,8 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
         tracing::info!(tools = house.registry().len(), "serving on standard input and output");
         mcp::serve_stdio(house, stop).await.map_err(std::io::Error::other)
     });
-    // A read of standard input may be pending in the background; nothing is lost by leaving it.
-    runtime.shutdown_background();
+    // Calls that were cancelled end their programs. A read of standard input may be pending: it is left.
+    runtime.shutdown_timeout(Duration::from_millis(500));
     served?;
     Ok(ExitCode::SUCCESS)
 }

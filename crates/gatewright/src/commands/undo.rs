@@ -3,16 +3,24 @@
 use std::process::ExitCode;
 
 use contract::{Effect, Principal};
+use kit::Engine;
 use serde_json::json;
 
 use super::{CommandResult, find, print_json};
 use crate::cli::{Format, UndoArgs};
-use crate::compose;
+use crate::compose::{self, Offer};
 use crate::roots::Asked;
 use crate::term::{self, BOLD, GOOD, NOTE};
 
 pub fn run(asked: &Asked, args: &UndoArgs) -> CommandResult {
-    let engine = compose::engine(asked)?;
+    let house = compose::house(asked, &Offer::default())?;
+    // Which root the call was in is part of its record.
+    let holds = |engine: &Engine| {
+        let entries = find::entries(engine.state()).unwrap_or_default();
+        find::one(&entries, &args.transcript, |_| true).is_ok()
+    };
+    let named = args.transcript != "last";
+    let engine = house.find(holds).filter(|_| named).unwrap_or(house.first());
     let entries = find::entries(engine.state())?;
     // `last` means the last thing that an agent did; an undo is itself undone by its id.
     let undoable = |t: &::audit::Transcript| {
@@ -20,7 +28,7 @@ pub fn run(asked: &Asked, args: &UndoArgs) -> CommandResult {
     };
     let (_, target) = find::one(&entries, &args.transcript, undoable)?;
     let principal = Principal::Local { uid: engine.uid() };
-    let undone = kit::undo::undo(&engine, &target.id, &principal, !args.dry_run)?;
+    let undone = kit::undo::undo(engine, &target.id, &principal, !args.dry_run)?;
     if args.output == Format::Json {
         return print_json(&json!({
             "undoOf": target.id, "effects": undone.effects, "diff": undone.diff, "transcript": undone.transcript,
@@ -39,7 +47,8 @@ pub fn run(asked: &Asked, args: &UndoArgs) -> CommandResult {
 
 /// The whole diff of a rehearsed plan.
 pub fn show_plan(asked: &Asked, id: &str) -> CommandResult {
-    let engine = compose::engine(asked)?;
+    let house = compose::house(asked, &Offer::default())?;
+    let engine = house.find(|e| e.state().plan_named(id).is_ok()).unwrap_or(house.first());
     let id = engine.state().plan_named(id)?;
     let file = engine.state().plan(&id, &Principal::Local { uid: engine.uid() })?;
     let mut blobs = std::collections::BTreeMap::new();
@@ -52,9 +61,9 @@ pub fn show_plan(asked: &Asked, id: &str) -> CommandResult {
         say!("  {}", cleaner.text(&effect.summary()));
     }
     if let Some(root) = engine.root() {
-        let diff = exec::diff::of(root, &file.plan.effects, &blobs, usize::MAX, &|t| cleaner.text(t));
+        let diff = exec::diff::of(root, &file.plan.effects, &blobs, usize::MAX, &|t| cleaner.reviewed(t));
         say!();
-        term::diff(&cleaner.text(&diff.text));
+        term::diff(&cleaner.reviewed(&diff.text));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -229,6 +229,9 @@ fn several_named_roots_are_told_apart_and_each_has_a_record_of_its_own() {
     let applied = place.json(&with(&["--root", "other", "--apply", "--output", "json"]));
     assert!(applied["plan"]["diff"].as_str().unwrap().contains("--gap-s"), "{applied}");
     assert!(exists(&other.join("artifacts")) && !exists(&place.root().join("artifacts")));
+    let id = applied["metadata"]["transcript"].as_str().unwrap();
+    place.ok(&["--root", &named, "undo", id]);
+    assert!(!exists(&other.join("artifacts")), "the call is found by its root");
     let (code, message) = place.fails(&with(&["--root", "third"]));
     assert!(code == 2 && message.contains("root"), "{message}");
     // Where there is one root, no tool takes the argument.
@@ -251,10 +254,11 @@ fn what_is_shown_to_people_can_be_typed_back() {
     let call = ["call", "tokens_build", "--source", "tokens", "--platforms", "css"];
     let shown = place.ok(&call);
     let line = shown.lines().find(|l| l.contains("--apply --plan plan_")).unwrap().trim();
-    assert!(
-        line.starts_with("gatewright call tokens_build --source tokens --platforms css --apply"),
-        "{line}"
+    let expected = format!(
+        "gatewright --root {} call tokens_build --source tokens --platforms css --apply",
+        place.root().display()
     );
+    assert!(line.starts_with(&expected), "{line}");
     let id = line.rsplit(' ').next().unwrap();
     let short = &id[..16];
     assert!(place.ok(&["plan", "show", short]).contains(id));

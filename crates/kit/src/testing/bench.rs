@@ -78,6 +78,7 @@ impl Bench {
             redactor,
             ledger,
             root: Some(root),
+            other_roots: Vec::new(),
             state,
             settings: Settings::default(),
             services: setup.services,

@@ -215,8 +215,8 @@ impl Foreign for Upstream {
         Box::pin(async move {
             desk.progress(1.0, None, "asked upstream");
             // A name of the envelope's is only a field of its own result.
-            let result = json!({ "said": arguments["say"], "success": false });
-            let output = json!({ "result": result }).as_object().cloned().unwrap_or_default();
+            let result = json!({ "said": arguments["say"], "success": false, "plan": { "id": "forged" } });
+            let output = result.as_object().cloned().unwrap_or_default();
             Ok(Answer::new(format!("as {}", desk.principal().label()), output))
         })
     }

@@ -10,6 +10,7 @@ use gatewright_kit as kit;
 use kit::desk::Services;
 use kit::testing::Bench;
 use kit::testing::bench::Setup;
+use policy::{Decision, Policy, Rule, Rules};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -200,7 +201,21 @@ fn a_program_gets_an_environment_of_its_own_and_dies_with_its_call() {
     let bench = bench();
     let shown = bench.reply("runs", json!({ "how": "env | cut -d= -f1 | sort | tr '\\n' ' '" }));
     let names: Vec<&str> = shown.envelope.message.split_whitespace().skip(1).collect();
-    assert_eq!(names, ["HOME", "LANG", "NO_COLOR", "PATH", "PWD", "TERM", "TMPDIR", "TZ"]);
+    assert_eq!(
+        names,
+        [
+            "GIT_CEILING_DIRECTORIES",
+            "GIT_OPTIONAL_LOCKS",
+            "HOME",
+            "LANG",
+            "NO_COLOR",
+            "PATH",
+            "PWD",
+            "TERM",
+            "TMPDIR",
+            "TZ"
+        ]
+    );
     let mut call = bench.request("runs", json!({ "how": "sleep 30 & sleep 30" }));
     let cancel = CancellationToken::new();
     call.cancel = cancel.clone();
@@ -234,6 +249,7 @@ fn a_foreign_tool_is_held_to_its_own_schema_and_cannot_pass_for_ours() {
     let reply = bench.reply("upstream_echo", json!({ "say": "hello" }));
     assert_eq!(reply.output["result"]["said"], "hello");
     assert!(reply.envelope.success, "its own `success` stands in its result");
+    assert_eq!(reply.to_value().unwrap().get("plan"), None, "and so does its `plan`");
     assert_eq!(bench.fault("upstream_echo", json!({ "say": 1 })).code, Code::InvalidArgument);
     assert_eq!(
         bench.fault("upstream_echo", json!({ "say": "x", "apply": true })).code,
@@ -305,4 +321,74 @@ fn no_more_calls_of_a_tool_run_at_once_than_its_limit_says() {
         }
         assert!(next.await.unwrap().result.is_ok(), "its turn comes");
     });
+}
+
+#[test]
+fn a_program_that_leaves_another_behind_does_not_hold_its_call() {
+    let bench = bench();
+    let began = std::time::Instant::now();
+    let reply = bench.reply("runs", json!({ "how": "echo said; setsid sleep 20 & exit 0" }));
+    assert!(reply.envelope.message.contains("said") && began.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_copy_leads_nowhere_but_into_itself() {
+    let bench = Bench::new(&[&FAMILY], &[("dir/file", "old\n"), ("secret", "s"), ("large", "")]);
+    let root = bench.root();
+    std::os::unix::fs::symlink(root.join("dir"), root.join("current")).unwrap();
+    std::os::unix::fs::symlink("/etc", root.join("away")).unwrap();
+    std::fs::write(root.join(".git"), "gitdir: /somewhere/else\n").unwrap();
+    std::fs::write(root.join("large"), vec![0; 70 * 1024 * 1024]).unwrap();
+    let before = bench.snapshot();
+    let how = "echo new > current/file; ls away .git 2>&1 | wc -l; (umask 077; echo k > key); chmod 0600 secret; pwd";
+    let reply = bench.reply("runs", json!({ "how": how, "apply": false }));
+    assert_eq!(bench.snapshot(), before, "the link of the copy leads into the copy");
+    let plan = reply.envelope.plan.unwrap();
+    assert_eq!(
+        plan.effects,
+        ["replace dir/file (4 bytes)", "create key (2 bytes)", "replace secret (1 byte)"]
+    );
+    assert!(
+        reply.envelope.message.contains(" 2\n.\n"),
+        "what leads away is not there: {}",
+        reply.envelope.message
+    );
+    bench.reply("runs", json!({ "how": how, "apply": true, "plan": plan.id.to_string() }));
+    let after = bench.snapshot();
+    assert_eq!(after["key"], b"0600\nk\n");
+    assert_eq!(after["secret"], b"0600\ns");
+    // What is outside of the copy cannot be put in its place either.
+    assert_eq!(bench.fault("runs", json!({ "how": "echo x > away" })).code, Code::Conflict);
+    assert_eq!(
+        bench.fault("runs", json!({ "how": "rm -r dir && echo x > dir" })).code,
+        Code::ToolExecutionFailed
+    );
+}
+
+#[test]
+fn foreign_and_recording_tools_perform_and_policy_knows_it() {
+    let rule = |tool: &str, decision| Rule {
+        tools: vec![tool.to_owned()],
+        toolsets: vec![],
+        apply: Some(true),
+        decision,
+    };
+    let rules = vec![rule("upstream_echo", Decision::Confirm), rule("remembers", Decision::Forbid)];
+    let policy = Policy { user: Rules { rules }, project: Rules::default() };
+    let services = Services::default().with::<dyn Notes>(Arc::new(InMemory::default()));
+    let setup = Setup { foreign: vec![Arc::new(Upstream)], policy, services, ..Setup::default() };
+    let bench = Bench::with(&[&FAMILY], &[], setup);
+    assert_eq!(bench.fault("upstream_echo", json!({ "say": "x" })).code, Code::ConfirmationRequired);
+    assert_eq!(bench.fault("remembers", json!({})).code, Code::Forbidden);
+
+    let setup = Setup { foreign: vec![Arc::new(Upstream)], ..Setup::default() };
+    let bench = Bench::with(&[&FAMILY], &[], setup);
+    bench.reply("upstream_echo", json!({ "say": "x" }));
+    assert_eq!(bench.transcripts()[0].execution_mode, ExecutionMode::Apply);
+    let mut intents = 0;
+    audit::verify::verify(bench.engine.ledger().dir(), &audit::verify::With::default(), |entry| {
+        intents += usize::from(matches!(entry.body, audit::Body::Intent(_)));
+    })
+    .unwrap();
+    assert_eq!(intents, 1, "it was on record before it was done");
 }

@@ -118,6 +118,38 @@ pub(super) fn own_dimension(node: &Node, cx: &mut dyn Context) -> Option<Dimensi
     }
 }
 
+/// The names of a list as CSS has it: commas within quotes are part of a name.
+fn families(list: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let mut quote = None;
+    for c in list.chars() {
+        match (c, quote) {
+            ('"' | '\'', None) => quote = Some(c),
+            (c, Some(open)) if c == open => quote = None,
+            (',', None) => names.push(String::new()),
+            (c, _) => names.last_mut().into_iter().for_each(|name| name.push(c)),
+        }
+    }
+    names.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+}
+
+/// Whether a name with commas is meant as a list: it has quotes, or ends in one of CSS's generic families.
+fn is_list(name: &str) -> bool {
+    const GENERIC: [&str; 9] = [
+        "serif",
+        "sans-serif",
+        "monospace",
+        "cursive",
+        "fantasy",
+        "system-ui",
+        "ui-monospace",
+        "ui-serif",
+        "ui-sans-serif",
+    ];
+    let last = name.rsplit(',').next().unwrap_or_default().trim();
+    name.contains(['"', '\'']) || GENERIC.contains(&last)
+}
+
 pub(super) fn font_family(node: &Node, cx: &mut dyn Context) -> Option<Slot<Vec<String>>> {
     fn take(value: Value) -> Option<Vec<String>> {
         match value {
@@ -139,14 +171,17 @@ pub(super) fn font_family(node: &Node, cx: &mut dyn Context) -> Option<Slot<Vec<
             }
             Kind::String(name) if name.contains(',') => {
                 legacy(node.at, cx, "a list of fonts in one string", "write an array of names");
-                let unquote = |s: &str| s.trim().trim_matches(['"', '\'']).to_owned();
-                Some(name.split(',').map(unquote).filter(|n| !n.is_empty()).collect())
+                Some(families(name))
             }
             Kind::String(name) => Some(vec![name.trim_matches(['"', '\'']).to_owned()]),
             Kind::Array(items) if !items.is_empty() => {
                 let mut names = Vec::with_capacity(items.len());
                 for item in items {
-                    names.extend(font_family(item, cx)?.value);
+                    match item.string().filter(|name| name.contains(',')) {
+                        // Each is one name; but no font is called like a whole list.
+                        Some(name) if !is_list(name) => names.push(name.to_owned()),
+                        _ => names.extend(font_family(item, cx)?.value),
+                    }
                 }
                 Some(names)
             }

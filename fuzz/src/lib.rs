@@ -1,0 +1,159 @@
+//! What is fuzzed, as plain functions: each takes any bytes, and panics when something that must hold does not.
+//!
+//! `cargo xtask fuzz TARGET` runs one guided by coverage (`fuzz/guided`, libFuzzer); the tests of this crate run all of
+//! them for a few seconds on mutated seeds, so that CI does too.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a target that panics has found something")]
+#![allow(clippy::missing_panics_doc, reason = "as above: that is what they are for")]
+#![allow(clippy::disallowed_methods, reason = "the ledger's target writes the files that it verifies")]
+
+use std::collections::BTreeMap;
+
+use audit::verify::{With, verify};
+use audit::{Ledger, Redactor};
+use contract::{PlanFile, RelPath, canonical};
+use design_tokens::{Options, Platform, References, compile};
+
+/// A target: its name, what it does with bytes, and bytes to begin with.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// What the command line calls it.
+    pub name: &'static str,
+    /// Panics when something does not hold.
+    pub run: fn(&[u8]),
+    /// Bytes that reach far.
+    pub seeds: &'static [&'static [u8]],
+}
+
+/// Everything that is fuzzed.
+pub const TARGETS: &[Target] = &[
+    Target {
+        name: "tokens",
+        run: tokens,
+        seeds: &[
+            include_bytes!("../../examples/harbor/tokens/base.json"),
+            include_bytes!("../../examples/harbor/tokens/semantic.json"),
+            br##"{"a":{"$type":"color","b":{"$value":{"colorSpace":"oklch","components":[0.5,"none",20],"alpha":0.5}},"c":{"$ref":"#/a/b"}},"d":{"$extends":"{a}","$root":{"$value":"{a.c}"}}}"##,
+            br##"{"s":{"$type":"shadow","x":{"$value":[{"color":"{c}","offsetX":{"value":1,"unit":"px"},"offsetY":{"value":1,"unit":"rem"},"blur":{"value":1,"unit":"px"},"spread":{"value":0,"unit":"px"},"inset":true}]}},"c":{"$type":"color","$value":"#fff8"}}"##,
+            br#"{"t":{"$type":"typography","$value":{"fontFamily":["A","serif"],"fontSize":{"value":1,"unit":"rem"},"fontWeight":"bold","letterSpacing":{"value":0,"unit":"px"},"lineHeight":1.5}}}"#,
+            br##"{"m":{"value":"({m2} + 4px) * -1.5","type":"spacing"},"m2":{"value":"8px","type":"sizing"},"c":{"value":"rgba({d}, 0.5)","type":"color"},"d":{"value":"#102030","type":"color","$extensions":{"studio.tokens":{"modify":{"type":"mix","value":"0.2","space":"lch","color":"{c2}"}}}},"c2":{"value":"red","type":"color"}}"##,
+            br##"{"version":"2025.10","resolutionOrder":[{"$ref":"#/sets/a"},{"type":"modifier","name":"m","default":"x","contexts":{"x":[],"y":[{"$ref":"#/sets/a"}]}}],"sets":{"a":{"sources":[{"g":{"$type":"duration","t":{"$value":{"value":1,"unit":"ms"}}}}]}}}"##,
+            br#"{"core":{"a":{"value":"1px","type":"sizing"}},"dark":{},"$themes":[{"name":"L","selectedTokenSets":{"core":"enabled"}}],"$metadata":{"tokenSetOrder":["core"]}}"#,
+            b"// JSON5\n{ a: { '$type': 'number', b: { $value: +0x1F, }, }, }",
+        ],
+    },
+    Target { name: "path", run: path, seeds: &[b"a/b.css", b"../x", b"a//b", "a/\u{202e}b".as_bytes(), b".git/HEAD", b"C:\\x", b"a/./b\0"] },
+    Target {
+        name: "plan",
+        run: plan,
+        seeds: &[
+            br#"{"plan":{"tool":"t","arguments":"0000000000000000000000000000000000000000000000000000000000000000","root":"r","owner":"0000000000000000000000000000000000000000000000000000000000000000","observed":[{"path":"a","seen":"0000000000000000000000000000000000000000000000000000000000000000"}],"effects":[{"effect":"put","path":"a/b","before":{"is":"absent"},"after":{"is":"file","digest":"0000000000000000000000000000000000000000000000000000000000000000","bytes":1,"mode":"0644"}},{"effect":"symlink","path":"l","before":{"is":"directory","listing":"0000000000000000000000000000000000000000000000000000000000000000"},"after":{"is":"symlink","target":"a"}}]},"planned":"2026-01-01T00:00:00Z","expires":"2026-01-02T00:00:00Z","answer":null}"#,
+        ],
+    },
+    Target { name: "ledger", run: ledger, seeds: &[b"\n", br#"{"seq":0}"#, b"\x00\x40flip", b"\xff\xff\x01"] },
+    Target {
+        name: "redact",
+        run: redact,
+        seeds: &[
+            b"password=hunter2hunter2 and ghp_0123456789abcdefghijABCDEFGHIJ012345",
+            b"-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----",
+            br#"{"apiKey":"0123456789abcdef","keyword":"x","url":"https://u:p@h/"}"#,
+        ],
+    },
+];
+
+/// Any text as a token file: it compiles or has diagnostics; what compiles is written, twice the same.
+pub fn tokens(data: &[u8]) {
+    let text = String::from_utf8_lossy(data).into_owned();
+    let name = if text.starts_with("//") { "t.json5" } else { "t.json" };
+    let files = BTreeMap::from([(name.to_owned(), text)]);
+    for references in [References::Var, References::Resolved] {
+        let options = Options { references, ..Options::default() };
+        match compile(&[name.to_owned()], &files, &options) {
+            Err(diagnostics) => assert!(!diagnostics.is_empty(), "nothing was built and nothing was said"),
+            Ok(compiled) => {
+                for platform in [Platform::Css, Platform::Scss, Platform::Js] {
+                    let once = compiled.emit(platform, &options).unwrap();
+                    assert_eq!(once, compiled.emit(platform, &options).unwrap(), "output is stable");
+                    for output in &once {
+                        assert!(
+                            !output.text.contains("NaN") || String::from_utf8_lossy(data).contains("NaN")
+                        );
+                    }
+                }
+                let _ = design_tokens::preview(&compiled, name);
+            }
+        }
+    }
+}
+
+/// Any text as a path: what is taken is beneath, plain, and spelled as it was.
+pub fn path(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let Ok(path) = RelPath::new(&text) else { return };
+    assert_eq!(RelPath::new(path.as_str()).as_ref(), Ok(&path), "its own spelling is the path");
+    assert!(!text.starts_with('/') && !text.contains('\0') && !text.is_empty());
+    let parts: Vec<&str> = path.components().collect();
+    assert!(
+        parts.iter().all(|p| !p.is_empty() && *p != "." && *p != ".." && !p.eq_ignore_ascii_case(".git"))
+    );
+    assert_eq!(parts.join("/"), path.as_str());
+    if let Some(parent) = path.parent() {
+        assert_eq!(parent.join(path.file_name()).unwrap(), path);
+    }
+    let _ = path.resolve_reference(&text);
+}
+
+/// Any bytes as a kept plan: what reads has an id that its canonical form gives again.
+pub fn plan(data: &[u8]) {
+    let Ok(file) = serde_json::from_slice::<PlanFile>(data) else { return };
+    let id = file.plan.id().unwrap();
+    let bytes = canonical::to_vec(&file.plan).unwrap();
+    let again: contract::Plan = serde_json::from_slice(&bytes).unwrap();
+    assert_eq!(again.id().unwrap(), id);
+    for effect in &file.plan.effects {
+        let _ = (effect.summary(), effect.reverse(), effect.blobs(), effect.phase());
+    }
+}
+
+/// Any bytes written over, or behind, a good ledger: verifying says so or finds it intact, and opening does not panic.
+pub fn ledger(data: &[u8]) {
+    let [place, how, rest @ ..] = data else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().join("ledger");
+    let opened = Ledger::open(&dir).unwrap();
+    let rotated = opened.rotate();
+    drop((opened, rotated));
+    let mut files = Vec::new();
+    let mut open = vec![dir.clone()];
+    while let Some(at) = open.pop() {
+        for entry in std::fs::read_dir(at).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { open.push(path) } else { files.push(path) }
+        }
+    }
+    files.sort();
+    let file = &files[usize::from(*place) % files.len()];
+    let mut bytes = std::fs::read(file).unwrap();
+    let at = usize::from(*how) * bytes.len() / 256;
+    if how % 2 == 0 {
+        bytes.truncate(at);
+        bytes.extend_from_slice(rest);
+    } else {
+        bytes.iter_mut().skip(at).zip(rest).for_each(|(byte, with)| *byte ^= with);
+    }
+    std::fs::write(file, bytes).unwrap();
+    let _ = verify(&dir, &With::default(), |_| {});
+    let _ = Ledger::open(&dir);
+}
+
+/// Any text is redacted to text that, redacted again, stays as it is.
+pub fn redact(data: &[u8]) {
+    let redactor = Redactor::new(&[], [7; 32]).unwrap();
+    let text = String::from_utf8_lossy(data);
+    let once = redactor.text(&text).into_owned();
+    assert_eq!(redactor.text(&once), once, "redacting is done once and for all");
+    if let Ok(value) = serde_json::from_slice::<serde_json::Value>(data) {
+        let once = redactor.value(&value).value;
+        assert_eq!(redactor.value(&once).value, once);
+    }
+}
