@@ -146,7 +146,7 @@ const firstLine = (error) =>
 function gatewright(folder, name, contexts, binary) {
   const pairs = Object.entries(contexts).map(([modifier, context]) => `${JSON.stringify(modifier)} = ${JSON.stringify(context)}\n`);
   writeFileSync(join(folder, "gatewright.toml"), `[tokens]\njson = true\n\n[tokens.contexts]\n${pairs.join("")}`);
-  const env = { ...process.env, XDG_STATE_HOME: join(folder, "state"), XDG_CONFIG_HOME: join(folder, "config") };
+  const env = { ...process.env, XDG_STATE_HOME: join(folder, "../state"), XDG_CONFIG_HOME: join(folder, "../config") };
   const args = ["--root", ".", "call", "tokens_build", "--source", `${name}.resolver.json`];
   args.push("--platforms", "css", "--platforms", "js", "--apply", "--output", "json");
   let answer;
@@ -682,13 +682,15 @@ function stringsIn(value, out = new Set()) {
 }
 
 async function compareSet(sets, name, chosen, binary, details) {
-  const folder = mkdtempSync(join(tmpdir(), "compare-"));
+  const scratch = mkdtempSync(join(tmpdir(), "compare-"));
+  // gatewright takes no root that holds its own state.
+  const folder = join(scratch, "root");
+  mkdirSync(folder);
   const lines = [`## ${name}`, ""];
   const counts = new Map();
   try {
     cpSync(join(sets, name), join(folder, name), { recursive: true });
     cpSync(join(sets, `${name}.resolver.json`), join(folder, `${name}.resolver.json`));
-    mkdirSync(join(folder, "state"));
     let built = await buildAll(folder, name, chosen, binary);
     const contexts = Object.entries(built.contexts).map(([modifier, context]) => `${modifier} \`${context}\``);
     if (contexts.length) lines.push(`Contexts: ${contexts.join(", ")}.`, "");
@@ -737,7 +739,7 @@ async function compareSet(sets, name, chosen, binary, details) {
     const failed = defects.length > 0 || [...counts.keys()].some((label) => /unexplained|ours-wrong/.test(label));
     return { lines, failed, labels: [...counts.keys()] };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(scratch, { recursive: true, force: true });
   }
 }
 

@@ -1,7 +1,7 @@
 //! `cargo xtask compare`: every difference between our token builds and the peers', explained or an error.
 
 use crate::node;
-use crate::sh::{Done, output, run, target, top};
+use crate::sh::{self, Done, output, target, top};
 
 /// The page that the comparison is kept on.
 const PAGE: &str = "docs/design/tokens-vs-peers.md";
@@ -18,7 +18,7 @@ difference that fits no class below is an error of the command, and so is one th
 /// Runs the comparison and writes the page, or with `check` says whether it is current.
 pub(crate) fn run(check: bool) -> Done {
     node::install()?;
-    run_build()?;
+    sh::run("cargo", &["build", "--quiet", "-p", "gatewright"])?;
     println!("\n▶ compare");
     let script = node::dir().join("compare.mjs").display().to_string();
     let sets = node::dir().join("node_modules/dtcg-examples").display().to_string();
@@ -31,8 +31,4 @@ pub(crate) fn run(check: bool) -> Done {
     }
     let there = std::fs::read_to_string(path).unwrap_or_default();
     if there == page { Ok(()) } else { Err(format!("✗ {PAGE} is not current: cargo xtask compare")) }
-}
-
-fn run_build() -> Done {
-    run("cargo", &["build", "--quiet", "-p", "gatewright"])
 }
