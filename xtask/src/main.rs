@@ -5,6 +5,7 @@
 
 mod bench;
 mod compare;
+mod debian;
 mod fuzz;
 mod r#gen;
 mod node;

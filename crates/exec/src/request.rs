@@ -196,7 +196,8 @@ impl Egress {
             Host::Ipv4(a) => vec![(a, port).into()],
             Host::Ipv6(a) => vec![(a, port).into()],
             Host::Domain(name) => {
-                (name, port).to_socket_addrs().map_err(|e| no(format!("{name}: {}", e.kind())))?.collect()
+                let resolved = (name, port).to_socket_addrs();
+                resolved.map_err(|_| no(format!("{name} could not be resolved")))?.collect()
             }
         };
         let first = *addresses.first().ok_or_else(|| no(format!("{shown} has no address")))?;
@@ -317,6 +318,34 @@ mod tests {
         for text in ["http://127.0.0.1:1/", "http://2130706433:1/", "http://0x7f.1:1/"] {
             let Err(SendError::NotSent(why)) = egress.allowed(&url(text)) else { panic!("{text}") };
             assert!(why.contains("private"), "{why}");
+        }
+    }
+
+    #[test]
+    fn n02_no_spelling_of_loopback_is_public() {
+        for host in [
+            "2130706433",
+            "0x7f.1",
+            "0177.0.0.1",
+            "[::1]",
+            "[::ffff:127.0.0.1]",
+            "0",
+            "127.1",
+            "[::ffff:7f00:1]",
+            "[64:ff9b::7f00:1]",
+            "[2002:7f00:1::]",
+            "localhost",
+            "localhost.",
+        ] {
+            let url = Url::parse(&format!("http://{host}:1/")).unwrap();
+            // Even where it is allowed by every name that it may be called.
+            let shown = url.host_str().unwrap().to_owned();
+            let egress = Egress::new(vec![format!("{shown}:1"), format!("{host}:1")], false);
+            let Err(SendError::NotSent(why)) = egress.allowed(&url) else { panic!("{host}") };
+            assert!(
+                why.contains("private") || why.contains("address") || why.contains("resolve"),
+                "{host}: {why}"
+            );
         }
     }
 }

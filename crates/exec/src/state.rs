@@ -67,12 +67,17 @@ impl StateDir {
 
     /// Opens, and creates where needed, the state folder `dir`.
     pub fn at(dir: PathBuf) -> Result<Self, Fault> {
-        for part in ["", "blobs", "plans", "journal", "applied", "salvage", "scratch", "handles"] {
-            DirBuilder::new()
-                .recursive(true)
-                .mode(0o700)
-                .create(dir.join(part))
-                .map_err(|e| broken("state folder", &e))?;
+        create_durably(&dir).map_err(|e| broken("state folder", &e))?;
+        let mut created = false;
+        for part in ["blobs", "plans", "journal", "applied", "salvage", "scratch", "handles"] {
+            match DirBuilder::new().mode(0o700).create(dir.join(part)) {
+                Ok(()) => created = true,
+                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(broken("state folder", &e)),
+            }
+        }
+        if created {
+            sync_path(&dir).map_err(|e| broken("state folder", &e))?;
         }
         Ok(Self { dir })
     }
@@ -311,6 +316,18 @@ fn read_private(path: &Path) -> std::io::Result<Vec<u8>> {
 
 pub(crate) fn sync_path(dir: &Path) -> std::io::Result<()> {
     File::open(dir)?.sync_all()
+}
+
+/// Creates a folder and what is missing above it, each name synced: what is kept below must not go with it.
+fn create_durably(dir: &Path) -> std::io::Result<()> {
+    let missing: Vec<&Path> =
+        dir.ancestors().take_while(|above| std::fs::symlink_metadata(above).is_err()).collect();
+    DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    missing
+        .iter()
+        .filter_map(|created| created.parent())
+        .filter(|p| !p.as_os_str().is_empty())
+        .try_for_each(sync_path)
 }
 
 /// Removes a tree, folders without permission to write among them: caches of programs have such.

@@ -1,16 +1,29 @@
 //! What a crash left gets its transcript: the call was recorded as intended, and recovery knows what became of it.
 
+use std::collections::BTreeSet;
+
 use audit::record::ExecutionMode;
+use audit::verify::{With, verify};
 use audit::{Body, Durability, Ledger, LedgerError, Transcript, ledger};
 use contract::{CallId, Code, Effect, Fault, Plan, TranscriptId};
 use exec::apply::Recovered;
 
-/// Appends the transcripts of the calls that `recovered` finished or took back.
+/// Appends the transcripts of the calls that `recovered` finished or took back. A call that has its transcript already
+/// gets no second one: after a power cut a journal may be there again that had been removed.
 pub fn record(ledger: &Ledger, recovered: &Recovered) -> Result<(), LedgerError> {
-    for applied in &recovered.finished {
+    if recovered.finished.is_empty() && recovered.taken_back.is_empty() {
+        return Ok(());
+    }
+    let mut known = BTreeSet::new();
+    verify(ledger.dir(), &With::default(), |entry| {
+        if let Body::Transcript(transcript) = &entry.body {
+            known.insert(transcript.id.clone());
+        }
+    })?;
+    for applied in recovered.finished.iter().filter(|a| !known.contains(&a.receipt.transcript)) {
         append(ledger, &applied.receipt.transcript, &applied.plan, None)?;
     }
-    for (id, plan) in &recovered.taken_back {
+    for (id, plan) in recovered.taken_back.iter().filter(|(id, _)| !known.contains(id)) {
         let message = "the process stopped while the plan was applied; recovery took it back";
         let fault = Fault::new(Code::ToolExecutionFailed, message).suggest("Call the tool again.");
         append(ledger, id, plan, Some(fault))?;

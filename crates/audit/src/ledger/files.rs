@@ -42,8 +42,15 @@ pub fn segment_numbers(dir: &Path) -> Result<Vec<u64>, LedgerError> {
     Ok(numbers)
 }
 
+/// Creates a folder and what is missing above it. Each new name is synced: a folder that a power cut takes away takes
+/// every record in it along.
 pub(super) fn create_private_dir(dir: &Path) -> Result<(), LedgerError> {
+    let missing: Vec<&Path> =
+        dir.ancestors().take_while(|above| std::fs::symlink_metadata(above).is_err()).collect();
     DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(io("folder", "created"))?;
+    for above in missing.iter().filter_map(|created| created.parent()) {
+        sync_dir(if above.as_os_str().is_empty() { Path::new(".") } else { above })?;
+    }
     let mode = std::fs::symlink_metadata(dir).map_err(io("folder", "read"))?.permissions().mode();
     if mode & 0o077 != 0 {
         std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700))

@@ -19,7 +19,12 @@ fn packages() -> Option<PathBuf> {
     if dir.is_dir() {
         return Some(dir);
     }
-    println!("SKIPPED: no packages in target/npm; `cargo xtask test` installs them");
+    let part = "real token sets (no packages in target/npm; `cargo xtask test` installs them)";
+    println!("SKIPPED: {part}");
+    if let Some(file) = std::env::var_os("GATEWRIGHT_SKIPS") {
+        let opened = std::fs::OpenOptions::new().create(true).append(true).open(file);
+        std::io::Write::write_all(&mut opened.unwrap(), format!("{part}\n").as_bytes()).unwrap();
+    }
     None
 }
 

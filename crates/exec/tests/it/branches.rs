@@ -206,3 +206,120 @@ fn g24_no_checkout_of_the_git_library_is_called() {
     let line = manifest.lines().find(|l| l.starts_with("gix = ")).unwrap();
     assert!(!line.contains("worktree-mutation") && line.contains("default-features = false"));
 }
+
+#[test]
+fn shallow_and_sparse_clones_get_branches_and_others_are_refused_with_the_reason() {
+    // A shallow clone: the base's parents are not there, and are not needed.
+    let origin = repository();
+    fs::write(origin.path("kept"), "2").unwrap();
+    git(&origin, &["commit", "-qam", "second"]);
+    let clone = Place::new(&[]);
+    let from = format!("file://{}", origin.path("").display());
+    git(&clone, &["clone", "-q", "--depth", "1", &from, "."]);
+    let done = clone.apply(&plan(&clone, "sbx/shallow").unwrap()).unwrap();
+    assert_eq!(git(&clone, &["log", "--format=%s", "sbx/shallow"]), "Change things\nsecond");
+    git(&clone, &["fsck", "--strict"]);
+    take_back(&clone, &done);
+    // A sparse checkout: what is not checked out stays in the branch's tree.
+    let sparse = repository();
+    git(&sparse, &["sparse-checkout", "set", "--no-cone", "/kept"]);
+    assert!(!sparse.path("dir/changed").exists());
+    let before = fingerprint(&sparse);
+    sparse.apply(&plan(&sparse, "sbx/sparse").unwrap()).unwrap();
+    assert_eq!(fingerprint(&sparse), before);
+    let tree = git(&sparse, &["ls-tree", "-r", "--name-only", "sbx/sparse"]);
+    assert_eq!(tree, "dir/changed\nkept\nnew/x");
+    git(&sparse, &["fsck", "--strict"]);
+    // A linked work tree's repository lies elsewhere; objects of another format cannot be written.
+    let main = repository();
+    let linked = Place::new(&[]);
+    fs::remove_dir(linked.path("")).unwrap();
+    git(&main, &["worktree", "add", "-q", "-b", "linked", linked.path("").to_str().unwrap()]);
+    let root =
+        gatewright_exec::Root::open(&linked.path(""), "root", gatewright_exec::Rights::ReadWrite).unwrap();
+    let fault = gatewright_exec::branch::head(&root).unwrap_err();
+    assert!(fault.message.contains("a file or a link that leads elsewhere"), "{}", fault.message);
+    let other = Place::new(&[("kept", "1")]);
+    git(&other, &["init", "-q", "--object-format=sha256"]);
+    git(&other, &["add", "."]);
+    git(&other, &["commit", "-qm", "first"]);
+    let fault = plan(&other, "sbx/x").unwrap_err();
+    assert!(fault.code == Code::PathNotAllowed && !fault.suggestions.is_empty(), "{fault:?}");
+}
+
+fn take_back(place: &Place, done: &gatewright_exec::Applied) {
+    let proposal = plan_undo(&place.root, &place.state, done).unwrap();
+    undo(&place.root, &place.state, done, &proposal.plan, &TranscriptId::random().unwrap()).unwrap();
+    assert_eq!(git(place, &["branch", "--list", "sbx/*"]), "");
+}
+
+/// A loose object of `content` under `id`, compressed as git does (stored blocks: no library is needed).
+fn loose(place: &Place, id: &str, content: &[u8]) {
+    let mut zlib = vec![0x78, 0x01];
+    let mut chunks = content.chunks(65_535).peekable();
+    while let Some(chunk) = chunks.next() {
+        let length = u16::try_from(chunk.len()).unwrap();
+        zlib.push(u8::from(chunks.peek().is_none()));
+        zlib.extend_from_slice(&length.to_le_bytes());
+        zlib.extend_from_slice(&(!length).to_le_bytes());
+        zlib.extend_from_slice(chunk);
+    }
+    let (mut a, mut b) = (1_u32, 0_u32);
+    for byte in content {
+        a = (a + u32::from(*byte)) % 65_521;
+        b = (b + a) % 65_521;
+    }
+    zlib.extend_from_slice(&(b << 16 | a).to_be_bytes());
+    let file = place.path(".git/objects").join(&id[..2]).join(&id[2..]);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let _ = fs::remove_file(&file);
+    fs::write(file, zlib).unwrap();
+}
+
+#[test]
+fn g22_bombs_in_a_repository_fail_within_bounds() {
+    let began = std::time::Instant::now();
+    // A million refs, of which none is asked for.
+    let place = repository();
+    let head = git(&place, &["rev-parse", "HEAD"]);
+    let mut packed = String::from("# pack-refs with: peeled fully-peeled sorted \n");
+    for n in 0..1_000_000 {
+        packed.push_str(&format!("{head} refs/heads/r/{n:07}\n"));
+    }
+    fs::write(place.path(".git/packed-refs"), packed).unwrap();
+    place.apply(&plan(&place, "sbx/many-refs").unwrap()).unwrap();
+    // A wide tree.
+    let wide = repository();
+    let blob = git(&wide, &["rev-parse", "HEAD:kept"]);
+    let mut index = String::new();
+    for n in 0..100_000 {
+        index.push_str(&format!("100644 {blob}\tw/{n:06}\n"));
+    }
+    let mut child = Command::new("git")
+        .args(["update-index", "--index-info"])
+        .current_dir(wide.path(""))
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), index.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+    git(&wide, &["commit", "-qm", "wide"]);
+    wide.apply(&plan(&wide, "sbx/wide").unwrap()).unwrap();
+    // Objects that say they are larger than all memory, and ones that are cut off.
+    for lie in [&b"commit 9223372036854775807\0tree "[..], b"commit 4294967296\0", b"commit 10\0tree"] {
+        let place = repository();
+        let head = git(&place, &["rev-parse", "HEAD"]);
+        loose(&place, &head, lie);
+        let planned = plan(&place, "sbx/lie");
+        let outcome = planned.and_then(|plan| place.apply(&plan));
+        assert!(outcome.is_err(), "{}", String::from_utf8_lossy(lie));
+        assert!(!place.path(".git/refs/heads/sbx/lie").exists());
+        place.assert_tidy();
+    }
+    assert!(began.elapsed() < std::time::Duration::from_mins(2), "{:?}", began.elapsed());
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status
+        .lines()
+        .find_map(|l| l.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.trim().parse().ok());
+    assert!(peak.unwrap_or(0) < 2 * 1024 * 1024_u64, "{peak:?} kB");
+}

@@ -162,3 +162,23 @@ fn a_retry_has_the_same_idempotency_key_and_another_call_has_another() {
     assert_eq!(keys.len(), 4);
     assert!(keys[0] == keys[1] && keys[1] == keys[2] && keys[2] != keys[3], "{keys:?}");
 }
+
+#[test]
+fn n10_an_answer_without_end_is_bounded() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let host = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut bytes = vec![0; 64 * 1024];
+        let _ = stream.read(&mut bytes);
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: image/png\r\n\r\n");
+        // Until the other side has had enough.
+        while stream.write_all(&bytes).is_ok() {}
+    });
+    let place = Place::new(&[]);
+    let plan = plan(&place, &host);
+    let applied = apply(&place, &plan, &Egress::new(vec![host], true)).unwrap();
+    let Some(Outcome::Answered { status: 200, body, .. }) = applied.request else { panic!("{applied:?}") };
+    assert!(body.len() as u64 <= gatewright_exec::request::MAX_ANSWER);
+    assert_eq!(place.read("file").as_deref(), Some("x"));
+}

@@ -2,14 +2,18 @@
 
 use ::audit::record::ExecutionMode;
 use ::audit::verify::{With, verify};
-use ::audit::{Body, Entry, Transcript};
+use ::audit::{Body, Entry, Ledger, Transcript};
 use contract::{Code, Fault};
 use exec::StateDir;
 
 use super::CommandError;
 
-/// Every intact record.
+/// Every intact record. What a crash left uncounted is counted first, as every process does before it serves.
 pub fn entries(state: &StateDir) -> Result<Vec<Entry>, CommandError> {
+    if state.ledger().is_dir() {
+        // One that cannot be opened is still looked at as it is.
+        let _ = Ledger::open(&state.ledger());
+    }
     let mut all = Vec::new();
     verify(&state.ledger(), &With::default(), |entry| all.push(entry.clone()))?;
     Ok(all)

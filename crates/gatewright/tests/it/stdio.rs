@@ -272,3 +272,42 @@ fn the_menu_is_byte_identical_across_runs() {
     };
     assert_eq!(list(), list());
 }
+
+#[test]
+fn d02_a_storm_of_cancellations_and_a_disconnect_leave_a_whole_record_and_nobody_behind() {
+    let place = Place::new();
+    let tokens: Vec<String> =
+        (0..4_000).map(|n| format!(r#""t{n}":{{"$type":"number","$value":{n}}}"#)).collect();
+    std::fs::write(place.root().join("tokens/many.json"), format!("{{{}}}", tokens.join(","))).unwrap();
+    let mut wire = Wire::initialized(&place);
+    let arguments = json!({ "source": "tokens", "platforms": ["css", "js", "scss"], "apply": true });
+    for id in 100..130 {
+        let params = json!({ "name": "tokens_build", "arguments": arguments });
+        wire.send(
+            &json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string(),
+        );
+        if id % 3 != 0 {
+            let cancel = json!({ "requestId": id, "reason": "enough" });
+            let note = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel });
+            wire.send(&note.to_string());
+        }
+    }
+    // Gone in the middle of it.
+    let (stdin, pid) = (wire.stdin.take(), wire.child.id());
+    drop(stdin);
+    assert!(wire.child.wait().unwrap().success());
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    assert_eq!(children, "");
+    assert!(place.ok(&["audit", "verify"]).starts_with("unanchored"), "every record that is there is whole");
+    // A build lands whole or not at all.
+    let mut folders = Vec::new();
+    let artifacts = place.root().join("artifacts/current-state");
+    for day in std::fs::read_dir(&artifacts).into_iter().flatten() {
+        folders.extend(std::fs::read_dir(day.unwrap().path()).unwrap().map(|e| e.unwrap().path()));
+    }
+    for folder in folders {
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 5, "{}", folder.display());
+    }
+    let journal = place.ledger().parent().unwrap().join("journal");
+    assert_eq!(std::fs::read_dir(journal).unwrap().count(), 0);
+}

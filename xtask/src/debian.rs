@@ -1,0 +1,34 @@
+//! Programs that tests run and that Debian packages: installed where this user may, and named where not.
+
+use std::process::Command;
+
+use crate::sh::{Done, has, step};
+
+/// A program, how it is asked whether it is there, and the package that has it.
+const PROGRAMS: [(&str, &str); 2] = [("strace", "strace"), ("git", "git")];
+
+/// Installs what is missing; returns what could not be, with the command that would.
+pub(crate) fn install() -> Vec<String> {
+    let missing: Vec<&str> = PROGRAMS.iter().filter(|(program, _)| !has(program)).map(|(_, p)| *p).collect();
+    if missing.is_empty() {
+        return missing.iter().map(ToString::to_string).collect();
+    }
+    if let Err(why) = apt(&missing) {
+        println!("  {why}");
+    }
+    PROGRAMS
+        .iter()
+        .filter(|(program, _)| !has(program))
+        .map(|(program, package)| format!("{program} is missing (Debian: apt-get install {package})"))
+        .collect()
+}
+
+fn apt(packages: &[&str]) -> Done {
+    let quiet = |args: &[&str]| {
+        let mut command = Command::new("apt-get");
+        command.args(args).env("DEBIAN_FRONTEND", "noninteractive").stdout(std::process::Stdio::null());
+        step("apt-get", &mut command, args)
+    };
+    quiet(&["update", "-qq"])?;
+    quiet(&[&["install", "-y", "-qq", "--no-install-recommends"], packages].concat())
+}
