@@ -10,7 +10,7 @@ use jiff::SignedDuration;
 use kit::desk::Services;
 use kit::limits::Limiter;
 use kit::pipeline::Parts;
-use kit::{Engine, House, Registry};
+use kit::{Approvals, Engine, House, Registry};
 
 use crate::config::{self, Config};
 use crate::families;
@@ -110,6 +110,8 @@ fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fau
     Ok(Engine::new(Parts {
         registry,
         policy: config.policy,
+        // No tool of others is offered yet.
+        approvals: Approvals::default(),
         limiter,
         redactor,
         ledger,

@@ -3,10 +3,12 @@
 //! - [`kinds`]: the traits, one per kind of tool; the kind decides what the call's desk offers.
 //! - [`desk`]: what a call works at: a view, a draft, a store; never the machine.
 //! - [`family`] and [`registry`]: static slices of tools, and everything a server offers.
+//! - [`approvals`]: consent to definitions that arrive from elsewhere.
 //! - [`house`]: several named roots behind one front door.
 //! - [`pipeline`]: the one way that every call takes, from name to transcript.
 //! - [`testing`]: the laws that every family is held to (feature `testing`).
 
+pub mod approvals;
 pub mod call;
 pub mod desk;
 pub mod doc;
@@ -29,6 +31,7 @@ pub mod testing;
 pub mod undo;
 mod wish;
 
+pub use approvals::Approvals;
 pub use call::{Call, Done, Progress};
 pub use desk::{ChangeDesk, ForeignDesk, ReadDesk, RecordDesk, RunDesk};
 pub use doc::Doc;

@@ -1,6 +1,6 @@
 //! The one way that every call takes. It reads from top to bottom:
 //!
-//! resolve → authorise → admit → validate → decide → plan (or load the reviewed plan) → confirm → apply → shape →
+//! resolve → authorise → admit → approved → validate → decide → plan (or load the reviewed plan) → confirm → apply → shape →
 //! transcript → reply.
 
 use std::panic::AssertUnwindSafe;
@@ -20,6 +20,7 @@ use futures_util::FutureExt as _;
 use policy::{Decision, Facts, Policy};
 use serde_json::{Map, Value};
 
+use crate::approvals::Approvals;
 use crate::call::{Call, Done};
 use crate::desk::{Services, Setting};
 use crate::kinds::{Answer, List};
@@ -41,6 +42,8 @@ pub struct Parts {
     pub registry: Arc<Registry>,
     /// The rules.
     pub policy: Policy,
+    /// The definitions of others that a person approved.
+    pub approvals: Approvals,
     /// Counts and gates, shared by the engines of one process.
     pub limiter: Arc<Limiter>,
     /// Takes secrets out.
@@ -169,6 +172,7 @@ impl Engine {
             notes.record = refused.record;
             refused.fault
         })?;
+        self.parts.approvals.check(&tool)?;
         let (arguments, wish) = wish::validate(&tool, call, &self.parts.state)?;
         let performs = wish.apply || tool.spec().kind.always_performs();
         notes.mode = if performs { ExecutionMode::Apply } else { ExecutionMode::DryRun };

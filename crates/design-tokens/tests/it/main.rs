@@ -5,6 +5,7 @@ mod generated;
 mod modes;
 mod real;
 mod rules;
+mod snapshots;
 mod studio;
 
 use std::collections::BTreeMap;

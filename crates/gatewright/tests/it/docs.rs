@@ -58,3 +58,16 @@ fn the_settings_of_the_guide_are_understood() {
     let text = place.ok(&["call", "tokens_build", "--source", "tokens", "--platforms", "css"]);
     assert!(text.contains("--harbor-space-s"), "{text}");
 }
+
+#[test]
+fn the_roots_of_the_guide_are_understood() {
+    let page = include_str!("../../../../docs/guide/clients.md");
+    let toml = page.split("```toml").nth(1).unwrap().split("```").next().unwrap();
+    let place = Place::new();
+    std::fs::create_dir_all(place.scratch.path().join("config/gatewright")).unwrap();
+    std::fs::create_dir_all(place.scratch.path().join("work/library/tokens")).unwrap();
+    std::fs::write(place.scratch.path().join("work/library/tokens/a.json"), super::TOKENS).unwrap();
+    std::fs::write(place.scratch.path().join("config/gatewright/config.toml"), toml).unwrap();
+    let call = ["call", "tokens_build", "--source", "tokens", "--platforms", "css", "--root", "library"];
+    assert!(place.fails(&call).1.contains("read-only"));
+}

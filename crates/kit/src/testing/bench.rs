@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use audit::verify::{With, verify};
 use audit::{Body, Ledger, Redactor, Transcript};
-use contract::{CallId, Fault, Principal, Reply};
+use contract::{CallId, Fault, Kind, Principal, Reply};
 use exec::{Rights, Root, StateDir};
 use policy::Policy;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
+use crate::approvals::Approvals;
 use crate::call::{Call, Done};
 use crate::desk::Services;
 use crate::erased::Tool;
@@ -43,6 +44,8 @@ pub struct Setup {
     pub sender: Option<Arc<dyn exec::request::Sender>>,
     /// Tools of others.
     pub foreign: Vec<Arc<dyn Foreign>>,
+    /// Whether nobody has approved them.
+    pub unapproved: bool,
     /// Whether calls are counted and queued.
     pub limited: bool,
 }
@@ -71,9 +74,12 @@ impl Bench {
         for tool in setup.foreign {
             registry.add(Arc::new(Tool::foreign(tool))).unwrap();
         }
+        let foreign = registry.iter().filter(|t| t.spec().kind == Kind::Foreign && !setup.unapproved);
+        let approvals = foreign.fold(Approvals::default(), |all, t| all.with(t.spec().name.as_str(), t.definition));
         let engine = Engine::new(Parts {
             registry: Arc::new(registry),
             policy: setup.policy,
+            approvals,
             limiter: Arc::new(Limiter::new(setup.limited)),
             redactor,
             ledger,

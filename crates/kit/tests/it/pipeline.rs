@@ -392,3 +392,18 @@ fn foreign_and_recording_tools_perform_and_policy_knows_it() {
     .unwrap();
     assert_eq!(intents, 1, "it was on record before it was done");
 }
+
+#[test]
+fn a_definition_of_others_is_called_only_as_it_was_approved() {
+    let setup = Setup { foreign: vec![Arc::new(Upstream)], unapproved: true, ..Setup::default() };
+    let bench = Bench::with(&[&FAMILY], &[("file", "x")], setup);
+    let fault = bench.fault("upstream_echo", json!({ "say": "x" }));
+    assert!(fault.code == Code::ApprovalRequired && fault.message.contains("nobody"), "{fault:?}");
+    assert_eq!(bench.transcripts().len(), 1, "the refusal is on record");
+    bench.reply("looks", json!({}));
+    // A definition that changed is another definition.
+    let registered = bench.engine.registry().resolve("upstream_echo").unwrap();
+    let mut changed = registered.spec().clone();
+    changed.description.push('!');
+    assert_ne!(changed.definition_hash().unwrap(), registered.definition);
+}

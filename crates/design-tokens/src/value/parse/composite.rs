@@ -15,11 +15,12 @@ pub(super) fn border(node: &Node, cx: &mut dyn Context) -> Option<Value> {
     if node.object().is_none() {
         return wrong(node, cx, "a border", "");
     }
-    only(node, &["color", "width", "style"], cx)?;
+    let fine = only(node, &["color", "width", "style"], cx);
     // Every member is looked at, so that all errors come in one go.
     let color = member(node, "color", cx).and_then(|n| color(n, cx));
     let width = member(node, "width", cx).and_then(|n| dimension(n, cx));
     let style = member(node, "style", cx).and_then(|n| stroke(n, cx));
+    fine?;
     Some(Value::Border(Border { color: color?, width: width?, style: style? }))
 }
 
@@ -27,13 +28,14 @@ pub(super) fn transition(node: &Node, cx: &mut dyn Context) -> Option<Value> {
     if node.object().is_none() {
         return wrong(node, cx, "a transition", "");
     }
-    only(node, &["duration", "delay", "timingFunction"], cx)?;
+    let fine = only(node, &["duration", "delay", "timingFunction"], cx);
     let length = member(node, "duration", cx).and_then(|n| duration(n, cx));
     let delay = match node.get("delay") {
         None if cx.plain() => Some(Slot::own(Duration { value: 0.0, unit: "ms" })),
         _ => member(node, "delay", cx).and_then(|n| duration(n, cx)),
     };
     let timing = member(node, "timingFunction", cx).and_then(|n| bezier(n, cx));
+    fine?;
     Some(Value::Transition(Transition { duration: length?, delay: delay?, timing: timing? }))
 }
 
@@ -81,7 +83,7 @@ pub(super) fn one_shadow(node: &Node, cx: &mut dyn Context) -> Option<Shadow> {
     if node.object().is_none() {
         return wrong(node, cx, "a shadow", "");
     }
-    only(node, &["color", "offsetX", "offsetY", "blur", "spread", "inset"], cx)?;
+    let fine = only(node, &["color", "offsetX", "offsetY", "blur", "spread", "inset"], cx);
     let studio = cx.plain() && node.get("offsetX").is_none();
     let (x_name, y_name) = if studio { ("x", "y") } else { ("offsetX", "offsetY") };
     let color = member(node, "color", cx).and_then(|n| color(n, cx));
@@ -99,6 +101,7 @@ pub(super) fn one_shadow(node: &Node, cx: &mut dyn Context) -> Option<Shadow> {
             _ => return wrong(inset, cx, "a boolean", ""),
         },
     };
+    fine?;
     Some(Shadow { color: color?, x: x?, y: y?, blur: blur?, spread: spread?, inset })
 }
 
@@ -133,7 +136,7 @@ pub(super) fn stop(node: &Node, cx: &mut dyn Context) -> Option<Stop> {
     if node.object().is_none() {
         return wrong(node, cx, "a stop", "");
     }
-    only(node, &["color", "position"], cx)?;
+    let fine = only(node, &["color", "position"], cx);
     let color = member(node, "color", cx).and_then(|n| color(n, cx));
     let position_node = member(node, "position", cx)?;
     let mut position = number_slot(position_node, cx)?;
@@ -142,6 +145,7 @@ pub(super) fn stop(node: &Node, cx: &mut dyn Context) -> Option<Stop> {
         cx.diagnostics().warn(position_node.at, "stop-position", message, "positions are from 0 to 1");
         position = Slot::own(position.value.clamp(0.0, 1.0));
     }
+    fine?;
     Some(Stop { color: color?, position })
 }
 

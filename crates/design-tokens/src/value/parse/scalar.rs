@@ -118,6 +118,12 @@ pub(super) fn own_dimension(node: &Node, cx: &mut dyn Context) -> Option<Dimensi
     }
 }
 
+/// A name that stands in quotes, without them.
+fn unquoted(name: &str) -> &str {
+    let inner = |quote| name.strip_prefix(quote)?.strip_suffix(quote).filter(|inner: &&str| !inner.contains(quote));
+    inner('"').or_else(|| inner('\'')).unwrap_or(name)
+}
+
 /// The names of a list as CSS has it: commas within quotes are part of a name.
 fn families(list: &str) -> Vec<String> {
     let mut names = vec![String::new()];
@@ -173,7 +179,7 @@ pub(super) fn font_family(node: &Node, cx: &mut dyn Context) -> Option<Slot<Vec<
                 legacy(node.at, cx, "a list of fonts in one string", "write an array of names");
                 Some(families(name))
             }
-            Kind::String(name) => Some(vec![name.trim_matches(['"', '\'']).to_owned()]),
+            Kind::String(name) => Some(vec![unquoted(name).to_owned()]),
             Kind::Array(items) if !items.is_empty() => {
                 let mut names = Vec::with_capacity(items.len());
                 for item in items {
