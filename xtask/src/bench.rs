@@ -14,8 +14,12 @@ const ROUNDS: usize = 5;
 type Figure = Option<(f64, f64)>;
 
 fn build() -> Done<PathBuf> {
-    let args = ["build", "--profile", "dist", "-p", "gatewright"];
-    step("cargo", Command::new("cargo").args(args).current_dir(top()), &args)?;
+    for args in [
+        &["build", "--profile", "dist", "-p", "gatewright"][..],
+        &["build", "--profile", "dist", "-p", "design-tokens", "--example", "build"],
+    ] {
+        step("cargo", Command::new("cargo").args(args).current_dir(top()), args)?;
+    }
     Ok(target().join("dist/gatewright"))
 }
 
@@ -30,29 +34,37 @@ pub(crate) fn tokens() -> Done {
         let _ = std::fs::remove_dir_all(dir);
     }
     println!(
-        "\nwhole process, median of {ROUNDS} interleaved rounds; CSS, SCSS and JS; limits off by the default of one call"
+        "\nwhole process, seconds / MiB, median of {ROUNDS} interleaved rounds; CSS, SCSS and JS. gatewright: a call that \
+         applies, with its journal and record synced; compiler: the library alone, as the peers are. Ratios: against the \
+         faster peer."
     );
     println!(
-        "{:<22} {:>7} {:>22} {:>22} {:>22} {:>8}",
-        "input", "tokens", "gatewright s/MiB", "style-dictionary", "terrazzo", "ratio"
+        "{:<18} {:>6} {:>15} {:>15} {:>18} {:>15} {:>7} {:>9}",
+        "input", "tokens", "gatewright", "compiler", "style-dictionary", "terrazzo", "ratio", "compiler"
     );
     let mut growth = Vec::new();
     for (name, count, source) in inputs(&scratch)? {
         let place = scratch.join(&name);
-        let programs: [(&str, Vec<String>); 3] = [
+        let compiler = target().join("dist/examples/build").display().to_string();
+        let paths = [place.join(&source), place.join("out")].map(|p| p.display().to_string());
+        let programs: [(&str, Vec<String>); 4] = [
             ("gatewright", ours(&exe, &place, &source)),
+            ("compiler", std::iter::once(compiler).chain(paths).collect()),
             ("style-dictionary", peer("style-dictionary.mjs", &place, &source)),
             ("terrazzo", peer("terrazzo.mjs", &place, &source)),
         ];
         let figures = interleaved(&programs, &place, count)?;
         let shown = |f: &Figure| f.map_or("failed".to_owned(), |(s, m)| format!("{s:.3} / {m:.0}"));
-        let fastest = figures[1..].iter().flatten().map(|f| f.0).fold(f64::INFINITY, f64::min);
-        let ratio = figures[0].map_or(f64::NAN, |f| fastest / f.0);
+        let fastest = figures[2..].iter().flatten().map(|f| f.0).fold(f64::INFINITY, f64::min);
+        let ratio = |figure: &Figure| figure.map_or(f64::NAN, |f| fastest / f.0);
         println!(
-            "{name:<22} {count:>7} {:>22} {:>22} {:>22} {ratio:>7.1}x",
+            "{name:<18} {count:>6} {:>15} {:>15} {:>18} {:>15} {:>6.1}x {:>8.1}x",
             shown(&figures[0]),
             shown(&figures[1]),
-            shown(&figures[2])
+            shown(&figures[2]),
+            shown(&figures[3]),
+            ratio(&figures[0]),
+            ratio(&figures[1]),
         );
         if let (true, Some((seconds, _))) = (name.starts_with("generated"), figures[0]) {
             growth.push((f64::from(u32::try_from(count).unwrap_or(u32::MAX)), seconds));

@@ -12,7 +12,8 @@ fn fixture(name: &str) -> String {
 
 fn snapshot(name: &str, options: &Options, more: &[(&str, &str)]) {
     let text = fixture(&format!("{name}.json"));
-    let all: Vec<(&str, &str)> = std::iter::once(("t.json", text.as_str())).chain(more.iter().copied()).collect();
+    let all: Vec<(&str, &str)> =
+        std::iter::once(("t.json", text.as_str())).chain(more.iter().copied()).collect();
     let compiled = files(&all, options).unwrap_or_else(|e| panic!("{name}: {e:#?}"));
     // Read by others before it is believed.
     css(&compiled, options);

@@ -75,7 +75,8 @@ impl Bench {
             registry.add(Arc::new(Tool::foreign(tool))).unwrap();
         }
         let foreign = registry.iter().filter(|t| t.spec().kind == Kind::Foreign && !setup.unapproved);
-        let approvals = foreign.fold(Approvals::default(), |all, t| all.with(t.spec().name.as_str(), t.definition));
+        let approvals =
+            foreign.fold(Approvals::default(), |all, t| all.with(t.spec().name.as_str(), t.definition));
         let engine = Engine::new(Parts {
             registry: Arc::new(registry),
             policy: setup.policy,

@@ -120,7 +120,8 @@ pub(super) fn own_dimension(node: &Node, cx: &mut dyn Context) -> Option<Dimensi
 
 /// A name that stands in quotes, without them.
 fn unquoted(name: &str) -> &str {
-    let inner = |quote| name.strip_prefix(quote)?.strip_suffix(quote).filter(|inner: &&str| !inner.contains(quote));
+    let inner =
+        |quote| name.strip_prefix(quote)?.strip_suffix(quote).filter(|inner: &&str| !inner.contains(quote));
     inner('"').or_else(|| inner('\'')).unwrap_or(name)
 }
 
