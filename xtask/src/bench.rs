@@ -2,10 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use crate::node;
 use crate::sh::{Done, step, target, top};
+
+/// Longest that one run may take.
+const LONGEST: Duration = Duration::from_mins(2);
 
 /// Counted rounds per program and input.
 const ROUNDS: usize = 5;
@@ -171,7 +175,8 @@ fn generated(count: usize) -> String {
 fn interleaved(programs: &[(&str, Vec<String>)], place: &Path, count: usize) -> Done<Vec<Figure>> {
     let mut times: Vec<Vec<(f64, f64)>> = vec![Vec::new(); programs.len()];
     let mut failed = vec![false; programs.len()];
-    // One round uncounted, so that files and code are in memory. The peers need minutes for the largest set.
+    let mut peaks = vec![0.0; programs.len()];
+    // One round uncounted, so that files and code are in memory; it tells the peaks of memory. The peers need minutes for the largest set.
     let rounds = if count >= 10_000 { 2 } else { ROUNDS };
     for round in 0..=rounds {
         for (index, (_, words)) in programs.iter().enumerate() {
@@ -179,9 +184,9 @@ fn interleaved(programs: &[(&str, Vec<String>)], place: &Path, count: usize) -> 
                 continue;
             }
             clean(place);
-            match once(words, place)? {
-                Some(figure) if round > 0 => times[index].push(figure),
-                Some(_) => {}
+            match once(words, place, round == 0)? {
+                Some((seconds, _)) if round > 0 => times[index].push((seconds, peaks[index])),
+                Some((_, peak)) => peaks[index] = peak,
                 None => failed[index] = true,
             }
         }
@@ -204,22 +209,36 @@ fn clean(place: &Path) {
     }
 }
 
-fn once(words: &[String], place: &Path) -> Done<Figure> {
-    let memory = place.join("memory");
+/// One run: seconds, and with `memory` also its peak in MiB, by `time`, whose own start is then counted.
+fn once(words: &[String], place: &Path, memory: bool) -> Done<Figure> {
+    let file = place.join("memory");
+    let wrapped =
+        ["/usr/bin/time".to_owned(), "-f".into(), "%M".into(), "-o".into(), file.display().to_string()];
+    let words: Vec<String> =
+        if memory { wrapped.into_iter().chain(words.iter().cloned()).collect() } else { words.to_vec() };
     let began = Instant::now();
-    let status = Command::new("/usr/bin/time")
-        .args(["-f", "%M", "-o"])
-        .arg(&memory)
-        .args(["timeout", "120"])
-        .args(words)
+    let mut child = Command::new(&words[0])
+        .args(&words[1..])
         .env("XDG_STATE_HOME", target().join("bench-state"))
         .env("XDG_CONFIG_HOME", target().join("bench-state"))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .status()
-        .map_err(|e| e.to_string())?;
+        .spawn()
+        .map_err(|e| format!("{}: {e}", words[0]))?;
+    // Whoever takes longer has failed; the watch asks for nobody's time before that.
+    let (ended, watched) = mpsc::channel::<()>();
+    let id = child.id().to_string();
+    let watch = std::thread::spawn(move || {
+        if watched.recv_timeout(LONGEST) == Err(mpsc::RecvTimeoutError::Timeout) {
+            let _ = Command::new("pkill").args(["-KILL", "-P", &id]).status();
+            let _ = Command::new("kill").args(["-KILL", &id]).status();
+        }
+    });
+    let status = child.wait().map_err(|e| e.to_string())?;
     let seconds = began.elapsed().as_secs_f64();
-    let text = std::fs::read_to_string(&memory).unwrap_or_default();
+    drop(ended);
+    let _ = watch.join();
+    let text = std::fs::read_to_string(&file).unwrap_or_default();
     let kib: f64 = text.lines().last().and_then(|l| l.trim().parse().ok()).unwrap_or(0.0);
     Ok(status.success().then_some((seconds, kib / 1024.0)))
 }
