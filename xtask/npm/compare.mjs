@@ -3,7 +3,7 @@
 // Compares every CSS custom property that gatewright writes for real token sets with what Style Dictionary and Terrazzo
 // write, and says for every difference why there is one. SETS is a folder with resolver documents (NAME.resolver.json)
 // and their files in NAME/, such as node_modules/dtcg-examples. Markdown goes to standard output; --details writes one
-// line per difference. A difference that fits no class, or one that is a defect of gatewright, makes the exit code 1.
+// line per difference. --merge DIR only writes each set as one file, for benches. A difference that fits no class, or one that is a defect of gatewright, makes the exit code 1.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -743,6 +743,33 @@ async function compareSet(sets, name, chosen, binary, details) {
   }
 }
 
+/** Lays `over` on `base`, as the format merges files: groups merge, a token replaces whole. */
+function laidOver(base, over) {
+  if (!isObject(base) || !isObject(over) || "$value" in over || "$value" in base) return over;
+  const merged = { ...base };
+  for (const name of Object.keys(over)) merged[name] = name in base ? laidOver(base[name], over[name]) : over[name];
+  return merged;
+}
+
+/** One file per set, repaired, its default contexts merged in order: what all three programs read alike, for benches. */
+function mergeSets(sets, names, chosen, to) {
+  mkdirSync(to, { recursive: true });
+  for (const name of names) {
+    const scratch = mkdtempSync(join(tmpdir(), "merge-"));
+    try {
+      cpSync(join(sets, name), join(scratch, name), { recursive: true });
+      cpSync(join(sets, `${name}.resolver.json`), join(scratch, `${name}.resolver.json`));
+      repair(scratch, name);
+      const document = readJson(join(scratch, `${name}.resolver.json`));
+      const files = filesOf(document, contextsOf(document, chosen));
+      const merged = files.map((file) => readJson(join(scratch, file))).reduce(laidOver, {});
+      writeFileSync(join(to, `${name}.json`), JSON.stringify(merged, null, 2));
+    } finally {
+      rmSync(scratch, { recursive: true, force: true });
+    }
+  }
+}
+
 async function main() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
@@ -750,14 +777,16 @@ async function main() {
       set: { type: "string", multiple: true },
       context: { type: "string", multiple: true, default: [] },
       details: { type: "string" },
+      merge: { type: "string" },
     },
   });
   const [sets, binary] = positionals;
-  if (!sets || !binary) throw new Error("usage: node compare.mjs SETS GATEWRIGHT [--set NAME]... [--context MODIFIER=CONTEXT]... [--details FILE]");
+  if (!sets || (!binary && !values.merge)) throw new Error("usage: node compare.mjs SETS GATEWRIGHT [--set NAME]... [--context MODIFIER=CONTEXT]... [--details FILE]");
   const end = ".resolver.json";
   const all = readdirSync(sets).filter((file) => file.endsWith(end)).map((file) => file.slice(0, -end.length));
   const names = values.set ?? all.sort();
   const chosen = Object.fromEntries(values.context.map((pair) => pair.split("=")));
+  if (values.merge) return mergeSets(resolve(sets), names, chosen, resolve(values.merge));
   const details = [];
   const seen = new Set();
   let failed = names.length === 0;

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use crate::node;
-use crate::sh::{Done, step, target, top};
+use crate::sh::{Done, output, step, target, top};
 
 /// Longest that one run may take.
 const LONGEST: Duration = Duration::from_mins(2);
@@ -107,22 +107,20 @@ fn peer(script: &str, place: &Path, source: &str) -> Vec<String> {
     ]
 }
 
-/// Real sets from npm, and generated ones.
+/// Real sets from npm, each whole in its default contexts (Primer repaired, as the comparison says), and generated ones.
 fn inputs(scratch: &Path) -> Done<Vec<(String, usize, String)>> {
     let mut all = Vec::new();
     let io = |e: std::io::Error| e.to_string();
-    for (name, files) in [
-        ("shopify-polaris", "shopify-polaris"),
-        ("figma-sds", "figma-sds"),
-        ("adobe-spectrum", "adobe-spectrum"),
-        ("ibm-carbon", "ibm-carbon"),
-    ] {
-        let from = node::dir().join("node_modules/dtcg-examples").join(files);
+    let merged = scratch.join("merged");
+    let script = node::dir().join("compare.mjs").display().to_string();
+    let sets = node::dir().join("node_modules/dtcg-examples").display().to_string();
+    output("node", &[&script, &sets, "--merge", &merged.display().to_string()])?;
+    for name in ["shopify-polaris", "figma-sds", "ibm-carbon", "github-primer", "adobe-spectrum"] {
         let place = scratch.join(name);
         std::fs::create_dir_all(&place).map_err(io)?;
-        let Some(source) = copy_set(&from, &place)? else { continue };
-        let text = std::fs::read_to_string(place.join(&source)).map_err(io)?;
-        all.push((name.to_owned(), text.matches("\"$value\"").count(), source));
+        let text = std::fs::read_to_string(merged.join(format!("{name}.json"))).map_err(io)?;
+        std::fs::write(place.join("tokens.json"), &text).map_err(io)?;
+        all.push((name.to_owned(), text.matches("\"$value\"").count(), "tokens.json".into()));
     }
     for count in [10_000, 50_000] {
         let name = format!("generated-{count}");
@@ -132,21 +130,6 @@ fn inputs(scratch: &Path) -> Done<Vec<(String, usize, String)>> {
         all.push((name, count, "tokens.json".into()));
     }
     Ok(all)
-}
-
-/// The set's single token file, when it has one that all three programs take.
-#[expect(clippy::case_sensitive_file_extension_comparisons, reason = "names of one known package")]
-fn copy_set(from: &Path, to: &Path) -> Done<Option<String>> {
-    let mut names: Vec<String> = std::fs::read_dir(from)
-        .map_err(|e| format!("{}: {e}", from.display()))?
-        .filter_map(|e| e.ok()?.file_name().into_string().ok())
-        .filter(|n| n.ends_with(".tokens.json") || n.ends_with(".json"))
-        .filter(|n| !n.ends_with(".resolver.json") && n != "package.json")
-        .collect();
-    names.sort_by_key(|n| std::cmp::Reverse(std::fs::metadata(from.join(n)).map_or(0, |m| m.len())));
-    let Some(name) = names.into_iter().next() else { return Ok(None) };
-    std::fs::copy(from.join(&name), to.join("tokens.json")).map_err(|e| e.to_string())?;
-    Ok(Some("tokens.json".into()))
 }
 
 /// A set of `count` tokens: three quarters values, one quarter aliases, in groups of fifty.
