@@ -88,6 +88,17 @@ impl StateDir {
         &self.dir
     }
 
+    /// An empty folder, for tools that look at nothing.
+    pub fn nowhere(&self) -> Result<PathBuf, Fault> {
+        let place = self.dir.join("nowhere");
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o500)
+            .create(&place)
+            .map_err(|e| broken("state folder", &e))?;
+        Ok(place)
+    }
+
     /// Where the ledger is.
     #[must_use]
     pub fn ledger(&self) -> PathBuf {

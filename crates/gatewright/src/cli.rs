@@ -72,7 +72,8 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// Which toolsets to offer: `all`, or names with commas.
+    /// Which toolsets to offer: names with commas, or `all`. Default: `auto`, all of them enabled, and a menu of at most 16
+    /// tools and 2,500 tokens listed, chosen by what the project has; the rest is found with `tools_search`.
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub toolsets: Vec<String>,
     /// Offer only tools that look.

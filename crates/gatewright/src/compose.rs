@@ -9,7 +9,9 @@ use exec::{Root, StateDir};
 use jiff::SignedDuration;
 use kit::desk::Services;
 use kit::limits::Limiter;
+use kit::menu;
 use kit::pipeline::Parts;
+use kit::registry::Registered;
 use kit::{Approvals, Engine, House, Registry};
 
 use crate::config::{self, Config};
@@ -27,20 +29,40 @@ pub struct Offer {
 
 impl Offer {
     fn wants(&self, spec: &Spec) -> bool {
-        let named =
-            self.toolsets.is_empty() || self.toolsets.iter().any(|t| t == "all" || *t == spec.toolset);
+        let named = self.is_auto() || self.toolsets.iter().any(|t| t == "all" || *t == spec.toolset);
+        // The front door is always open: it finds and calls what is enabled, and nothing else.
+        let named = named || spec.toolset == tools_front::FRONT.0;
         named && (!self.read_only || spec.annotations.read_only_hint)
     }
 
     fn check(&self) -> Result<(), Fault> {
         let known: Vec<&str> = families::ALL.iter().flat_map(|f| f.toolsets).map(|t| t.0).collect();
-        match self.toolsets.iter().find(|t| *t != "all" && !known.contains(&t.as_str())) {
+        let is_known = |t: &String| matches!(t.as_str(), "all" | AUTO) || known.contains(&t.as_str());
+        match self.toolsets.iter().find(|t| !is_known(t)) {
             None => Ok(()),
             Some(unknown) => Err(Fault::invalid(format!("there is no toolset {unknown:?}"))
-                .suggest(format!("The toolsets are {}, or `all`.", known.join(", ")))),
+                .suggest(format!("The toolsets are {}, `all`, or `auto`.", known.join(", ")))),
         }
     }
+
+    /// The names of the tools that are listed: what was asked for, or a menu that fits, chosen by the project.
+    pub fn menu(&self, house: &House) -> Vec<String> {
+        let names = |tool: &Registered| tool.spec().name.to_string();
+        if !self.is_auto() {
+            return house.registry().iter().map(|tool| names(tool)).collect();
+        }
+        let root = house.first().root().map(|root| &**root);
+        let detected = menu::detected(families::ALL, root);
+        menu::chosen(house.registry(), tools_front::FRONT.0, &detected).into_iter().map(names).collect()
+    }
+
+    fn is_auto(&self) -> bool {
+        self.toolsets.is_empty() || self.toolsets.iter().any(|t| t == AUTO)
+    }
 }
+
+/// The menu that is chosen where none is asked for.
+const AUTO: &str = "auto";
 
 /// The registry of everything that is compiled in and wanted, over these roots.
 pub fn registry(offer: &Offer, roots: &[&str]) -> Result<Registry, Fault> {

@@ -3,4 +3,4 @@
 use kit::Family;
 
 /// The families, in the order that references list them.
-pub const ALL: &[&Family] = &[&tools_design::FAMILY];
+pub const ALL: &[&Family] = &[&tools_front::FAMILY, &tools_design::FAMILY];

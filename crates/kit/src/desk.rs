@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::{Code, Fault, FileMode, Principal, RelPath};
 use exec::run::{Command, Ran};
-use exec::{Draft, Root, StateDir, View, Workshop};
+use exec::{Draft, Rights, Root, StateDir, View, Workshop};
 use tokio_util::sync::CancellationToken;
 
 use crate::call::{Progress, Step};
 use crate::paging::Page;
+use crate::registry::Registry;
 use crate::settings::{Section, Settings};
 
 /// A service that the binary provides: `Arc<dyn Trait>`, found by its type.
@@ -21,6 +22,7 @@ type Service<S> = Arc<S>;
 pub struct Setting {
     pub(crate) root: Option<Arc<Root>>,
     pub(crate) state: StateDir,
+    pub(crate) registry: Arc<Registry>,
     pub(crate) programs: &'static [&'static str],
     pub(crate) page: Page,
     pub(crate) settings: Settings,
@@ -62,7 +64,16 @@ pub struct ReadDesk {
 
 impl ReadDesk {
     pub(crate) fn new(setting: Setting) -> Result<Self, Fault> {
-        let root = setting.root.clone().ok_or_else(no_root)?;
+        Self::of(setting, true)
+    }
+
+    /// The desk of a tool that may do without a root: it then looks at nothing.
+    pub(crate) fn of(setting: Setting, needs_root: bool) -> Result<Self, Fault> {
+        let root = match (&setting.root, needs_root) {
+            (Some(root), _) => Arc::clone(root),
+            (None, true) => return Err(no_root()),
+            (None, false) => Arc::new(Root::open(&setting.state.nowhere()?, "none", Rights::Read)?),
+        };
         let view = Arc::new(View::new(root, setting.cancel.clone()));
         Ok(Self { view, setting })
     }
@@ -103,6 +114,12 @@ impl ReadDesk {
     #[must_use]
     pub const fn page(&self) -> Page {
         self.setting.page
+    }
+
+    /// Everything that is offered here.
+    #[must_use]
+    pub fn registry(&self) -> &Registry {
+        &self.setting.registry
     }
 
     /// A private copy of the root, where the programs that the tool declares may run. What they write stays there.

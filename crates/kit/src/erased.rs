@@ -9,7 +9,7 @@ use exec::{Draft, View};
 use serde_json::{Map, Value};
 
 use crate::desk::{ChangeDesk, ForeignDesk, ReadDesk, RecordDesk, RunDesk, Setting};
-use crate::kinds::{Answer, Change, Define, Foreign, Read, Record, Run};
+use crate::kinds::{Answer, Change, Define, Foreign, Read, Record, Run, Wraps};
 use crate::limits::Limits;
 use crate::schema;
 
@@ -32,6 +32,7 @@ pub struct Tool {
     limits: Limits,
     list: Option<&'static str>,
     programs: &'static [&'static str],
+    wraps: Option<Wraps>,
     examples: Vec<Value>,
     shadowed: Vec<String>,
     code: Box<dyn Fn(Value, Setting) -> Invoking + Send + Sync>,
@@ -60,6 +61,12 @@ impl Tool {
     #[must_use]
     pub const fn programs(&self) -> &'static [&'static str] {
         self.programs
+    }
+
+    /// Whose calls it makes, when it does nothing of its own.
+    #[must_use]
+    pub const fn wraps(&self) -> Option<Wraps> {
+        self.wraps
     }
 
     /// Its examples.
@@ -111,6 +118,7 @@ impl Tool {
             limits: definition.limits,
             list: None,
             programs: &[],
+            wraps: None,
             examples: Vec::new(),
             shadowed: Vec::new(),
             code: Box::new(code),
@@ -174,6 +182,7 @@ where
         limits: T::LIMITS,
         list: T::LIST,
         programs: T::PROGRAMS,
+        wraps: T::WRAPS,
         examples: T::examples(),
         shadowed,
         code: Box::new(code),
@@ -190,7 +199,16 @@ fn bad_name() -> ToolName {
 pub(crate) fn read<T: Read + Default>() -> Arc<Tool> {
     let annotations = hints(Kind::Read, false, true, T::OPEN_WORLD);
     erase(Kind::Read, annotations, |tool: Arc<T>, input, setting| async move {
-        Ok((tool.read(input, ReadDesk::new(setting)?).await?, None))
+        Ok((tool.read(input, ReadDesk::of(setting, T::NEEDS_ROOT)?).await?, None))
+    })
+}
+
+/// A tool that makes the calls of others: it may do whatever they do.
+pub(crate) fn envoy<T: Read + Default>() -> Arc<Tool> {
+    let reads = matches!(T::WRAPS, Some(Wraps::Reading));
+    let kind = if reads { Kind::Read } else { Kind::Record };
+    erase(kind, hints(kind, !reads, reads, true), |tool: Arc<T>, input, setting| async move {
+        Ok((tool.read(input, ReadDesk::of(setting, T::NEEDS_ROOT)?).await?, None))
     })
 }
 

@@ -15,6 +15,8 @@ pub struct Family {
     pub name: &'static str,
     /// One line for models: when to reach for its tools. It becomes a part of the server's instructions.
     pub guide: &'static str,
+    /// Names at a project's top that say it has use for these tools; `*` at the front stands for anything.
+    pub markers: &'static [&'static str],
     /// The toolsets that its tools are in.
     pub toolsets: &'static [Toolset],
     /// One line per tool.
@@ -40,6 +42,12 @@ impl Entry {
     #[must_use]
     pub const fn change<T: Change + Default>() -> Self {
         Self { make: erased::change::<T> }
+    }
+
+    /// A tool that makes the calls of others, which the engine unwraps.
+    #[must_use]
+    pub const fn envoy<T: Read + Default>() -> Self {
+        Self { make: erased::envoy::<T> }
     }
 
     /// A tool that starts programs.

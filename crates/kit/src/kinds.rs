@@ -33,6 +33,10 @@ pub trait Define: Send + Sync + 'static {
     const OPEN_WORLD: bool = false;
     /// How long, how often and how many at a time.
     const LIMITS: Limits = Limits::DEFAULT;
+    /// Whether it works in a root; where there is none, the call of a tool that does answers `no_root`.
+    const NEEDS_ROOT: bool = true;
+    /// Whose calls it makes, when it does nothing of its own: its arguments are `tool` and `arguments`.
+    const WRAPS: Option<Wraps> = None;
     /// The programs that it may start, by their plain names: no other runs.
     const PROGRAMS: &'static [&'static str] = &[];
     /// The output's field that is a list, when the tool answers with one: it is paged with `limit` and `cursor`, and
@@ -41,6 +45,15 @@ pub trait Define: Send + Sync + 'static {
 
     /// Arguments that are good examples; each must decode (a law).
     fn examples() -> Vec<Value>;
+}
+
+/// Whose calls a tool makes that does nothing of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wraps {
+    /// Those of tools that only look.
+    Reading,
+    /// Everybody's.
+    Any,
 }
 
 /// A tool that looks.

@@ -5,6 +5,7 @@
 //! - [`family`] and [`registry`]: static slices of tools, and everything a server offers.
 //! - [`approvals`]: consent to definitions that arrive from elsewhere.
 //! - [`house`]: several named roots behind one front door.
+//! - [`menu`]: what is listed of what is enabled.
 //! - [`pipeline`]: the one way that every call takes, from name to transcript.
 //! - [`testing`]: the laws that every family is held to (feature `testing`).
 
@@ -17,6 +18,7 @@ pub mod family;
 pub mod house;
 pub mod kinds;
 pub mod limits;
+pub mod menu;
 mod notes;
 pub mod paging;
 pub mod pipeline;

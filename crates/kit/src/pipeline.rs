@@ -224,11 +224,7 @@ impl Engine {
     fn resolve(&self, call: &Call, notes: &mut Notes) -> Result<Arc<Registered>, Fault> {
         let Some(tool) = self.parts.registry.resolve(&call.tool) else {
             notes.unknown_tool = true;
-            let fault = Fault::new(Code::NotFound, format!("there is no tool {:?}", notes.tool));
-            return Err(match self.parts.registry.closest(&call.tool) {
-                Some(close) => fault.suggest(format!("Did you mean `{close}`?")),
-                None => fault.suggest("`tools/list`, or `gatewright tools`, names them all."),
-            });
+            return Err(self.parts.registry.unknown(&notes.tool));
         };
         tool.spec().name.as_str().clone_into(&mut notes.tool);
         notes.definition = Some(tool.definition);
@@ -295,6 +291,7 @@ impl Engine {
         let setting = Setting {
             root: self.parts.root.clone(),
             state: self.parts.state.clone(),
+            registry: Arc::clone(&self.parts.registry),
             programs: tool.tool.programs(),
             page: wish.page,
             settings: self.parts.settings.clone(),

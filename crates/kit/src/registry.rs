@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use contract::{Digest, Fault, Kind, Spec};
+use contract::{Code, Digest, Fault, Kind, Spec};
 use serde_json::{Value, json};
 
 use crate::erased::Tool;
@@ -174,6 +174,17 @@ impl Registry {
     #[must_use]
     pub fn resolve(&self, name: &str) -> Option<&Arc<Registered>> {
         self.tools.get(name).or_else(|| self.tools.get(self.aliases.get(name)?))
+    }
+
+    /// What a caller of a tool that is not there is told.
+    #[must_use]
+    pub fn unknown(&self, name: &str) -> Fault {
+        let fault = Fault::new(Code::NotFound, format!("there is no tool {name:?}"));
+        match self.closest(name) {
+            Some(close) => fault.suggest(format!("Did you mean `{close}`?")),
+            None => fault
+                .suggest("`tools_search` finds tools by what they do; `gatewright tools` names them all."),
+        }
     }
 
     /// The name closest to `name`, for a caller who mistyped.

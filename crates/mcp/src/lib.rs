@@ -27,20 +27,21 @@ pub enum ServeError {
     Task(String),
 }
 
-/// Serves on standard input and output until the input ends or `stop` is cancelled.
-pub async fn serve_stdio(house: House, stop: CancellationToken) -> Result<(), ServeError> {
+/// Serves on standard input and output, listing `menu`, until the input ends or `stop` is cancelled.
+pub async fn serve_stdio(house: House, menu: &[String], stop: CancellationToken) -> Result<(), ServeError> {
     let (input, output) = rmcp::transport::stdio_pipes();
-    serve(house, input, output, stop).await
+    serve(house, menu, input, output, stop).await
 }
 
 /// Serves on any pair of streams.
 pub async fn serve(
     house: House,
+    menu: &[String],
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
-    let server = Server::new(house, stop.child_token());
+    let server = Server::new(house, menu, stop.child_token());
     let transport = LineTransport::new(input, output);
     match server.serve_with_ct(transport, stop).await {
         Ok(running) => match running.waiting().await {

@@ -62,10 +62,12 @@ fn tool(spec: &Spec) -> Tool {
 }
 
 impl Server {
-    /// A server over `house`; when `stop` is cancelled, so are its calls.
+    /// A server over `house` that lists `menu`, by name; when `stop` is cancelled, so are its calls. What is not listed
+    /// is called by name all the same.
     #[must_use]
-    pub fn new(house: House, stop: CancellationToken) -> Self {
-        let tools = Arc::new(house.registry().iter().map(|r| tool(r.spec())).collect());
+    pub fn new(house: House, menu: &[String], stop: CancellationToken) -> Self {
+        let listed = menu.iter().filter_map(|name| house.registry().resolve(name));
+        let tools = Arc::new(listed.map(|r| tool(r.spec())).collect());
         Self { house: Arc::new(house), tools, stop }
     }
 
@@ -152,8 +154,7 @@ impl ServerHandler for Server {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let wire = self.house.registry().resolve(name)?.spec().name.as_str();
-        self.tools.iter().find(|t| t.name == wire).cloned()
+        self.house.registry().resolve(name).map(|registered| tool(registered.spec()))
     }
 
     async fn call_tool(

@@ -14,6 +14,7 @@ pub const DESIGN: Toolset = Toolset("design");
 pub static FAMILY: Family = Family {
     name: "design",
     guide: "Design tokens to CSS, SCSS or JavaScript: tokens_build.",
+    markers: &["tokens", "design-tokens", "*.tokens.json", "*.tokens", "*.resolver.json", "style-dictionary"],
     toolsets: &[DESIGN],
     tools: &[Entry::change::<tools::tokens_build::TokensBuild>()],
     sections: &[SectionEntry::of::<tools::tokens_build::TokensSection>()],

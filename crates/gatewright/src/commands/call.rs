@@ -20,13 +20,7 @@ use crate::term::{self, BOLD, DIM, GOOD, NOTE};
 
 pub fn run(asked: &Asked, args: &CallArgs) -> CommandResult {
     let house = compose::house(asked, &Offer::default())?;
-    let tool = house.registry().resolve(&args.tool).ok_or_else(|| {
-        let fault = Fault::new(contract::Code::NotFound, format!("there is no tool {:?}", args.tool));
-        match house.registry().closest(&args.tool) {
-            Some(close) => fault.suggest(format!("Did you mean `{close}`?")),
-            None => fault.suggest("`gatewright tools` lists them."),
-        }
-    })?;
+    let tool = house.registry().resolve(&args.tool).ok_or_else(|| house.registry().unknown(&args.tool))?;
     let Parsed { mut arguments, as_json } = parse(tool.spec(), &args.rest)?;
     whole_plan_id(&house, &mut arguments)?;
     let runtime = runtime()?;

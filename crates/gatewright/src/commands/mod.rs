@@ -60,7 +60,7 @@ pub fn run(cli: Cli) -> CommandResult {
     match cli.command {
         Command::Serve(args) => serve::run(root, args),
         Command::Call(args) => call::run(root, &args),
-        Command::Tools(args) => tools::run(&args),
+        Command::Tools(args) => tools::run(root, &args),
         Command::Plan(PlanCommand::Show { id }) => undo::show_plan(root, &id),
         Command::Undo(args) => undo::run(root, &args),
         Command::Recover(args) => recover::run(root, &args),

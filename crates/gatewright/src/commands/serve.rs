@@ -14,9 +14,10 @@ use crate::roots::Asked;
 pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
     let offer = Offer { toolsets: args.toolsets, read_only: args.read_only };
     let house = compose::house(asked, &offer)?;
-    if house.registry().is_empty() {
+    if house.registry().iter().all(|tool| tool.spec().toolset == tools_front::FRONT.0) {
         return Err(CommandError::Usage("no tool is left to offer: check --toolsets and --read-only".into()));
     }
+    let menu = offer.menu(&house);
     let runtime = runtime()?;
     let served = runtime.block_on(async move {
         let stop = CancellationToken::new();
@@ -30,8 +31,12 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
             }
             stopper.cancel();
         });
-        tracing::info!(tools = house.registry().len(), "serving on standard input and output");
-        mcp::serve_stdio(house, stop).await.map_err(std::io::Error::other)
+        tracing::info!(
+            listed = menu.len(),
+            tools = house.registry().len(),
+            "serving on standard input and output"
+        );
+        mcp::serve_stdio(house, &menu, stop).await.map_err(std::io::Error::other)
     });
     // Calls that were cancelled end their programs. A read of standard input may be pending: it is left.
     runtime.shutdown_timeout(Duration::from_millis(500));

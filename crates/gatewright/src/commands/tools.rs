@@ -2,32 +2,21 @@
 
 use std::process::ExitCode;
 
-use contract::{Fault, Spec, tokens_used};
+use contract::Spec;
+use kit::menu::{self, cost};
 use serde_json::{Value, json};
 
 use super::{CommandResult, print_json};
 use crate::cli::{Format, ToolsArgs};
 use crate::compose::{self, Offer};
+use crate::families;
+use crate::roots::Asked;
 use crate::term::{BOLD, DIM};
 
-/// What a tool costs on a menu: name, description and input schema.
-fn cost(spec: &Spec) -> u64 {
-    let shown =
-        json!({ "name": spec.name, "description": spec.description, "inputSchema": spec.input_schema });
-    tokens_used(shown.to_string().chars().count() as u64)
-}
-
-pub fn run(args: &ToolsArgs) -> CommandResult {
+pub fn run(asked: &Asked, args: &ToolsArgs) -> CommandResult {
     let registry = compose::registry(&Offer::default(), &[])?;
     if let Some(name) = &args.name {
-        let tool = registry.resolve(name).ok_or_else(|| {
-            let fault = Fault::new(contract::Code::NotFound, format!("there is no tool {name:?}"));
-            registry
-                .closest(name)
-                .map(|c| format!("Did you mean `{c}`?"))
-                .into_iter()
-                .fold(fault, Fault::suggest)
-        })?;
+        let tool = registry.resolve(name).ok_or_else(|| registry.unknown(name))?;
         let (spec, examples) = (tool.spec(), tool.tool.examples());
         if args.output == Format::Json {
             return print_json(&json!({ "tool": spec, "examples": examples }));
@@ -50,7 +39,17 @@ pub fn run(args: &ToolsArgs) -> CommandResult {
     }
     if args.tokens {
         let total: u64 = registry.iter().map(|t| cost(t.spec())).sum();
+        let root = asked.first()?;
+        let detected = menu::detected(families::ALL, root.as_deref());
+        let listed = menu::chosen(&registry, tools_front::FRONT.0, &detected);
+        let menu: u64 = listed.iter().map(|t| cost(t.spec())).sum();
         say!("{total:>6}  in all");
+        say!(
+            "{menu:>6}  on the menu that `serve` lists here: {} tools (at most {}, {} tokens)",
+            listed.len(),
+            menu::MAX_TOOLS,
+            menu::MAX_TOKENS
+        );
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -311,3 +311,46 @@ fn d02_a_storm_of_cancellations_and_a_disconnect_leave_a_whole_record_and_nobody
     let journal = place.ledger().parent().unwrap().join("journal");
     assert_eq!(std::fs::read_dir(journal).unwrap().count(), 0);
 }
+
+#[test]
+fn the_front_door_finds_and_calls_over_the_protocol() {
+    let place = Place::new();
+    let mut wire = Wire::initialized(&place);
+    let listed = wire.request("tools/list", json!({}));
+    let names: Vec<&str> =
+        listed["result"]["tools"].as_array().unwrap().iter().map(|t| t["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["tokens_build", "tool_call", "tool_read", "tools_search"]);
+    let found = wire.request(
+        "tools/call",
+        json!({ "name": "tools_search", "arguments": { "query": "css from design tokens" } }),
+    );
+    assert_eq!(found["result"]["structuredContent"]["tools"][0]["name"], "tokens_build", "{found}");
+    let inner = json!({ "source": "tokens", "platforms": ["css"] });
+    let called = wire.request(
+        "tools/call",
+        json!({ "name": "tool_call", "arguments": { "tool": "tokens_build", "arguments": inner } }),
+    );
+    assert_eq!(called["result"]["structuredContent"]["status"], "proposed", "{called}");
+    let refused = wire.request(
+        "tools/call",
+        json!({ "name": "tool_read", "arguments": { "tool": "tokens_build", "arguments": inner } }),
+    );
+    let error: Value =
+        serde_json::from_str(refused["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(error["error"]["code"], "forbidden");
+    let unknown = wire.request("tools/call", json!({ "name": "tokens_bild", "arguments": {} }));
+    assert!(
+        unknown["error"]["message"].as_str().unwrap().contains("Did you mean `tokens_build`?"),
+        "{unknown}"
+    );
+    wire.finish();
+}
+
+#[test]
+fn the_menu_fits_a_models_window() {
+    let place = Place::new();
+    let text = place.ok(&["tools", "--tokens"]);
+    let menu = text.lines().find(|l| l.contains("on the menu")).unwrap();
+    let tokens: u64 = menu.split_whitespace().next().unwrap().parse().unwrap();
+    assert!(tokens <= 2_500, "{menu}");
+}

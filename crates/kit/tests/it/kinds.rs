@@ -252,6 +252,7 @@ impl Record for Remembers {
 pub(crate) static FAMILY: Family = Family {
     name: "specimens",
     guide: "What tests need: looks.",
+    markers: &[],
     toolsets: &[SPECIMENS],
     tools: &[
         Entry::read::<Looks>(),

@@ -1,0 +1,68 @@
+//! What is listed of what is enabled: a menu that fits a model's window. The rest is found with `tools_search` and called
+//! by name.
+
+use contract::{Spec, tokens_used};
+use exec::Root;
+use serde_json::json;
+
+use crate::family::Family;
+use crate::registry::{Registered, Registry};
+
+/// Most tools on a menu that was chosen for the caller.
+pub const MAX_TOOLS: usize = 16;
+
+/// Most tokens of such a menu: names, descriptions and input schemas.
+pub const MAX_TOKENS: u64 = 2_500;
+
+/// What a tool costs on a menu, in tokens: its name, description and input schema.
+#[must_use]
+pub fn cost(spec: &Spec) -> u64 {
+    let shown =
+        json!({ "name": spec.name, "description": spec.description, "inputSchema": spec.input_schema });
+    tokens_used(shown.to_string().chars().count() as u64)
+}
+
+/// The toolsets of `families` that the project at `root` has use for, by the names at its top.
+#[must_use]
+pub fn detected(families: &[&Family], root: Option<&Root>) -> Vec<&'static str> {
+    let Some(root) = root else { return Vec::new() };
+    let names: Vec<String> = root
+        .dir()
+        .entries()
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    let has = |marker: &str| match marker.strip_prefix('*') {
+        Some(end) => names.iter().any(|name| name.ends_with(end)),
+        None => names.iter().any(|name| name == marker),
+    };
+    let wanted = families.iter().filter(|family| family.markers.iter().any(|marker| has(marker)));
+    wanted.flat_map(|family| family.toolsets).map(|toolset| toolset.0).collect()
+}
+
+/// The menu: everything where it fits, else the front door, then the toolsets that were `detected`, then the others, as
+/// far as they fit; by name.
+#[must_use]
+pub fn chosen<'r>(registry: &'r Registry, front: &str, detected: &[&str]) -> Vec<&'r Registered> {
+    let mut all: Vec<&Registered> = registry.iter().map(|registered| &**registered).collect();
+    all.sort_by_key(|tool| {
+        let toolset = tool.spec().toolset.as_str();
+        match toolset {
+            _ if toolset == front => 0,
+            _ if detected.contains(&toolset) => 1,
+            _ => 2,
+        }
+    });
+    let mut tokens = 0;
+    let mut menu: Vec<&Registered> = Vec::new();
+    for tool in all {
+        let cost = cost(tool.spec());
+        if menu.len() < MAX_TOOLS && tokens + cost <= MAX_TOKENS {
+            tokens += cost;
+            menu.push(tool);
+        }
+    }
+    menu.sort_by(|a, b| a.spec().name.cmp(&b.spec().name));
+    menu
+}

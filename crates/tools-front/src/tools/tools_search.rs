@@ -1,0 +1,105 @@
+//! Search tools.
+//!
+//! Finds tools by what they do, among all that are enabled, listed or not. Returns names, descriptions and
+//! input schemas, best first; call what you found by its name.
+
+use contract::{Fault, Kind, Toolset};
+use kit::{Answer, Define, Doc, Read, ReadDesk, doc};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::FRONT;
+use crate::rank::{Document, rank};
+
+/// What to look for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// What the tool should do, in a few words.
+    #[schemars(length(min = 1, max = 200))]
+    pub query: String,
+}
+
+/// What was found.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// The tools, best first.
+    pub tools: Vec<Found>,
+}
+
+/// One tool.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Found {
+    /// The name to call.
+    pub name: String,
+    /// What it does and returns.
+    pub description: String,
+    /// What it is: read, change, run, record or foreign.
+    #[schemars(with = "String")]
+    pub kind: Kind,
+    /// The group that it is in.
+    pub toolset: String,
+    /// JSON Schema of its arguments.
+    pub input_schema: Value,
+}
+
+/// The tool.
+#[derive(Debug, Default)]
+pub struct ToolsSearch;
+
+impl Define for ToolsSearch {
+    type Input = Input;
+    type Output = Output;
+    const NAME: &'static str = "tools_search";
+    const TOOLSET: Toolset = FRONT;
+    const DOC: Doc = doc!("tools_search.rs");
+    const LIST: Option<&'static str> = Some("tools");
+    const NEEDS_ROOT: bool = false;
+
+    fn examples() -> Vec<Value> {
+        vec![json!({ "query": "design tokens to css" }), json!({ "query": "contrast", "limit": 3 })]
+    }
+}
+
+impl Read for ToolsSearch {
+    async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
+        let others: Vec<_> =
+            desk.registry().iter().map(|t| t.spec()).filter(|s| s.toolset != FRONT.0).collect();
+        let documents: Vec<Document> = others
+            .iter()
+            .map(|spec| {
+                let properties = spec.input_schema.get("properties").and_then(Value::as_object);
+                let arguments = properties.into_iter().flatten().map(|(name, _)| name.as_str());
+                Document::default()
+                    .field(spec.name.as_str(), 3.0)
+                    .field(&spec.title, 2.0)
+                    .field(&spec.description, 1.0)
+                    .field(&arguments.collect::<Vec<_>>().join(" "), 1.0)
+            })
+            .collect();
+        let found = rank(&documents, &input.query);
+        let tools: Vec<Found> = found
+            .into_iter()
+            .map(|(index, _)| {
+                let spec = others[index];
+                Found {
+                    name: spec.name.to_string(),
+                    description: spec.description.clone(),
+                    kind: spec.kind,
+                    toolset: spec.toolset.clone(),
+                    input_schema: spec.input_schema.clone(),
+                }
+            })
+            .collect();
+        let message = match tools.first() {
+            None => format!("No tool of {} has any of these words.", others.len()),
+            Some(first) => {
+                format!("{} of {} tools, best first: `{}`.", tools.len(), others.len(), first.name)
+            }
+        };
+        Ok(Answer::new(message, Output { tools }))
+    }
+}
