@@ -25,6 +25,8 @@ pub struct Offer {
     pub toolsets: Vec<String>,
     /// Only tools that look.
     pub read_only: bool,
+    /// Whether results are held to their schemas.
+    pub check_outputs: bool,
 }
 
 impl Offer {
@@ -85,6 +87,7 @@ struct Shared {
     limiter: Arc<Limiter>,
     config: Config,
     others: Vec<Arc<Root>>,
+    check_outputs: bool,
 }
 
 /// Everything that is offered: an engine per root. What an earlier process left unfinished is recovered first.
@@ -98,8 +101,8 @@ pub fn house(asked: &Asked, offer: &Offer) -> Result<House, Fault> {
     let engine = |root: Option<&Arc<Root>>| {
         let config = configuration(root.map(|r| &**r))?;
         let others = roots.iter().filter(|r| Some(*r) != root).cloned().collect();
-        let shared =
-            Shared { registry: Arc::clone(&registry), limiter: Arc::clone(&limiter), config, others };
+        let (registry, limiter) = (Arc::clone(&registry), Arc::clone(&limiter));
+        let shared = Shared { registry, limiter, config, others, check_outputs: offer.check_outputs };
         engine_of(root.cloned(), shared)
     };
     let others = roots.iter().skip(1).map(|root| engine(Some(root))).collect::<Result<_, Fault>>()?;
@@ -117,7 +120,7 @@ fn configuration(root: Option<&Root>) -> Result<Config, Fault> {
 }
 
 fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fault> {
-    let Shared { registry, limiter, config, others } = shared;
+    let Shared { registry, limiter, config, others, check_outputs } = shared;
     let state = state(root.as_deref())?;
     let ledger =
         Ledger::open(&state.ledger()).map_err(|e| Fault::new(Code::LedgerUnavailable, e.to_string()))?;
@@ -144,6 +147,7 @@ fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fau
         services: Services::default(),
         sender,
         budget: config.limits.result_tokens.clamp(500, kit::shape::HARD_CAP),
+        check_outputs,
         uid: rustix::process::getuid().as_raw(),
     }))
 }

@@ -64,6 +64,9 @@ pub struct Parts {
     pub sender: Option<Arc<dyn Sender>>,
     /// What a result may cost, in tokens.
     pub budget: u64,
+    /// Whether results of our own tools are held to their schemas, too: those of others always are. A server's are; one
+    /// call from the command line would spend more on compiling the schema than on the call.
+    pub check_outputs: bool,
     /// The numeric id of the user that the process runs under.
     pub uid: u32,
 }
@@ -461,7 +464,12 @@ impl Engine {
             truncated,
             metadata,
         };
-        shape::reply(envelope, output, self.parts.budget)
+        let reply = shape::reply(envelope, output, self.parts.budget)?;
+        if self.parts.check_outputs || tool.spec().kind == Kind::Foreign {
+            let value = reply.to_value().map_err(|e| Fault::internal(e.to_string()))?;
+            tool.check_output(&value, reply.envelope.status == Status::Completed)?;
+        }
+        Ok(reply)
     }
 
     /// The one transcript of the call.

@@ -17,6 +17,7 @@ pub struct Registered {
     pub tool: Arc<Tool>,
     spec: Spec,
     input: OnceLock<Result<Compiled, String>>,
+    output: OnceLock<Result<Compiled, String>>,
     /// The hash of its definition.
     pub definition: Digest,
     /// Whether its calls name their root.
@@ -37,6 +38,21 @@ impl Registered {
             Ok(compiled) => Ok(compiled.errors(arguments, most)),
             Err(why) => Err(Fault::internal(format!("{}: the input schema: {why}", self.spec().name))),
         }
+    }
+
+    /// Fails when a result is not what the tool says that its results are (recipe-005).
+    pub(crate) fn check_output(&self, value: &Value, completed: bool) -> Result<(), Fault> {
+        let name = &self.spec().name;
+        let mut wrong = match self.output.get_or_init(|| Compiled::new(&self.spec().output_schema)) {
+            Ok(compiled) => compiled.errors(value, 4),
+            Err(why) => vec![format!("the schema does not compile: {why}")],
+        };
+        let missing = self.spec().required_when_completed.iter().filter(|f| value.get(f).is_none());
+        wrong.extend(missing.filter(|_| completed).map(|field| format!("{field} is missing")));
+        if wrong.is_empty() {
+            return Ok(());
+        }
+        Err(Fault::internal(format!("{name}: its output does not fit its schema: {}", wrong.join("; "))))
     }
 }
 
@@ -163,7 +179,14 @@ impl Registry {
         if self.aliases.contains_key(&name) {
             return Err(BadRegistry::Twice(name));
         }
-        let registered = Arc::new(Registered { tool, spec, input: OnceLock::new(), definition, names_root });
+        let registered = Arc::new(Registered {
+            tool,
+            spec,
+            input: OnceLock::new(),
+            output: OnceLock::new(),
+            definition,
+            names_root,
+        });
         match self.tools.insert(name.clone(), registered) {
             Some(_) => Err(BadRegistry::Twice(name)),
             None => Ok(()),

@@ -12,7 +12,7 @@ use crate::compose::{self, Offer};
 use crate::roots::Asked;
 
 pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
-    let offer = Offer { toolsets: args.toolsets, read_only: args.read_only };
+    let offer = Offer { toolsets: args.toolsets, read_only: args.read_only, check_outputs: true };
     let house = compose::house(asked, &offer)?;
     if house.registry().iter().all(|tool| tool.spec().toolset == tools_front::FRONT.0) {
         return Err(CommandError::Usage("no tool is left to offer: check --toolsets and --read-only".into()));

@@ -91,6 +91,7 @@ impl Bench {
             services: setup.services,
             sender: setup.sender,
             budget: shape::BUDGET,
+            check_outputs: true,
             uid: 0,
         });
         Self { engine, scratch }

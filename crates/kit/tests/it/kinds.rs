@@ -171,6 +171,47 @@ impl Change for Gathers {
     }
 }
 
+/// What a tool says that it answers, and does not.
+#[derive(JsonSchema)]
+pub(crate) struct Promise {
+    /// A text.
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    text: String,
+}
+
+impl Serialize for Promise {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        json!({ "text": 7 }).serialize(serializer)
+    }
+}
+
+/// A tool whose output is not what its schema says.
+#[derive(Default)]
+pub(crate) struct Lies;
+
+impl Define for Lies {
+    type Input = Input;
+    type Output = Promise;
+    const NAME: &'static str = "lies";
+    const TOOLSET: Toolset = SPECIMENS;
+    const DOC: Doc = DOC;
+
+    fn examples() -> Vec<Value> {
+        vec![json!({})]
+    }
+}
+
+impl Change for Lies {
+    const IDEMPOTENT: bool = true;
+    const DESTRUCTIVE: bool = false;
+
+    async fn plan(&self, _input: Input, desk: ChangeDesk) -> Result<Answer<Promise>, Fault> {
+        let path = exec::view::path_argument("lie")?;
+        desk.put(&path, b"x".to_vec(), FileMode::Regular)?;
+        Ok(Answer::new("as promised".into(), Promise { text: String::new() }))
+    }
+}
+
 /// A tool whose programs' writes are what it proposes.
 impl Run for Runs {
     const IDEMPOTENT: bool = true;
@@ -259,6 +300,7 @@ pub(crate) static FAMILY: Family = Family {
         Entry::read::<Lists>(),
         Entry::change::<Changes>(),
         Entry::change::<Gathers>(),
+        Entry::change::<Lies>(),
         Entry::run::<Runs>(),
         Entry::record::<Remembers>(),
     ],

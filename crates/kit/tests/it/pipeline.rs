@@ -407,3 +407,18 @@ fn a_definition_of_others_is_called_only_as_it_was_approved() {
     changed.description.push('!');
     assert_ne!(changed.definition_hash().unwrap(), registered.definition);
 }
+
+#[test]
+fn recipe_005_an_output_that_does_not_fit_its_schema_is_an_error_and_nothing_is_applied() {
+    let bench = bench();
+    for apply in [false, true] {
+        let done = bench.call("lies", json!({ "apply": apply }));
+        let fault = done.result.as_ref().unwrap_err();
+        assert!(
+            fault.code == Code::Internal && fault.message.contains("does not fit its schema"),
+            "{fault:?}"
+        );
+        assert!(!done.to_value().to_string().contains("as promised"), "no malformed output is given");
+    }
+    assert!(!bench.root().join("lie").exists());
+}
