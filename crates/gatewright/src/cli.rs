@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -79,6 +80,18 @@ pub struct ServeArgs {
     /// Offer only tools that look.
     #[arg(long)]
     pub read_only: bool,
+    /// Serve Streamable HTTP on this address, at `/mcp`, instead of standard input and output.
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub http: Option<SocketAddr>,
+    /// Let everyone who reaches a loopback address in as you. For development only.
+    #[arg(long, requires = "http")]
+    pub insecure_loopback: bool,
+    /// A name that the `Host` header may have, besides loopback's. Repeatable.
+    #[arg(long, requires = "http", value_name = "HOST")]
+    pub allow_host: Vec<String>,
+    /// An origin that a browser may come from, with scheme and port, besides loopback's. Repeatable.
+    #[arg(long, requires = "http", value_name = "ORIGIN")]
+    pub allow_origin: Vec<String>,
 }
 
 const CALL: &str = "\

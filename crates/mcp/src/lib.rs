@@ -1,9 +1,11 @@
 //! Gatewright over the Model Context Protocol: the only server-side user of rmcp.
 //!
+//! - [`http`]: Streamable HTTP, with whoever asks identified first.
 //! - [`line`]: newline-delimited JSON over any pair of streams, strict about what it lets through.
 //! - [`server`]: rmcp's handler over the engine, in both protocol eras.
 //! - [`serve_stdio`]: standard input and output, until the input ends.
 
+pub mod http;
 pub mod line;
 pub mod server;
 

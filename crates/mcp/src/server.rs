@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use axum::http::request::Parts;
 use contract::{CallId, Principal, Spec};
 use kit::call::Step;
 use kit::{Call, Done, House, Progress};
@@ -69,6 +70,24 @@ impl Server {
         let listed = menu.iter().filter_map(|name| house.registry().resolve(name));
         let tools = Arc::new(listed.map(|r| tool(r.spec())).collect());
         Self { house: Arc::new(house), tools, stop }
+    }
+
+    /// Whether every root's record can be read.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.house.engines().all(|engine| engine.ledger().anchor().is_ok())
+    }
+
+    /// Who calls: over HTTP whoever the request was found to come from, else the local user.
+    fn principal(&self, context: &RequestContext<RoleServer>) -> Result<Principal, ErrorData> {
+        match context.extensions.get::<Parts>() {
+            None => Ok(Principal::Local { uid: self.house.first().uid() }),
+            Some(head) => head
+                .extensions
+                .get::<Principal>()
+                .cloned()
+                .ok_or_else(|| ErrorData::internal_error("the request has no principal", None)),
+        }
     }
 
     /// What a model reads first.
@@ -169,11 +188,12 @@ impl ServerHandler for Server {
             asked.cancelled().await;
             ours.cancel();
         });
+        let principal = self.principal(&context)?;
         let call = Call {
             id: CallId(context.id.to_string()),
             tool: request.name.to_string(),
             arguments: Value::Object(request.arguments.unwrap_or_default()),
-            principal: Principal::Local { uid: self.house.first().uid() },
+            principal,
             cancel,
             progress: progress(&context),
         };

@@ -5,6 +5,7 @@
 mod cli;
 mod disk;
 mod docs;
+mod http;
 mod power;
 mod stdio;
 

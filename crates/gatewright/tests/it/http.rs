@@ -1,0 +1,256 @@
+//! Streamable HTTP on the raw wire.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Place, exists};
+
+/// A running server on a port of its own.
+struct Remote {
+    child: Child,
+    address: String,
+}
+
+/// An answer: status, headers in lower case, body.
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    fn header(&self, name: &str) -> Option<&str> {
+        let front = format!("{name}: ");
+        self.head.lines().find_map(|l| l.strip_prefix(front.as_str()))
+    }
+
+    /// The JSON-RPC message, alone or as the last event of a stream.
+    fn message(&self) -> Value {
+        let data =
+            self.body.lines().filter_map(|l| l.strip_prefix("data: ").or_else(|| l.strip_prefix("data:")));
+        let text = data.filter(|d| !d.trim().is_empty()).next_back().unwrap_or(&self.body);
+        serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {} {}", self.status, self.body))
+    }
+}
+
+impl Remote {
+    fn start(place: &Place) -> Self {
+        let mut child = place
+            .command()
+            .args(["serve", "--http", "127.0.0.1:0", "--insecure-loopback"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut log = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        let address = loop {
+            line.clear();
+            assert!(log.read_line(&mut line).unwrap() > 0, "it says where it serves");
+            if let Some((_, rest)) = line.split_once("serving on http://") {
+                break rest.trim().trim_end_matches("/mcp").to_owned();
+            }
+        };
+        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+        Self { child, address }
+    }
+
+    /// Sends bytes and reads until the other side has said all.
+    fn raw(&self, request: &[u8]) -> Answer {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        // A server that refuses early may hang up before it has read all.
+        let _ = stream.write_all(request);
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let status = head.split(' ').nth(1).and_then(|s| s.parse().ok()).unwrap_or(0);
+        let body = if head.to_lowercase().contains("transfer-encoding: chunked") {
+            unchunked(body)
+        } else {
+            body.to_owned()
+        };
+        Answer { status, head: head.to_lowercase(), body }
+    }
+
+    fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let mut text = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
+        if !headers.iter().any(|(name, _)| *name == "host") {
+            text.push_str(&format!("host: {}\r\n", self.address));
+        }
+        for (name, value) in headers {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+        text.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
+        self.raw(text.as_bytes())
+    }
+
+    fn post(&self, more: &[(&str, &str)], message: &Value) -> Answer {
+        let mut headers =
+            vec![("content-type", "application/json"), ("accept", "application/json, text/event-stream")];
+        headers.extend_from_slice(more);
+        self.request("POST", "/mcp", &headers, &message.to_string())
+    }
+
+    /// Begins a session of the older era.
+    fn session(&self) -> String {
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "0" } });
+        let begun =
+            self.post(&[], &json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }));
+        assert_eq!(begun.message()["result"]["protocolVersion"], "2025-11-25", "{}", begun.body);
+        let session = begun.header("mcp-session-id").unwrap().to_owned();
+        let noted = self.post(
+            &[("mcp-session-id", &session), ("mcp-protocol-version", "2025-11-25")],
+            &json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        );
+        assert_eq!(noted.status, 202, "{}", noted.body);
+        session
+    }
+
+    /// Ends the server by a signal and checks that it ended cleanly.
+    fn finish(mut self) {
+        let pid = self.child.id().to_string();
+        assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn unchunked(body: &str) -> String {
+    let (mut out, mut rest) = (String::new(), body);
+    while let Some((size, after)) = rest.split_once("\r\n") {
+        let Ok(size) = usize::from_str_radix(size.trim(), 16) else { break };
+        if size == 0 || after.len() < size {
+            break;
+        }
+        out.push_str(&after[..size]);
+        rest = after[size..].trim_start_matches("\r\n");
+    }
+    out
+}
+
+fn call(id: u64, arguments: &Value) -> Value {
+    let params = json!({ "name": "tokens_build", "arguments": arguments });
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+}
+
+#[test]
+fn recipe_007_both_eras_are_served_over_http() {
+    let place = Place::new();
+    let remote = Remote::start(&place);
+    // The older era: a session, a rehearsal, its apply.
+    let session = remote.session();
+    let within = [("mcp-session-id", session.as_str()), ("mcp-protocol-version", "2025-11-25")];
+    let listed = remote.post(&within, &json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
+    assert_eq!(listed.message()["result"]["tools"][0]["name"], "tokens_build", "{}", listed.body);
+    let mut arguments = json!({ "source": "tokens", "platforms": ["css"] });
+    let rehearsed = remote.post(&within, &call(3, &arguments)).message();
+    assert_eq!(rehearsed["result"]["structuredContent"]["status"], "proposed", "{rehearsed}");
+    arguments["apply"] = json!(true);
+    arguments["plan"] = rehearsed["result"]["structuredContent"]["plan"]["id"].clone();
+    let applied = remote.post(&within, &call(4, &arguments)).message();
+    assert_eq!(applied["result"]["structuredContent"]["status"], "completed", "{applied}");
+    assert!(exists(&place.root().join("artifacts")));
+    let ended = remote.request("DELETE", "/mcp", &within, "");
+    assert!(matches!(ended.status, 200 | 202 | 204), "{}", ended.status);
+    assert_eq!(remote.post(&within, &call(5, &arguments)).status, 404, "an ended session is gone");
+    // The newer era: no session, no handshake, one JSON answer.
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let modern = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "server/discover")];
+    let discover =
+        json!({ "jsonrpc": "2.0", "id": 6, "method": "server/discover", "params": { "_meta": meta } });
+    let discovered = remote.post(&modern, &discover);
+    assert!(discovered.message()["result"]["supportedVersions"].is_array(), "{}", discovered.body);
+    let params = json!({ "_meta": meta, "name": "tokens_build", "arguments": { "source": "tokens", "platforms": ["js"] } });
+    let modern =
+        [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "tokens_build")];
+    let called =
+        remote.post(&modern, &json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params }));
+    assert_eq!(called.header("content-type"), Some("application/json"), "{}", called.head);
+    assert_eq!(called.message()["result"]["structuredContent"]["status"], "proposed", "{}", called.body);
+    assert_eq!(called.header("mcp-session-id"), None);
+    remote.finish();
+    assert!(place.ok(&["audit", "verify"]).starts_with("unanchored"));
+}
+
+#[test]
+fn h02_origins_and_hosts_that_are_not_ours_are_refused() {
+    let place = Place::new();
+    let remote = Remote::start(&place);
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    for origin in [
+        "https://evil.example",
+        "null",
+        "file://",
+        "http://localhost.evil.com",
+        "http://127.0.0.1.evil.com:80",
+    ] {
+        assert_eq!(remote.post(&[("origin", origin)], &list).status, 403, "{origin}");
+    }
+    let twice = [("origin", "http://localhost:1"), ("origin", "https://evil.example")];
+    assert_eq!(remote.post(&twice, &list).status, 403);
+    assert_ne!(remote.post(&[("origin", "http://localhost:5173")], &list).status, 403);
+    for host in ["evil.example", "localhost.evil.com"] {
+        assert_eq!(remote.post(&[("host", host)], &list).status, 403, "{host}: rebinding");
+    }
+}
+
+#[test]
+fn h12_h14_h18_large_bodies_foreign_sessions_and_calls_without_a_handshake_are_refused() {
+    let place = Place::new();
+    let remote = Remote::start(&place);
+    let guessed = [("mcp-session-id", "00000000-0000-4000-8000-000000000000")];
+    assert_eq!(remote.post(&guessed, &call(1, &json!({}))).status, 404);
+    let bare = remote.post(
+        &[("mcp-protocol-version", "2025-11-25")],
+        &call(1, &json!({ "source": "tokens", "platforms": ["css"] })),
+    );
+    assert!((400..500).contains(&bare.status), "{} {}", bare.status, bare.body);
+    let large = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"pad\":\"{}\"}}",
+        "x".repeat(17 * 1024 * 1024)
+    );
+    let headers = [("content-type", "application/json"), ("accept", "application/json, text/event-stream")];
+    let refused = remote.request("POST", "/mcp", &headers, &large);
+    assert!(refused.status == 413 || refused.status == 0, "{}", refused.status);
+    let zipped = [headers[0], headers[1], ("content-encoding", "gzip")];
+    let refused = remote.request("POST", "/mcp", &zipped, "\u{1f}\u{8b}not read");
+    assert!((400..500).contains(&refused.status), "{}", refused.status);
+    // A request that never ends holds nobody else up.
+    let mut slow: Vec<TcpStream> = (0..50).map(|_| TcpStream::connect(&remote.address).unwrap()).collect();
+    for stream in &mut slow {
+        stream.write_all(b"POST /mcp HTTP/1.1\r\nhost: x\r\ncontent-le").unwrap();
+    }
+    assert_eq!(remote.request("GET", "/healthz", &[], "").status, 200);
+    drop(slow);
+    assert_eq!(remote.request("GET", "/readyz", &[], "").status, 200);
+    assert!(!exists(&place.root().join("artifacts")));
+    remote.finish();
+}
+
+#[test]
+fn recipe_006_http_is_served_only_when_it_is_meant_and_only_on_loopback() {
+    let place = Place::new();
+    let (code, message) = place.fails(&["serve", "--http", "127.0.0.1:0"]);
+    assert!(code == 2 && message.contains("--insecure-loopback"), "{message}");
+    let (code, message) = place.fails(&["serve", "--http", "0.0.0.0:0", "--insecure-loopback"]);
+    assert!(code == 2 && message.contains("loopback addresses only"), "{message}");
+    // On standard input there is no listener and no such option.
+    assert_eq!(place.fails(&["serve", "--insecure-loopback"]).0, 2);
+    assert_eq!(place.fails(&["serve", "--allow-host", "x"]).0, 2);
+}
