@@ -160,7 +160,7 @@ fn interleaved(programs: &[(&str, Vec<String>)], place: &Path, count: usize) -> 
     let mut failed = vec![false; programs.len()];
     let mut peaks = vec![0.0; programs.len()];
     // One round uncounted, so that files and code are in memory; it tells the peaks of memory. The peers need minutes for the largest set.
-    let rounds = if count >= 10_000 { 2 } else { ROUNDS };
+    let rounds = if count >= 10_000 { 3 } else { ROUNDS };
     for round in 0..=rounds {
         for (index, (_, words)) in programs.iter().enumerate() {
             if failed[index] {

@@ -55,6 +55,9 @@ pub enum Command {
     /// Check, show, export and prove the record of all calls.
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// Look at tool definitions, and keep what you have looked at in gatewright.lock.
+    #[command(subcommand)]
+    Approvals(ApprovalsCommand),
     /// Show the configuration in force, or its JSON Schema.
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -229,6 +232,39 @@ pub enum ExportFormat {
     Jsonl,
     /// One page to look at.
     Html,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ApprovalsCommand {
+    /// List every tool with the hash of its whole definition.
+    List {
+        /// How to print.
+        #[arg(long, value_enum, default_value_t)]
+        output: Format,
+    },
+    /// Say field by field how the definitions differ from gatewright.lock.
+    Diff {
+        /// How to print.
+        #[arg(long, value_enum, default_value_t)]
+        output: Format,
+    },
+    /// Write definitions, as they are now, into gatewright.lock.
+    Accept {
+        /// The tools. One that is gone is dropped.
+        names: Vec<String>,
+        /// All of them, and nothing else.
+        #[arg(long, conflicts_with = "names")]
+        all: bool,
+    },
+    /// As `diff`; exit with 1 when anything differs.
+    Verify {
+        /// Fail when there is no gatewright.lock, too.
+        #[arg(long)]
+        frozen: bool,
+        /// How to print.
+        #[arg(long, value_enum, default_value_t)]
+        output: Format,
+    },
 }
 
 #[derive(Debug, Subcommand)]

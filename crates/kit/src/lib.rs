@@ -4,6 +4,7 @@
 //! - [`desk`]: what a call works at: a view, a draft, a store; never the machine.
 //! - [`family`] and [`registry`]: static slices of tools, and everything a server offers.
 //! - [`approvals`]: consent to definitions that arrive from elsewhere.
+//! - [`lock`]: the file of definitions that a team has looked at.
 //! - [`house`]: several named roots behind one front door.
 //! - [`menu`]: what is listed of what is enabled.
 //! - [`pipeline`]: the one way that every call takes, from name to transcript.
@@ -18,6 +19,7 @@ pub mod family;
 pub mod house;
 pub mod kinds;
 pub mod limits;
+pub mod lock;
 pub mod menu;
 mod notes;
 pub mod paging;

@@ -1,5 +1,6 @@
 //! One command, one file.
 
+mod approvals;
 mod audit;
 mod call;
 mod doctor;
@@ -65,6 +66,7 @@ pub fn run(cli: Cli) -> CommandResult {
         Command::Undo(args) => undo::run(root, &args),
         Command::Recover(args) => recover::run(root, &args),
         Command::Audit(command) => audit::run(root, command),
+        Command::Approvals(command) => approvals::run(root, command),
         Command::Config(ConfigCommand::Schema) => print_json(&config::schema()),
         Command::Config(ConfigCommand::Show) => show_config(root),
         Command::Doctor => doctor::run(root),

@@ -30,9 +30,9 @@ impl Answer {
 
     /// The JSON-RPC message, alone or as the last event of a stream.
     fn message(&self) -> Value {
-        let data =
+        let mut data =
             self.body.lines().filter_map(|l| l.strip_prefix("data: ").or_else(|| l.strip_prefix("data:")));
-        let text = data.filter(|d| !d.trim().is_empty()).next_back().unwrap_or(&self.body);
+        let text = data.rfind(|d| !d.trim().is_empty()).unwrap_or(&self.body);
         serde_json::from_str(text).unwrap_or_else(|e| panic!("{e}: {} {}", self.status, self.body))
     }
 }
