@@ -136,6 +136,8 @@ function repair(folder, name) {
 
 const firstLine = (error) =>
   String(error.message ?? error)
+    // Some programs colour what they say when CI is set.
+    .replace(/\u001b\[[0-9;]*m/g, "")
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line && !/Errors:$|^Use |\|/.test(line))

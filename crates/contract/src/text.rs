@@ -54,6 +54,16 @@ pub fn spelled_out(text: &str) -> String {
     out
 }
 
+/// `2 records`, and `1 record`.
+#[must_use]
+pub fn counted(count: impl TryInto<u64>, one: &str) -> String {
+    match count.try_into() {
+        Ok(1) => format!("1 {one}"),
+        Ok(count) => format!("{count} {one}s"),
+        Err(_) => format!("many {one}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -58,6 +58,25 @@ impl FromStr for RootArg {
 pub struct Asked(pub Vec<RootArg>);
 
 impl Asked {
+    /// What was asked for, with the names of configured roots in the place of directories that are not there.
+    pub fn with_configured(self) -> Self {
+        let plain = |arg: &RootArg| arg.name == UNNAMED && !arg.path.exists();
+        if !self.0.iter().any(plain) {
+            return self;
+        }
+        // A configuration that does not read is said by whoever needs it.
+        let configured = config::load(None).map(|config| config.roots).unwrap_or_default();
+        let named = |arg: RootArg| {
+            let section =
+                arg.path.to_str().filter(|_| plain(&arg)).and_then(|name| configured.get_key_value(name));
+            match section {
+                Some((name, section)) => RootArg { name: name.clone(), path: home(&section.path) },
+                None => arg,
+            }
+        };
+        Self(self.0.into_iter().map(named).collect())
+    }
+
     /// The place of the first root: the first `--root`, else the git top level of the working directory, else none.
     pub fn first_path(&self) -> Option<PathBuf> {
         match self.0.first() {
@@ -78,7 +97,12 @@ impl Asked {
     /// The first root: what commands about the record, and calls that name no root, are about.
     pub fn first(&self) -> Result<Option<Arc<Root>>, Fault> {
         let name = self.0.first().map_or(UNNAMED, |arg| arg.name.as_str());
-        self.first_path().map(|path| open(&path, name, Rights::ReadWrite)).transpose()
+        let configured = config::load(None).map(|config| config.roots).unwrap_or_default();
+        let read_only = self.0.first().is_some_and(|arg| {
+            configured.get(&arg.name).is_some_and(|s| s.read_only && home(&s.path) == arg.path)
+        });
+        let rights = if read_only { Rights::Read } else { Rights::ReadWrite };
+        self.first_path().map(|path| open(&path, name, rights)).transpose()
     }
 
     /// Every root: the first, the command line's further ones, then the user's configured ones. Where there is no first,
@@ -90,8 +114,12 @@ impl Asked {
             roots.push(open(&arg.path, &arg.name, Rights::ReadWrite)?);
         }
         for (name, section) in configured {
-            check_name(name, &roots)?;
             let rights = if section.read_only { Rights::Read } else { Rights::ReadWrite };
+            if roots.iter().any(|root| root.name() == name && real(&home(&section.path)) == root.path()) {
+                // Named on the command line, too.
+                continue;
+            }
+            check_name(name, &roots)?;
             match open(&home(&section.path), name, rights) {
                 Ok(root) => roots.push(root),
                 // A disk that is not mounted does not keep the others from being worked on.

@@ -7,7 +7,10 @@
 
 pub mod http;
 pub mod line;
+mod running;
 pub mod server;
+
+use std::time::Duration;
 
 use kit::House;
 use rmcp::ServiceExt as _;
@@ -43,8 +46,20 @@ pub async fn serve(
     output: impl AsyncWrite + Send + Unpin + 'static,
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
-    let server = Server::new(house, menu, stop.child_token());
+    // The calls end with the server, whatever ended it; each gets its record before this returns.
+    let calls = stop.child_token();
+    let server = Server::new(house, menu, calls.clone());
     let transport = LineTransport::new(input, output);
+    let ended = served(server.clone(), transport, stop).await;
+    calls.cancel();
+    server.drained(DRAIN).await;
+    ended
+}
+
+/// How long the end of a server waits for the records of its calls.
+const DRAIN: Duration = Duration::from_secs(10);
+
+async fn served(server: Server, transport: LineTransport, stop: CancellationToken) -> Result<(), ServeError> {
     match server.serve_with_ct(transport, stop).await {
         Ok(running) => match running.waiting().await {
             Ok(QuitReason::JoinError(error)) => Err(ServeError::Task(error.to_string())),

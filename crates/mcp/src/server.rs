@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::http::request::Parts;
 use contract::{CallId, Principal, Spec};
@@ -21,6 +22,8 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::running::Running;
+
 /// What a model reads first; the guides of the families whose tools are offered follow it.
 const INSTRUCTIONS: &str = "\
 Gatewright does engineering work safely. Tools that change something rehearse by default: the result has a plan \
@@ -38,6 +41,7 @@ pub struct Server {
     house: Arc<House>,
     tools: Arc<Vec<Tool>>,
     stop: CancellationToken,
+    running: Running,
 }
 
 fn object(value: &Value) -> Arc<JsonObject> {
@@ -69,13 +73,20 @@ impl Server {
     pub fn new(house: House, menu: &[String], stop: CancellationToken) -> Self {
         let listed = menu.iter().filter_map(|name| house.registry().resolve(name));
         let tools = Arc::new(listed.map(|r| tool(r.spec())).collect());
-        Self { house: Arc::new(house), tools, stop }
+        Self { house: Arc::new(house), tools, stop, running: Running::default() }
     }
 
     /// Whether every root's record can be read.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.house.engines().all(|engine| engine.ledger().anchor().is_ok())
+    }
+
+    /// Waits until no call is being made, at most `longest`. Once `stop` is cancelled, none goes on for long.
+    pub(crate) async fn drained(&self, longest: Duration) {
+        if !self.running.none(longest).await {
+            tracing::warn!("calls were cut off: they took longer than {} s to end", longest.as_secs());
+        }
     }
 
     /// Who calls: over HTTP whoever the request was found to come from, else the local user.
@@ -197,7 +208,14 @@ impl ServerHandler for Server {
             cancel,
             progress: progress(&context),
         };
-        let done = self.house.call(call).await;
+        // On a task of its own: a client that goes away, or a server that ends, does not take the record along.
+        let (house, one) = (Arc::clone(&self.house), self.running.begin());
+        let made = tokio::spawn(async move {
+            let done = house.call(call).await;
+            drop(one);
+            done
+        });
+        let done = made.await.map_err(|_| ErrorData::internal_error("the call was lost", None))?;
         watch.abort();
         if done.unknown_tool {
             let message = done.result.as_ref().err().map(|fault| {

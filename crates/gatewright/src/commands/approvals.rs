@@ -57,6 +57,7 @@ fn file(asked: &Asked) -> Result<PathBuf, CommandError> {
 }
 
 fn read(file: &std::path::Path) -> Result<Option<Lock>, CommandError> {
+    refuse_link(file)?;
     match std::fs::read_to_string(file) {
         Ok(text) => Lock::read(&text).map(Some).map_err(|e| {
             Fault::invalid(e.to_string())
@@ -65,6 +66,17 @@ fn read(file: &std::path::Path) -> Result<Option<Lock>, CommandError> {
         }),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(e.into()),
+    }
+}
+
+/// A repository may ship a link that leads anywhere.
+fn refuse_link(file: &std::path::Path) -> Result<(), CommandError> {
+    match std::fs::symlink_metadata(file) {
+        Ok(there) if !there.is_file() => {
+            let message = format!("{} is a link or a folder, not a file", lock::FILE);
+            Err(Fault::new(Code::PathNotAllowed, message).suggest("Remove it, and accept anew.").into())
+        }
+        _ => Ok(()),
     }
 }
 
@@ -126,7 +138,14 @@ fn accept(registry: &Registry, file: &std::path::Path, names: &[String], all: bo
             return Err(registry.unknown(name).into());
         }
     }
-    std::fs::write(file, lock.to_text().map_err(internal)?)?;
+    refuse_link(file)?;
+    // Beside, and renamed: whatever comes to stand there meanwhile is replaced, never followed.
+    let fresh = file.with_extension("lock.new");
+    let _ = std::fs::remove_file(&fresh);
+    let mut options = std::fs::OpenOptions::new();
+    let mut writer = options.write(true).create_new(true).open(&fresh)?;
+    std::io::Write::write_all(&mut writer, lock.to_text().map_err(internal)?.as_bytes())?;
+    std::fs::rename(&fresh, file)?;
     let tools = if names.len() == 1 { "tool" } else { "tools" };
     say!("{GOOD}Accepted{GOOD:#} {} {tools}; review and commit {}.", names.len(), lock::FILE);
     Ok(ExitCode::SUCCESS)

@@ -8,6 +8,7 @@ use ::audit::ledger::KeyFile;
 use ::audit::proof::{self, Proof};
 use ::audit::verify::{Gravity, Report, With, for_each_line, verify};
 use ::audit::{Anchor, Ledger, report};
+use contract::text::counted;
 use contract::{Fault, TranscriptId};
 use exec::StateDir;
 use serde_json::{Value, json};
@@ -98,9 +99,12 @@ fn check(
 fn print_report(report: &Report) {
     let style = if report.intact { GOOD } else { BAD };
     say!("{style}{}{style:#} ledger {}", report.verdict(), report.ledger.get(..8).unwrap_or_default());
-    say!("  {} records, {} of them calls, root {}", report.records, report.transcripts, report.root);
+    let records = counted(report.records, "record");
+    say!("  {records}, {} of them calls, root {}", report.transcripts, report.root);
     let macs = if report.macs_checked { "every MAC checked" } else { "MACs not checked (no first key)" };
-    say!("  {macs}; {} checkpoints and {} anchors matched", report.checkpoints, report.anchors);
+    let (checkpoints, anchors) =
+        (counted(report.checkpoints, "checkpoint"), counted(report.anchors, "anchor"));
+    say!("  {macs}; {checkpoints} and {anchors} matched");
     for finding in &report.findings {
         let style = match finding.gravity {
             Gravity::Broken => BAD,

@@ -95,6 +95,8 @@ fn apply_command(asked: &Asked, args: &CallArgs, plan: PlanId) -> String {
     let mut rest = args.rest.iter().peekable();
     while let Some(word) = rest.next() {
         match word.split_once('=').map_or(word.as_str(), |(flag, _)| flag) {
+            "--plan" if !word.contains('=') => drop(rest.next()),
+            "--plan" => {}
             "--dry-run" | "--apply" => drop(rest.next_if(|w| matches!(w.as_str(), "true" | "false"))),
             _ => words.push(quoted(word)),
         }
@@ -133,7 +135,12 @@ fn show(asked: &Asked, args: &CallArgs, done: &Done) {
                 }
             }
             if let Some(cut) = &reply.envelope.truncated {
-                say!("{DIM}showing {} of {} lines; all: {}{DIM:#}", cut.shown, cut.total, cut.next);
+                let (shown, total, next) = (cut.shown, cut.total, &cut.next);
+                if next.starts_with("cursor_") {
+                    say!("{DIM}showing {shown} of {total}; go on with --cursor {next}{DIM:#}");
+                } else {
+                    say!("{DIM}showing {shown} of {total} lines; all: {next}{DIM:#}");
+                }
             }
             let changed = reply.envelope.plan.as_ref().is_some_and(|p| !p.effects.is_empty());
             if reply.envelope.status == Status::Completed && changed {

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use ::audit::Ledger;
+use contract::text::counted;
 use exec::StateDir;
 
 use super::CommandResult;
@@ -84,11 +85,15 @@ fn ledger_check(root: &Root) -> Result<String, (String, String)> {
     let anchor = ledger.anchor().map_err(|e| (e.to_string(), fix()))?;
     let records = anchor.map_or(0, |a| a.seq + 1);
     let key = if ledger.initial_key().is_some() {
-        "; its first key is still beside it: keep a copy elsewhere and remove it"
+        let place = state.ledger().join("initial.key");
+        format!(
+            "; its first key is still beside it: keep a copy of {} elsewhere and remove it",
+            place.display()
+        )
     } else {
-        "; its first key is kept elsewhere"
+        "; its first key is kept elsewhere".to_owned()
     };
-    Ok(format!("writable, {records} records{key}"))
+    Ok(format!("writable, {}{key}", counted(records, "record")))
 }
 
 fn git_check(root: &Root) -> Result<String, (String, String)> {

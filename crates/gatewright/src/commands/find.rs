@@ -38,10 +38,10 @@ pub fn one<'e>(
     eligible: impl Fn(&Transcript) -> bool,
 ) -> Result<(&'e Entry, &'e Transcript), Fault> {
     if name == "last" {
-        return transcripts(entries)
-            .rev()
-            .find(|(_, t)| eligible(t))
-            .ok_or_else(|| Fault::new(Code::NotFound, "there is no such call yet"));
+        return transcripts(entries).rev().find(|(_, t)| eligible(t)).ok_or_else(|| {
+            Fault::new(Code::NotFound, "no call is left that this could be about")
+                .suggest("`gatewright audit tail` lists the calls; name one by its id.")
+        });
     }
     let found: Vec<_> = transcripts(entries).filter(|(_, t)| t.id.as_str().starts_with(name)).collect();
     match found.as_slice() {

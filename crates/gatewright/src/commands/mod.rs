@@ -55,7 +55,7 @@ pub type CommandResult = Result<ExitCode, CommandError>;
 
 /// Runs a command.
 pub fn run(cli: Cli) -> CommandResult {
-    let asked = Asked(cli.root);
+    let asked = Asked(cli.root).with_configured();
     let root = &asked;
     init_logging(matches!(cli.command, Command::Serve(_)));
     match cli.command {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use ::audit::Anchor;
 use ::audit::ledger::KeyFile;
 use ::audit::verify::{With, verify};
+use contract::text::counted;
 use rmcp::model::{CallToolRequestParams, CallToolResult, object};
 use rmcp::service::RunningService;
 use rmcp::transport::TokioChildProcess;
@@ -158,12 +159,12 @@ fn check(ledger: &Path, anchor: &Anchor, expected: bool) -> Result<(), CommandEr
     let report = verify(ledger, &with, |_| {})?;
     let style = if report.intact { GOOD } else { BAD };
     say!(
-        "   {style}{}{style:#}: {} records, {} calls, {} checkpoints and {} anchors matched",
+        "   {style}{}{style:#}: {}, {}, {} and {} matched",
         report.verdict(),
-        report.records,
-        report.transcripts,
-        report.checkpoints,
-        report.anchors
+        counted(report.records, "record"),
+        counted(report.transcripts, "call"),
+        counted(report.checkpoints, "checkpoint"),
+        counted(report.anchors, "anchor")
     );
     for finding in report.findings.iter().filter(|f| f.gravity == ::audit::verify::Gravity::Broken).take(3) {
         say!(

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use contract::text::counted;
 use contract::{Code, Fault};
 
 use super::CommandResult;
@@ -15,13 +16,13 @@ pub fn run(asked: &Asked, args: &RecoverArgs) -> CommandResult {
     let state = compose::state(Some(&root))?;
     if args.accept {
         let accepted = exec::apply::accept_blocked(&state)?;
-        say!("{GOOD}Accepted{GOOD:#} {} paths as they are.", accepted.len());
+        say!("{GOOD}Accepted{GOOD:#} {} as they are.", counted(accepted.len(), "path"));
         return Ok(ExitCode::SUCCESS);
     }
     let recovered = exec::recover(&root, &state)?;
     kit::recovery::record(&::audit::Ledger::open(&state.ledger())?, &recovered)?;
     let (finished, back) = (recovered.finished.len(), recovered.taken_back.len());
-    say!("{finished} plans finished, {back} taken back.");
+    say!("{} finished, {back} taken back.", counted(finished, "plan"));
     for blocked in &recovered.blocked {
         say!("{BAD}look{BAD:#} {blocked}");
     }

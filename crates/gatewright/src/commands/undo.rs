@@ -34,6 +34,14 @@ pub fn run(asked: &Asked, args: &UndoArgs) -> CommandResult {
             "undoOf": target.id, "effects": undone.effects, "diff": undone.diff, "transcript": undone.transcript,
         }));
     }
+    if undone.effects.is_empty() {
+        say!(
+            "{NOTE}Nothing to take back:{NOTE:#} what {} ({}) changed is as it was before.",
+            target.tool_name,
+            target.id
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
     say!("{BOLD}Undo of {} ({}){BOLD:#}", target.tool_name, target.id);
     undone.effects.iter().for_each(|effect| say!("  {effect}"));
     say!();

@@ -246,6 +246,13 @@ fn several_named_roots_are_told_apart_and_each_has_a_record_of_its_own() {
         ["call", "tokens_build", "--source", "tokens/base.json", "--platforms", "css", "--root", "library"];
     let (code, message) = place.fails(&[&call[..], &["--apply"]].concat());
     assert!(code == 1 && message.contains("read-only"), "{message}");
+    // Its name stands for it wherever a directory would, and its rights stay what they are.
+    let mut by_name = std::process::Command::new(env!("CARGO_BIN_EXE_gatewright"));
+    by_name.env("XDG_STATE_HOME", place.scratch.path().join("state"));
+    by_name.env("XDG_CONFIG_HOME", place.scratch.path().join("config")).env("HOME", place.scratch.path());
+    by_name.args(["--root", "library", "call", "tokens_build", "--source", "tokens", "--platforms", "css"]);
+    let out = by_name.current_dir(place.scratch.path()).output().unwrap();
+    assert!(String::from_utf8_lossy(&out.stderr).contains("the root \"library\" is read-only"), "{out:?}");
 }
 
 #[test]
@@ -268,8 +275,8 @@ fn what_is_shown_to_people_can_be_typed_back() {
     place.ok(&[&call[..], &["--plan", short, "--apply"]].concat());
     // What somebody has taken back already is no obstacle.
     std::fs::remove_dir_all(place.root().join("artifacts")).unwrap();
-    place.ok(&["undo", "last"]);
-    assert!(place.fails(&["undo", "last"]).1.contains("no such call"));
+    assert!(place.ok(&["undo", "last"]).starts_with("Nothing to take back"));
+    assert!(place.fails(&["undo", "last"]).1.contains("no call is left"));
 }
 
 #[test]
@@ -324,4 +331,10 @@ fn recipe_011_a_changed_definition_is_seen_before_it_is_used() {
     assert!(place.fails(&["approvals", "verify"]).1.contains("cannot be read"), "a key that stands twice");
     std::fs::write(&lock, first).unwrap();
     assert_eq!(place.fails(&["approvals", "accept", "tokens_bild"]).0, 1);
+    // A repository may ship a link: nothing is read or written through it.
+    std::fs::remove_file(&lock).unwrap();
+    let outside = place.scratch.path().join("outside");
+    std::os::unix::fs::symlink(&outside, &lock).unwrap();
+    assert!(place.fails(&["approvals", "accept", "--all"]).1.contains("link"));
+    assert!(!exists(&outside));
 }

@@ -46,6 +46,14 @@ pub(super) async fn identify(State(who): State<Arc<dyn Identify>>, request: Requ
             return (status, format!("the header {once} stands twice")).into_response();
         }
     }
+    if head.uri.authority().is_some() {
+        return (StatusCode::BAD_REQUEST, "this is no proxy: ask for a path").into_response();
+    }
+    let encoded = head.headers.get(header::CONTENT_ENCODING);
+    if encoded.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        return (StatusCode::UNSUPPORTED_MEDIA_TYPE, "send the body as it is, without an encoding")
+            .into_response();
+    }
     match who.identify(&head) {
         Ok(principal) => {
             head.extensions.insert(principal);

@@ -52,8 +52,10 @@ pub async fn serve_http(
     options: Options,
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
+    // What ends when: first nobody is let in and the calls are cancelled, then their answers go out, then the streams.
+    let streams = CancellationToken::new();
     let server = Server::new(house, menu, stop.child_token());
-    let app = app(server, options, &stop);
+    let app = app(server.clone(), options, &streams);
     // Without it every event that is streamed waits for the other side's acknowledgement: 44 ms a call.
     let listener = listener.tap_io(|stream| {
         if let Err(error) = stream.set_nodelay(true) {
@@ -64,6 +66,9 @@ pub async fn serve_http(
     let serving = axum::serve(listener, app).with_graceful_shutdown(asked.cancelled_owned());
     let late = async {
         stop.cancelled().await;
+        server.drained(DRAIN).await;
+        tokio::time::sleep(LAST_WORDS).await;
+        streams.cancel();
         tokio::time::sleep(DRAIN).await;
     };
     tokio::select! {
@@ -75,7 +80,10 @@ pub async fn serve_http(
     }
 }
 
-fn app(server: Server, options: Options, stop: &CancellationToken) -> Router {
+/// How long answers that are ready have to go out.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+fn app(server: Server, options: Options, streams: &CancellationToken) -> Router {
     let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
     hosts.extend(options.hosts);
     let mut origins: Vec<String> =
@@ -87,7 +95,7 @@ fn app(server: Server, options: Options, stop: &CancellationToken) -> Router {
         .enforce_origin_validation()
         .with_json_response(true)
         .with_max_request_body_bytes(MAX_BODY)
-        .with_cancellation_token(stop.child_token());
+        .with_cancellation_token(streams.child_token());
     let ready = server.clone();
     let protocol = StreamableHttpService::new(
         move || Ok(server.clone()),

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use contract::text::counted;
 use contract::{Code, Digest, Fault, FileMode, RelPath, Toolset};
 use design_tokens::{Compiled, Diagnostic, Loader, Options, Output as File, Platform, Severity};
 use exec::view::{self, View};
@@ -238,7 +239,7 @@ impl Loader for FromView<'_> {
 
 fn failed(diagnostics: &[Diagnostic]) -> Fault {
     let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
-    let mut message = format!("{} errors in the token files; nothing was written", errors.len());
+    let mut message = format!("{} in the token files; nothing was written", counted(errors.len(), "error"));
     for error in errors.iter().take(ERRORS) {
         message.push_str(&format!("\n{error}"));
     }
@@ -389,8 +390,8 @@ fn answer(artifacts: Vec<Artifact>, compiled: &Compiled, changes: Changes, compa
     });
     let warnings: Vec<String> = sorted.iter().take(LISTED).map(ToString::to_string).collect();
     let mut message = format!(
-        "**{} tokens**, {} in {}: {}.",
-        compiled.tokens.len(),
+        "**{}**, {} in {}: {}.",
+        counted(compiled.tokens.len(), "token"),
         if modes.len() == 1 { "1 mode".to_owned() } else { format!("{} modes", modes.len()) },
         if artifacts.len() == 1 { "1 file".to_owned() } else { format!("{} files", artifacts.len()) },
         artifacts.iter().map(|a| format!("`{}`", a.path)).collect::<Vec<_>>().join(", ")
