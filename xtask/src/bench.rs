@@ -28,7 +28,7 @@ fn build() -> Done<PathBuf> {
 }
 
 pub(crate) fn tokens() -> Done {
-    node::install()?;
+    node::TOKENS.install()?;
     let exe = build()?;
     if !Path::new("/usr/bin/time").exists() {
         return Err("/usr/bin/time is missing (Debian: apt-get install time)".into());
@@ -98,7 +98,7 @@ fn ours(exe: &Path, place: &Path, source: &str) -> Vec<String> {
 }
 
 fn peer(script: &str, place: &Path, source: &str) -> Vec<String> {
-    let script = node::dir().join(script);
+    let script = node::TOKENS.dir().join(script);
     vec![
         "node".into(),
         script.display().to_string(),
@@ -112,8 +112,8 @@ fn inputs(scratch: &Path) -> Done<Vec<(String, usize, String)>> {
     let mut all = Vec::new();
     let io = |e: std::io::Error| e.to_string();
     let merged = scratch.join("merged");
-    let script = node::dir().join("compare.mjs").display().to_string();
-    let sets = node::dir().join("node_modules/dtcg-examples").display().to_string();
+    let script = node::TOKENS.dir().join("compare.mjs").display().to_string();
+    let sets = node::TOKENS.dir().join("node_modules/dtcg-examples").display().to_string();
     output("node", &[&script, &sets, "--merge", &merged.display().to_string()])?;
     for name in ["shopify-polaris", "figma-sds", "ibm-carbon", "github-primer", "adobe-spectrum"] {
         let place = scratch.join(name);

@@ -10,18 +10,18 @@ const HEAD: &str = "\
 # Where the outputs differ from the peers'
 
 Written by `cargo xtask compare`, which compares every CSS custom property of the real sets of `dtcg-examples`, in their
-default contexts, as gatewright, Style Dictionary and Terrazzo write them (versions: `xtask/npm/package-lock.json`). A
+default contexts, as gatewright, Style Dictionary and Terrazzo write them (versions: `xtask/npm/tokens/package-lock.json`). A
 difference that fits no class below is an error of the command, and so is one that is a defect of ours.
 
 ";
 
 /// Runs the comparison and writes the page, or with `check` says whether it is current.
 pub(crate) fn run(check: bool) -> Done {
-    node::install()?;
+    node::TOKENS.install()?;
     sh::run("cargo", &["build", "--quiet", "-p", "gatewright"])?;
     println!("\n▶ compare");
-    let script = node::dir().join("compare.mjs").display().to_string();
-    let sets = node::dir().join("node_modules/dtcg-examples").display().to_string();
+    let script = node::TOKENS.dir().join("compare.mjs").display().to_string();
+    let sets = node::TOKENS.dir().join("node_modules/dtcg-examples").display().to_string();
     let exe = target().join("debug/gatewright").display().to_string();
     let report = output("node", &[&script, &sets, &exe])?;
     let page = format!("{HEAD}{report}");

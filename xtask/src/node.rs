@@ -1,33 +1,53 @@
-//! Packages of the npm registry that tests and benches use: pinned in `xtask/npm`, installed into `target/npm`.
+//! Packages of the npm registry that tests and benches use: pinned in `xtask/npm/<project>`, installed into
+//! `target/npm/<project>`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::sh::{Done, has, step, target, top};
 
-/// Where the packages are.
-pub(crate) fn dir() -> PathBuf {
-    target().join("npm")
+/// A folder of pinned packages and of the scripts that use them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Project(&'static str);
+
+/// Token builders and token sets.
+pub(crate) const TOKENS: Project = Project("tokens");
+
+impl Project {
+    /// Where its packages and scripts are.
+    pub(crate) fn dir(self) -> PathBuf {
+        target().join("npm").join(self.0)
+    }
+
+    /// Installs its packages, unless they are there as the lock file says; its scripts are copied each time.
+    pub(crate) fn install(self) -> Done<PathBuf> {
+        for program in ["node", "npm"] {
+            if !has(program) {
+                return Err(format!("{program} is missing (Debian: apt-get install nodejs npm)"));
+            }
+        }
+        let (from, to) = (top().join("xtask/npm").join(self.0), self.dir());
+        let lock = std::fs::read(from.join("package-lock.json")).map_err(|e| e.to_string())?;
+        copy(&from, &to)?;
+        let stamp = to.join("installed.json");
+        if std::fs::read(&stamp).is_ok_and(|there| there == lock) {
+            return Ok(to);
+        }
+        let args =
+            ["ci", "--legacy-peer-deps", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+        step("npm", Command::new("npm").args(args).current_dir(&to), &args)?;
+        std::fs::write(stamp, lock).map_err(|e| e.to_string())?;
+        Ok(to)
+    }
 }
 
-/// Installs them, unless they are there as the lock file says.
-pub(crate) fn install() -> Done {
-    for program in ["node", "npm"] {
-        if !has(program) {
-            return Err(format!("{program} is missing (Debian: apt-get install nodejs npm)"));
+fn copy(from: &Path, to: &Path) -> Done {
+    let failed = |e: std::io::Error| format!("{}: {e}", from.display());
+    std::fs::create_dir_all(to).map_err(failed)?;
+    for entry in std::fs::read_dir(from).map_err(failed)?.flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            std::fs::copy(entry.path(), to.join(entry.file_name())).map_err(failed)?;
         }
     }
-    let (from, to) = (top().join("xtask/npm"), dir());
-    let lock = std::fs::read(from.join("package-lock.json")).map_err(|e| e.to_string())?;
-    std::fs::create_dir_all(&to).map_err(|e| e.to_string())?;
-    for name in ["package.json", "package-lock.json", "style-dictionary.mjs", "terrazzo.mjs", "compare.mjs"] {
-        std::fs::copy(from.join(name), to.join(name)).map_err(|e| format!("{name}: {e}"))?;
-    }
-    if std::fs::read(to.join("installed.json")).is_ok_and(|there| there == lock) {
-        return Ok(());
-    }
-    let args =
-        ["ci", "--legacy-peer-deps", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-    step("npm", Command::new("npm").args(args).current_dir(&to), &args)?;
-    std::fs::write(to.join("installed.json"), lock).map_err(|e| e.to_string())
+    Ok(())
 }

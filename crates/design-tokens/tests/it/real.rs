@@ -15,11 +15,11 @@ use super::{css, scss};
 fn packages() -> Option<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"), PathBuf::from);
-    let dir = target.join("npm/node_modules/dtcg-examples");
+    let dir = target.join("npm/tokens/node_modules/dtcg-examples");
     if dir.is_dir() {
         return Some(dir);
     }
-    let part = "real token sets (no packages in target/npm; `cargo xtask test` installs them)";
+    let part = "real token sets (no packages in target/npm/tokens; `cargo xtask test` installs them)";
     println!("SKIPPED: {part}");
     if let Some(file) = std::env::var_os("GATEWRIGHT_SKIPS") {
         let opened = std::fs::OpenOptions::new().create(true).append(true).open(file);
