@@ -13,7 +13,8 @@ pub(crate) fn run_all(fast: bool) -> Done<Vec<String>> {
         return Err("git is missing: install it (Debian: apt-get install git)".into());
     }
     if !fast {
-        node::TOKENS.install()
+        node::TOKENS
+            .install()
             .map_err(|why| format!("the npm packages that tests use could not be installed: {why}"))?;
     }
     sh::run("cargo", &["fmt", "--all", "--check"])?;
