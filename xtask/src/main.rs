@@ -9,6 +9,7 @@ mod debian;
 mod fuzz;
 mod r#gen;
 mod node;
+mod python;
 mod sh;
 mod soak;
 mod test;

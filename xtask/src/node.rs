@@ -13,6 +13,9 @@ pub(crate) struct Project(&'static str);
 /// Token builders and token sets.
 pub(crate) const TOKENS: Project = Project("tokens");
 
+/// Clients of the protocol, and an authorization server.
+pub(crate) const CLIENTS: Project = Project("clients");
+
 impl Project {
     /// Where its packages and scripts are.
     pub(crate) fn dir(self) -> PathBuf {

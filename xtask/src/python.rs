@@ -30,7 +30,16 @@ impl Project {
         let args = ["-m", "venv", "--clear", &made];
         step("python3", Command::new("python3").args(args), &args)?;
         let list = list.display().to_string();
-        let args = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r", &list];
+        let args = [
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--require-hashes",
+            "-r",
+            &list,
+        ];
         step(&python.display().to_string(), Command::new(&python).args(args), &args)?;
         std::fs::write(stamp, wanted).map_err(|e| e.to_string())?;
         Ok(python)

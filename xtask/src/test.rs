@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::sh::{self, Done, has, target, top};
-use crate::{compare, debian, r#gen, node, tidy, tools};
+use crate::{compare, debian, r#gen, node, python, tidy, tools};
 
 /// Installs what the tests need, then formatting, lints, tests. `fast` leaves out what needs the network.
 pub(crate) fn run_all(fast: bool) -> Done<Vec<String>> {
@@ -13,9 +13,14 @@ pub(crate) fn run_all(fast: bool) -> Done<Vec<String>> {
         return Err("git is missing: install it (Debian: apt-get install git)".into());
     }
     if !fast {
-        node::TOKENS
-            .install()
-            .map_err(|why| format!("the npm packages that tests use could not be installed: {why}"))?;
+        for project in [node::TOKENS, node::CLIENTS] {
+            let installed = project.install();
+            installed
+                .map_err(|why| format!("the npm packages that tests use could not be installed: {why}"))?;
+        }
+        let installed = python::CLIENTS.install();
+        installed
+            .map_err(|why| format!("the Python packages that tests use could not be installed: {why}"))?;
     }
     sh::run("cargo", &["fmt", "--all", "--check"])?;
     sh::run("cargo", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])?;

@@ -20,7 +20,7 @@ const MAY_USE: [(&str, &[&str]); 9] = [
     ("gatewright-exec", &["gatewright-contract"]),
     ("gatewright-kit", &["gatewright-contract", "gatewright-policy", "gatewright-audit", "gatewright-exec"]),
     ("design-tokens", &[]),
-    ("gatewright-mcp", &["gatewright-contract", "gatewright-kit"]),
+    ("gatewright-mcp", &["gatewright-contract", "gatewright-exec", "gatewright-kit"]),
     ("gatewright-fuzz", &["gatewright-contract", "gatewright-audit", "design-tokens"]),
     ("xtask", &[]),
 ];

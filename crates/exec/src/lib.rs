@@ -9,12 +9,14 @@
 //! - [`apply`]: a plan happens all or not at all, also across a crash; and is taken back.
 //! - [`run`] and [`workshop`]: one program, and the private copy of a root that programs work over.
 //! - [`branch`] and [`request`]: the effects that are not files.
+//! - [`fetch`]: questions to servers that the user configured, outside every plan.
 #![allow(clippy::disallowed_methods, reason = "this crate is the door that the lint keeps others away from")]
 
 pub mod apply;
 pub mod branch;
 pub mod diff;
 pub mod draft;
+pub mod fetch;
 pub mod handle;
 pub mod jail;
 pub mod request;
@@ -26,6 +28,7 @@ pub mod workshop;
 
 pub use apply::{Applied, apply, recover};
 pub use draft::{Draft, Proposal};
+pub use fetch::Fetcher;
 pub use root::{Rights, Root};
 pub use state::StateDir;
 pub use view::View;

@@ -95,6 +95,12 @@ pub struct ServeArgs {
     /// An origin that a browser may come from, with scheme and port, besides loopback's. Repeatable.
     #[arg(long, requires = "http", value_name = "ORIGIN")]
     pub allow_origin: Vec<String>,
+    /// Serve by TLS with this certificate: a PEM file, the server's own certificate first.
+    #[arg(long, requires_all = ["http", "tls_key"], value_name = "FILE")]
+    pub tls_cert: Option<PathBuf>,
+    /// The certificate's private key: a PEM file.
+    #[arg(long, requires_all = ["http", "tls_cert"], value_name = "FILE")]
+    pub tls_key: Option<PathBuf>,
 }
 
 const CALL: &str = "\

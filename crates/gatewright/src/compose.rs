@@ -8,6 +8,7 @@ use exec::request::{Egress, Sender};
 use exec::{Root, StateDir};
 use jiff::SignedDuration;
 use kit::desk::Services;
+use kit::house::Access;
 use kit::limits::Limiter;
 use kit::menu;
 use kit::pipeline::Parts;
@@ -91,7 +92,9 @@ struct Shared {
 }
 
 /// Everything that is offered: an engine per root. What an earlier process left unfinished is recovered first.
-pub fn house(asked: &Asked, offer: &Offer) -> Result<House, Fault> {
+///
+/// With `access` not everyone may work everywhere.
+pub fn house(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) -> Result<House, Fault> {
     let first = asked.first()?;
     let config = configuration(first.as_deref())?;
     let roots = asked.all(first, &config.roots)?;
@@ -106,7 +109,11 @@ pub fn house(asked: &Asked, offer: &Offer) -> Result<House, Fault> {
         engine_of(root.cloned(), shared)
     };
     let others = roots.iter().skip(1).map(|root| engine(Some(root))).collect::<Result<_, Fault>>()?;
-    Ok(House::new(engine(roots.first())?, others))
+    let house = House::new(engine(roots.first())?, others);
+    match access {
+        None => Ok(house),
+        Some(access) => Ok(house.guarded(access, engine(None)?)),
+    }
 }
 
 fn configuration(root: Option<&Root>) -> Result<Config, Fault> {

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::families;
+use crate::oauth::OAuthSection;
 use crate::roots::RootsSection;
 
 /// `[limits]`: the user's alone.
@@ -68,6 +69,7 @@ const OWN: &[Own] = &[
     Own::of::<LimitsSection>("limits", false),
     Own::of::<EgressSection>("egress", false),
     Own::of::<RootsSection>("roots", false),
+    Own::of::<OAuthSection>("oauth", false),
 ];
 
 /// The configuration in force.
@@ -81,6 +83,8 @@ pub struct Config {
     pub egress: EgressSection,
     /// The user's further roots.
     pub roots: RootsSection,
+    /// Whose tokens the user accepts.
+    pub oauth: OAuthSection,
     /// The user's sections for tools; the project's are read by each call, through its view.
     pub settings: Settings,
     /// The project's sections for tools, for showing them; calls read them for themselves.
@@ -151,6 +155,7 @@ pub fn load(root: Option<&Path>) -> Result<Config, ConfigError> {
         config.limits = take(&table, "limits")?;
         config.egress = take(&table, "egress")?;
         config.roots = take(&table, "roots")?;
+        config.oauth = take(&table, "oauth")?;
         let own = |key: &String| OWN.iter().any(|o| o.name == key);
         let rest: Map<String, Value> = table.value.into_iter().filter(|(k, _)| !own(k)).collect();
         config.settings = Settings::new(rest);
@@ -266,10 +271,10 @@ mod tests {
     fn every_section_of_the_schema_is_read() {
         let schema = schema();
         let names: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
-        assert_eq!(names, ["egress", "limits", "policy", "roots", "tokens"]);
+        assert_eq!(names, ["egress", "limits", "oauth", "policy", "roots", "tokens"]);
         let text = "[tokens]\nprefix = 'ds'\n[limits]\nenabled = false\n[egress]\nhosts = []\n[policy]\nrules = []\n\
-                    [roots.lib]\npath = '/srv'\n";
-        assert_eq!(check("x", text).unwrap().len(), 5);
+                    [roots.lib]\npath = '/srv'\n[oauth]\nresource = ''\n";
+        assert_eq!(check("x", text).unwrap().len(), 6);
         assert!(message("[roots.lib]\npth = '/srv'\n").contains("did you mean `path`?"));
     }
 }

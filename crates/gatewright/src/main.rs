@@ -12,6 +12,7 @@ mod commands;
 mod compose;
 mod config;
 mod families;
+mod oauth;
 mod roots;
 
 use std::process::ExitCode;

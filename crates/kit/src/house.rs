@@ -1,35 +1,59 @@
 //! Several named roots behind one front door: one engine each, with a ledger, plans and a lock of its own.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use contract::Kind;
+use contract::{Kind, Principal};
+use policy::{Right, Scope, scope};
 use serde_json::{Map, Value};
 
 use crate::call::{Call, Done};
 use crate::kinds::Wraps;
-use crate::pipeline::Engine;
+use crate::pipeline::{Engine, lacking};
 use crate::registry::Registry;
 
 /// The argument that names the root of a call. It is offered only where there are several.
 pub const ROOT: &str = "root";
 
+/// Which roots are whose.
+pub trait Access: Send + Sync {
+    /// Whether `principal` may work in the root of this name.
+    fn allows(&self, principal: &Principal, root: &str) -> bool;
+}
+
 /// The engines of the roots that are offered; the first is meant where a call names none.
 pub struct House {
     first: Arc<Engine>,
     others: Vec<Arc<Engine>>,
+    guarded: Option<Guarded>,
+}
+
+/// Where not everyone may work everywhere.
+struct Guarded {
+    access: Arc<dyn Access>,
+    /// Makes the calls of whoever has no root: it has none either.
+    outside: Arc<Engine>,
 }
 
 impl House {
     /// A house of one root, or of none.
     #[must_use]
     pub const fn of(engine: Arc<Engine>) -> Self {
-        Self { first: engine, others: Vec::new() }
+        Self { first: engine, others: Vec::new(), guarded: None }
     }
 
     /// A house of several roots; every engine offers the same tools.
     #[must_use]
     pub const fn new(first: Arc<Engine>, others: Vec<Arc<Engine>>) -> Self {
-        Self { first, others }
+        Self { first, others, guarded: None }
+    }
+
+    /// The same house, where each principal works in the roots that `access` allows, and in none by default: its calls
+    /// are then made by `outside`, an engine without a root.
+    #[must_use]
+    pub fn guarded(mut self, access: Arc<dyn Access>, outside: Arc<Engine>) -> Self {
+        self.guarded = Some(Guarded { access, outside });
+        self
     }
 
     /// The tools.
@@ -81,16 +105,53 @@ impl House {
         self.engines().find(|engine| is_it(engine))
     }
 
-    /// Makes a call in the root that its arguments name. A name that is no root's is refused by the first engine, as
-    /// arguments that do not fit.
+    /// The engines in whose roots `principal` may work, the first one first.
+    pub fn open_to(&self, principal: &Principal) -> impl Iterator<Item = &Arc<Engine>> {
+        self.engines().filter(move |engine| match &self.guarded {
+            None => true,
+            Some(guarded) => engine.root().is_some_and(|root| guarded.access.allows(principal, root.name())),
+        })
+    }
+
+    /// The engine that makes the calls of `principal` that name no root.
+    fn usual(&self, principal: &Principal) -> &Arc<Engine> {
+        let outside = self.guarded.as_ref().map_or(&self.first, |guarded| &guarded.outside);
+        self.open_to(principal).next().unwrap_or(outside)
+    }
+
+    /// Every scope that a token may have here: of each toolset, and of all.
+    #[must_use]
+    pub fn scopes(&self) -> Vec<Scope> {
+        let own = self.registry().iter().map(|tool| tool.spec().toolset.as_str());
+        let toolsets: BTreeSet<&str> =
+            own.filter(|name| *name != scope::FRONT).chain([scope::EVERY]).collect();
+        let all = toolsets.iter().flat_map(|name| Right::ALL.map(|right| Scope::new(name, right)));
+        all.collect()
+    }
+
+    /// The scopes that `call` needs and its principal was not granted: what a challenge asks for. The call itself is
+    /// refused by the pipeline, for the record.
+    #[must_use]
+    pub fn lacking(&self, call: &Call) -> Option<Scope> {
+        let call = self.unwrapped(call.clone());
+        self.registry().resolve(&call.tool).and_then(|tool| lacking(tool, &call))
+    }
+
+    /// Makes a call in the root that its arguments name. A name that is no root's is refused as arguments that do not
+    /// fit; another's root is none.
     ///
     /// A call that only makes another tool's call is unwrapped first: it is that tool's call from then on, under that
     /// tool's schema, policy and record.
     pub async fn call(&self, call: Call) -> Done {
         let call = self.unwrapped(call);
-        let named = call.arguments.get(ROOT).and_then(|v| v.as_str());
-        let meant =
-            named.and_then(|name| self.engines().find(|e| e.root().is_some_and(|r| r.name() == name)));
-        Arc::clone(meant.unwrap_or(&self.first)).call(call).await
+        let is_named = |name: &str, engine: &Engine| engine.root().is_some_and(|root| root.name() == name);
+        let engine = match call.arguments.get(ROOT).and_then(Value::as_str) {
+            None => self.usual(&call.principal),
+            Some(name) => match self.open_to(&call.principal).find(|engine| is_named(name, engine)) {
+                Some(engine) => engine,
+                None => self.guarded.as_ref().map_or(&self.first, |guarded| &guarded.outside),
+            },
+        };
+        Arc::clone(engine).call(call).await
     }
 }

@@ -17,7 +17,7 @@ use exec::draft::Proposal;
 use exec::request::Sender;
 use exec::{Root, StateDir};
 use futures_util::FutureExt as _;
-use policy::{Decision, Facts, Policy};
+use policy::{Decision, Facts, Policy, Right, Scope};
 use serde_json::{Map, Value};
 
 use crate::approvals::Approvals;
@@ -168,7 +168,7 @@ impl Engine {
     /// Everything between a call and its record.
     async fn steps(self: &Arc<Self>, call: &Call, notes: &mut Notes) -> Result<Reply, Fault> {
         let tool = self.resolve(call, notes)?;
-        self.authorise(&tool, call)?;
+        authorise(&tool, call)?;
         let limits = tool.tool.limits();
         let name = tool.spec().name.as_str().to_owned();
         self.parts.limiter.count(call.principal.key(), &name, limits).map_err(|refused| {
@@ -232,22 +232,6 @@ impl Engine {
         tool.spec().name.as_str().clone_into(&mut notes.tool);
         notes.definition = Some(tool.definition);
         Ok(Arc::clone(tool))
-    }
-
-    /// The local user may call everything that is switched on. A token must grant the tool's toolset.
-    #[expect(clippy::unused_self, reason = "the protocol issue's scopes are the engine's configuration")]
-    fn authorise(&self, tool: &Registered, call: &Call) -> Result<(), Fault> {
-        match &call.principal {
-            Principal::Local { .. } => Ok(()),
-            Principal::Token { scopes, .. } => {
-                let needed = &tool.spec().toolset;
-                if scopes.iter().any(|s| s == needed) {
-                    return Ok(());
-                }
-                Err(Fault::new(Code::Forbidden, format!("the token lacks the scope {needed:?}"))
-                    .suggest("Ask for a token with that scope."))
-            }
-        }
     }
 
     fn decide(
@@ -504,6 +488,21 @@ impl Engine {
         }
         Done { result, metadata, anchor, unknown_tool }
     }
+}
+
+/// The local user may call everything that is switched on. A token must grant what the call needs.
+fn authorise(tool: &Registered, call: &Call) -> Result<(), Fault> {
+    let Some(scope) = lacking(tool, call) else { return Ok(()) };
+    Err(Fault::new(Code::Forbidden, format!("{}: the token lacks the scope {scope}", tool.spec().name))
+        .suggest(format!("Ask for a token with the scope {scope}, then call again.")))
+}
+
+/// The scope that `call` needs and its principal was not granted.
+pub(crate) fn lacking(tool: &Registered, call: &Call) -> Option<Scope> {
+    let Principal::Token { scopes, .. } = &call.principal else { return None };
+    let spec = tool.spec();
+    let right = Right::needed(spec.kind, wish::performs(tool, &call.arguments));
+    Some(Scope::new(&spec.toolset, right)).filter(|scope| !scope.is_granted(scopes))
 }
 
 /// The list that pages and gives way: what the tool said, or all that its list's field holds.

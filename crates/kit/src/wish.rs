@@ -22,6 +22,15 @@ pub(crate) struct Wish {
     pub(crate) arguments: Digest,
 }
 
+/// Whether a call of `tool` with these arguments asks to perform. It holds for arguments that were not checked yet, too.
+pub(crate) fn performs(tool: &Registered, arguments: &Value) -> bool {
+    let asked = |key: &str| arguments.get(key);
+    let kind = tool.spec().kind;
+    kind.always_performs()
+        || kind.is_rehearsed()
+            && asked("apply").and_then(Value::as_bool).unwrap_or_else(|| asked("plan").is_some())
+}
+
 /// Checks the arguments against the tool's schema and takes out what is not the tool's own.
 pub(crate) fn validate(tool: &Registered, call: &Call, state: &StateDir) -> Result<(Value, Wish), Fault> {
     let name = &tool.spec().name;

@@ -185,15 +185,22 @@ async fn next_line<R: AsyncRead + Unpin>(
     }
 }
 
-type Refusal = Box<ServerJsonRpcMessage>;
+/// The error that answers what is no message.
+pub(crate) type Refusal = Box<ServerJsonRpcMessage>;
 
 fn too_long() -> Refusal {
     let message = format!("a message of more than {MAX_LINE} bytes");
     Box::new(ServerJsonRpcMessage::error(ErrorData::invalid_request(message, None), None))
 }
 
+/// Nothing where a message should be.
+pub(crate) fn empty() -> Refusal {
+    let error = ErrorData::invalid_request("a message is one object", None);
+    Box::new(ServerJsonRpcMessage::error(error, None))
+}
+
 /// The message in `line`; `None` for an empty line or a notification that cannot be understood.
-fn check(line: &[u8]) -> Result<Option<Box<ClientJsonRpcMessage>>, Refusal> {
+pub(crate) fn check(line: &[u8]) -> Result<Option<Box<ClientJsonRpcMessage>>, Refusal> {
     let refuse = |error: ErrorData, id: Option<RequestId>| Box::new(ServerJsonRpcMessage::error(error, id));
     if line.trim_ascii().is_empty() {
         return Ok(None);

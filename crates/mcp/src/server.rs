@@ -76,6 +76,11 @@ impl Server {
         Self { house: Arc::new(house), tools, stop, running: Running::default() }
     }
 
+    /// What is served.
+    pub(crate) const fn house(&self) -> &Arc<House> {
+        &self.house
+    }
+
     /// Whether every root's record can be read.
     #[must_use]
     pub fn is_ready(&self) -> bool {

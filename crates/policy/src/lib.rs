@@ -1,9 +1,13 @@
 //! Facts about a call and rules give a decision: allow, confirm or forbid. No I/O, and no way to widen: where two
 //! parties have rules, the stricter decision counts.
 
+pub mod scope;
+
 use contract::Kind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use scope::{Right, Scope};
 
 /// What happens to a call, from the most to the least permissive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

@@ -19,7 +19,7 @@ use crate::roots::Asked;
 use crate::term::{self, BOLD, DIM, GOOD, NOTE};
 
 pub fn run(asked: &Asked, args: &CallArgs) -> CommandResult {
-    let house = compose::house(asked, &Offer::default())?;
+    let house = compose::house(asked, &Offer::default(), None)?;
     let tool = house.registry().resolve(&args.tool).ok_or_else(|| house.registry().unknown(&args.tool))?;
     let Parsed { mut arguments, as_json } = parse(tool.spec(), &args.rest)?;
     whole_plan_id(&house, &mut arguments)?;

@@ -1,12 +1,15 @@
 //! `gatewright serve`.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract::Fault;
 use kit::House;
-use mcp::http::{Loopback, Options};
+use kit::house::Access;
+use mcp::http::{Identify, Loopback, Options, Tls};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -14,71 +17,134 @@ use tokio_util::sync::CancellationToken;
 use super::{CommandError, CommandResult, runtime};
 use crate::cli::ServeArgs;
 use crate::compose::{self, Offer};
+use crate::config::{self, Config};
 use crate::roots::Asked;
 
 pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
     let offer = Offer { toolsets: args.toolsets.clone(), read_only: args.read_only, check_outputs: true };
-    let address = args.http.map(|address| http_address(address, &args)).transpose()?;
-    let house = compose::house(asked, &offer)?;
+    let Some(address) = args.http else {
+        let (house, menu) = offered(asked, &offer, None)?;
+        let runtime = runtime()?;
+        let served = runtime.block_on(async {
+            let stop = stopped_by_signals()?;
+            mcp::serve_stdio(house, &menu, stop).await.map_err(std::io::Error::other)
+        });
+        // Calls that were cancelled end their programs. A read of standard input may be pending: it is left.
+        runtime.shutdown_timeout(Duration::from_millis(500));
+        served?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let config = config::load(None).map_err(|e| Fault::invalid(e.to_string()))?;
+    let gate = Gate::chosen(address, &args, &config)?;
+    let tls = match (&args.tls_cert, &args.tls_key) {
+        (Some(chain), Some(key)) => Some(tls(chain, key)?),
+        _ => None,
+    };
+    let access = gate.access();
+    let (house, menu) = offered(asked, &offer, access)?;
+    let identify = gate.identify(&house)?;
+    let options = Options { identify, hosts: args.allow_host, origins: args.allow_origin, tls };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let served = runtime.block_on(over_http(house, &menu, address, options, &gate));
+    runtime.shutdown_timeout(Duration::from_millis(500));
+    served?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is served, and what of it is listed.
+fn offered(
+    asked: &Asked,
+    offer: &Offer,
+    access: Option<Arc<dyn Access>>,
+) -> Result<(House, Vec<String>), CommandError> {
+    let house = compose::house(asked, offer, access)?;
     if house.registry().iter().all(|tool| tool.spec().toolset == tools_front::FRONT.0) {
         return Err(CommandError::Usage("no tool is left to offer: check --toolsets and --read-only".into()));
     }
     let menu = offer.menu(&house);
-    let (listed, tools) = (menu.len(), house.registry().len());
-    match address {
-        None => {
-            let runtime = runtime()?;
-            let served = runtime.block_on(async {
-                let stop = stopped_by_signals()?;
-                tracing::info!(listed, tools, "serving on standard input and output");
-                mcp::serve_stdio(house, &menu, stop).await.map_err(std::io::Error::other)
-            });
-            // Calls that were cancelled end their programs. A read of standard input may be pending: it is left.
-            runtime.shutdown_timeout(Duration::from_millis(500));
-            served?;
-        }
-        Some(address) => {
-            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-            let served = runtime.block_on(over_http(house, &menu, address, args));
-            runtime.shutdown_timeout(Duration::from_millis(500));
-            served?;
-        }
-    }
-    Ok(ExitCode::SUCCESS)
+    tracing::info!(listed = menu.len(), tools = house.registry().len(), "serving");
+    Ok((house, menu))
 }
 
-/// Without an identity provider only a loopback address is served, and only when that is asked for.
-fn http_address(address: SocketAddr, args: &ServeArgs) -> Result<SocketAddr, CommandError> {
-    if !args.insecure_loopback {
-        return Err(CommandError::Usage(
-            "HTTP without an identity provider lets everyone in: --insecure-loopback says that this is meant, on a \
-             loopback address"
-                .into(),
-        ));
+/// Who is let in over HTTP.
+enum Gate {
+    /// Everyone on this machine, as the local user.
+    Loopback,
+    /// Whoever has a token.
+    OAuth(Arc<crate::oauth::OAuthSection>),
+}
+
+impl Gate {
+    /// Without an identity provider only a loopback address is served, and only when that is asked for.
+    fn chosen(address: SocketAddr, args: &ServeArgs, config: &Config) -> Result<Self, CommandError> {
+        let usage = |text: String| Err(CommandError::Usage(text));
+        if !args.insecure_loopback {
+            if config.oauth.is_empty() {
+                return usage(
+                    "HTTP without an identity provider lets everyone in: name one under [oauth] in your configuration, \
+                     or say --insecure-loopback to serve a loopback address to everyone on this machine"
+                        .into(),
+                );
+            }
+            return Ok(Self::OAuth(Arc::new(config.oauth.clone())));
+        }
+        if !address.ip().is_loopback() {
+            return usage(format!(
+                "--insecure-loopback serves loopback addresses only, and {} is none: use 127.0.0.1 or [::1]",
+                address.ip()
+            ));
+        }
+        Ok(Self::Loopback)
     }
-    if !address.ip().is_loopback() {
-        return Err(CommandError::Usage(format!(
-            "--insecure-loopback serves loopback addresses only, and {} is none: use 127.0.0.1 or [::1]",
-            address.ip()
-        )));
+
+    fn access(&self) -> Option<Arc<dyn Access>> {
+        match self {
+            Self::Loopback => None,
+            Self::OAuth(section) => Some(Arc::clone(section) as Arc<dyn Access>),
+        }
     }
-    Ok(address)
+
+    fn identify(&self, house: &House) -> Result<Arc<dyn Identify>, Fault> {
+        Ok(match self {
+            Self::Loopback => Arc::new(Loopback { uid: house.first().uid() }),
+            Self::OAuth(section) => {
+                let scopes = house.scopes().iter().map(ToString::to_string).collect();
+                Arc::new(section.resource_server(scopes)?)
+            }
+        })
+    }
+}
+
+fn tls(chain: &Path, key: &Path) -> Result<Tls, CommandError> {
+    let read = |path: &Path| {
+        std::fs::read(path).map_err(|e| Fault::invalid(format!("{} cannot be read: {e}", path.display())))
+    };
+    Tls::new(&read(chain)?, &read(key)?).map_err(|e| {
+        let fault = Fault::invalid(format!("--tls-cert, --tls-key: {e}"));
+        fault.suggest("Give the certificate chain and its private key as PEM files.").into()
+    })
 }
 
 async fn over_http(
     house: House,
     menu: &[String],
     address: SocketAddr,
-    args: ServeArgs,
+    options: Options,
+    gate: &Gate,
 ) -> Result<(), CommandError> {
     let stop = stopped_by_signals()?;
     let listener = TcpListener::bind(address).await?;
-    tracing::warn!("everyone who reaches {} on this machine is let in as you", listener.local_addr()?);
-    tracing::info!("serving on http://{}/mcp", listener.local_addr()?);
-    let identify = Arc::new(Loopback { uid: house.first().uid() });
-    let options = Options { identify, hosts: args.allow_host, origins: args.allow_origin };
-    let served = mcp::http::serve_http(house, menu, listener, options, stop).await;
-    served.map_err(|e| CommandError::Io(std::io::Error::other(e)))
+    let (address, scheme) = (listener.local_addr()?, if options.tls.is_some() { "https" } else { "http" });
+    match gate {
+        Gate::Loopback => tracing::warn!("everyone who reaches {address} on this machine is let in as you"),
+        Gate::OAuth(_) if scheme == "http" && !address.ip().is_loopback() => tracing::warn!(
+            "tokens arrive here unencrypted: let TLS end in front of {address}, or use --tls-cert and --tls-key"
+        ),
+        Gate::OAuth(_) => {}
+    }
+    tracing::info!("serving on {scheme}://{address}/mcp");
+    mcp::http::serve_http(house, menu, listener, options, stop).await;
+    Ok(())
 }
 
 /// Cancelled by the first SIGINT or SIGTERM.

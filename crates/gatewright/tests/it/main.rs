@@ -6,7 +6,9 @@ mod cli;
 mod disk;
 mod docs;
 mod http;
+mod oauth;
 mod power;
+mod remote;
 mod stdio;
 
 use std::path::{Path, PathBuf};

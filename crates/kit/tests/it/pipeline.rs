@@ -103,7 +103,17 @@ fn plans_belong_to_the_principal_and_tokens_need_their_scope() {
     let mut call = bench.request("changes", json!({ "how": "new", "plan": plan.id.to_string() }));
     call.principal = token(&[]);
     assert_eq!(bench.make(call.clone()).result.unwrap_err().code, Code::Forbidden);
-    call.principal = token(&["specimens"]);
+    // To look at it is not to do it, and another toolset's right is none.
+    for scopes in [&["specimens:read"][..], &["specimens:run"], &["design:apply"], &["specimens"]] {
+        call.principal = token(scopes);
+        let fault = bench.make(call.clone()).result.unwrap_err();
+        assert_eq!(fault.code, Code::Forbidden, "{scopes:?}");
+        assert!(fault.message.contains("specimens:apply"), "{}", fault.message);
+    }
+    let mut rehearsal = bench.request("changes", json!({ "how": "new" }));
+    rehearsal.principal = token(&["specimens:read"]);
+    assert_eq!(bench.make(rehearsal).result.unwrap().envelope.status, Status::Proposed);
+    call.principal = token(&["specimens:apply"]);
     assert_eq!(
         bench.make(call.clone()).result.unwrap_err().code,
         Code::NotFound,

@@ -6,22 +6,61 @@ use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use contract::Principal;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+
+use super::oauth::Metadata;
 
 /// Why a request is not answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
-    /// The status: 401, 403 or 503.
-    pub status: StatusCode,
-    /// The `WWW-Authenticate` challenge (RFC 6750, RFC 9728), where there is one.
-    pub challenge: Option<String>,
+    status: StatusCode,
+    challenge: Option<String>,
+}
+
+impl Refused {
+    /// Refused with a `WWW-Authenticate` challenge (RFC 6750 §3, RFC 9728 §5.1).
+    #[must_use]
+    pub const fn challenged(status: StatusCode, challenge: String) -> Self {
+        Self { status, challenge: Some(challenge) }
+    }
+
+    /// Whoever could tell does not answer: to be tried again.
+    #[must_use]
+    pub const fn unavailable() -> Self {
+        Self { status: StatusCode::SERVICE_UNAVAILABLE, challenge: None }
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        if let Some(challenge) = self.challenge.and_then(|c| HeaderValue::from_str(&c).ok()) {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+        }
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+        }
+        response
+    }
 }
 
 /// Tells who calls from the request's head alone.
 pub trait Identify: Send + Sync + 'static {
     /// The principal, or why there is none.
-    fn identify(&self, head: &Parts) -> Result<Principal, Refused>;
+    fn identify<'a>(&'a self, head: &'a Parts) -> BoxFuture<'a, Result<Principal, Refused>>;
+
+    /// The challenge for a caller who was `granted` these scopes and needs another.
+    fn step_up(&self, _granted: &[String], _needed: &str) -> Option<String> {
+        None
+    }
+
+    /// Where callers learn whom to ask for a token.
+    fn metadata(&self) -> Option<&Metadata> {
+        None
+    }
 }
 
 /// Everyone who reaches a loopback address is the local user: for development, and only when asked for.
@@ -32,8 +71,8 @@ pub struct Loopback {
 }
 
 impl Identify for Loopback {
-    fn identify(&self, _head: &Parts) -> Result<Principal, Refused> {
-        Ok(Principal::Local { uid: self.uid })
+    fn identify<'a>(&'a self, _head: &'a Parts) -> BoxFuture<'a, Result<Principal, Refused>> {
+        std::future::ready(Ok(Principal::Local { uid: self.uid })).boxed()
     }
 }
 
@@ -54,17 +93,11 @@ pub(super) async fn identify(State(who): State<Arc<dyn Identify>>, request: Requ
         return (StatusCode::UNSUPPORTED_MEDIA_TYPE, "send the body as it is, without an encoding")
             .into_response();
     }
-    match who.identify(&head) {
+    match who.identify(&head).await {
         Ok(principal) => {
             head.extensions.insert(principal);
             next.run(Request::from_parts(head, body)).await
         }
-        Err(refused) => {
-            let mut response = refused.status.into_response();
-            if let Some(challenge) = refused.challenge.and_then(|c| HeaderValue::from_str(&c).ok()) {
-                response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
-            }
-            response
-        }
+        Err(refused) => refused.into_response(),
     }
 }

@@ -2,17 +2,19 @@
 //! its own transport, and nothing that a client sends is decompressed.
 
 mod caller;
+mod listen;
+mod message;
+pub mod oauth;
 mod sessions;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
-use axum::serve::ListenerExt as _;
+use axum::{Json, Router};
 use kit::House;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -20,13 +22,11 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tower_http::timeout::TimeoutLayer;
 
-use crate::ServeError;
 use crate::server::Server;
 pub use caller::{Identify, Loopback, Refused};
+pub use listen::{Tls, TlsError};
+use message::{Doorkeeper, MAX_BODY};
 use sessions::Sessions;
-
-/// Largest body of a request, in bytes; the same as the longest line on standard input.
-const MAX_BODY: usize = 16 * 1024 * 1024;
 
 /// Longest that a request may take until its answer begins: longer than the longest tool.
 const LONGEST: Duration = Duration::from_mins(11);
@@ -38,10 +38,12 @@ const DRAIN: Duration = Duration::from_secs(10);
 pub struct Options {
     /// Tells who calls.
     pub identify: Arc<dyn Identify>,
-    /// Names that the `Host` header may have, besides loopback's.
+    /// Names that the `Host` header may have, besides loopback's and the resource's own.
     pub hosts: Vec<String>,
     /// Origins that a browser may come from, with scheme and port (`https://app.example:443`), besides loopback's.
     pub origins: Vec<String>,
+    /// The certificate, where TLS does not end in front of this server.
+    pub tls: Option<Tls>,
 }
 
 /// Serves `house` on `listener`, listing `menu`, until `stop` is cancelled; requests that are being answered are waited for.
@@ -51,19 +53,12 @@ pub async fn serve_http(
     listener: TcpListener,
     options: Options,
     stop: CancellationToken,
-) -> Result<(), ServeError> {
+) {
     // What ends when: first nobody is let in and the calls are cancelled, then their answers go out, then the streams.
     let streams = CancellationToken::new();
     let server = Server::new(house, menu, stop.child_token());
+    let tls = options.tls.clone();
     let app = app(server.clone(), options, &streams);
-    // Without it every event that is streamed waits for the other side's acknowledgement: 44 ms a call.
-    let listener = listener.tap_io(|stream| {
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "TCP_NODELAY could not be set");
-        }
-    });
-    let asked = stop.clone();
-    let serving = axum::serve(listener, app).with_graceful_shutdown(asked.cancelled_owned());
     let late = async {
         stop.cancelled().await;
         server.drained(DRAIN).await;
@@ -72,11 +67,8 @@ pub async fn serve_http(
         tokio::time::sleep(DRAIN).await;
     };
     tokio::select! {
-        ended = serving => ended.map_err(|e| ServeError::Task(e.to_string())),
-        () = late => {
-            tracing::warn!("requests were cut off: they took longer than {} s to end", DRAIN.as_secs());
-            Ok(())
-        }
+        () = listen::serve(listener, tls, app, stop.clone()) => {}
+        () = late => tracing::warn!("requests were cut off: they took longer than {} s to end", DRAIN.as_secs()),
     }
 }
 
@@ -86,6 +78,7 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 fn app(server: Server, options: Options, streams: &CancellationToken) -> Router {
     let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
     hosts.extend(options.hosts);
+    hosts.extend(options.identify.metadata().map(|metadata| metadata.host().to_owned()));
     let mut origins: Vec<String> =
         ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"].map(str::to_owned).to_vec();
     origins.extend(options.origins);
@@ -102,16 +95,22 @@ fn app(server: Server, options: Options, streams: &CancellationToken) -> Router 
         Arc::new(LocalSessionManager::default()),
         config,
     );
-    // From the outside in: who calls, whose session it is, the protocol.
+    let door = Doorkeeper { house: Arc::clone(ready.house()), who: Arc::clone(&options.identify) };
+    let metadata = options.identify.metadata().cloned();
+    // From the outside in: who calls, whose session it is, what is said, the protocol.
     let protocol = Router::new()
         .route_service("/mcp", protocol)
+        .layer(from_fn_with_state(door, message::check))
         .layer(from_fn_with_state(Arc::new(Sessions::default()), sessions::bind))
         .layer(from_fn_with_state(options.identify, caller::identify));
-    Router::new()
+    let mut open = Router::new()
         .route("/healthz", get(|| async { "ok" }))
-        .route("/readyz", get(is_ready).with_state(ready))
-        .merge(protocol)
-        .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, LONGEST))
+        .route("/readyz", get(is_ready).with_state(ready));
+    for path in metadata.iter().flat_map(oauth::Metadata::paths) {
+        let document = metadata.as_ref().map(|m| m.document().clone());
+        open = open.route(&path, get(move || std::future::ready(Json(document))));
+    }
+    open.merge(protocol).layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, LONGEST))
 }
 
 /// Ready means that every root's record can be read.

@@ -1,0 +1,130 @@
+//! Connections: accepted up to a number, plain or by TLS, given so long to say what they want, and let go of in good order.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::{ServerConfig, crypto::ring};
+use tokio_util::sync::CancellationToken;
+
+/// Most connections at once; who comes later waits to be accepted.
+pub(super) const MAX_CONNECTIONS: usize = 1024;
+
+/// Longest that a connection may take to send the head of its next request, waiting for it included.
+const HEAD_ARRIVES: Duration = Duration::from_secs(30);
+
+/// Longest that a TLS handshake may take.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// How long accepting rests when the system refuses: it has run out of something.
+const REST: Duration = Duration::from_millis(100);
+
+/// Why a certificate cannot be served with.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// Not PEM, or not what should be in it.
+    #[error("{0}")]
+    Pem(String),
+    /// The certificate and the key do not go together, or are of no kind that is understood.
+    #[error("the certificate cannot be used: {0}")]
+    Refused(#[from] tokio_rustls::rustls::Error),
+}
+
+/// TLS 1.2 and 1.3 with one certificate.
+#[derive(Clone)]
+pub struct Tls(TlsAcceptor);
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tls")
+    }
+}
+
+impl Tls {
+    /// Serves `chain`, the server's own certificate first, with its private `key`, both as PEM.
+    pub fn new(chain: &[u8], key: &[u8]) -> Result<Self, TlsError> {
+        let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(chain)
+            .collect::<Result<_, _>>()
+            .map_err(|e| TlsError::Pem(format!("the certificate: {e}")))?;
+        if chain.is_empty() {
+            return Err(TlsError::Pem("the certificate's file holds none".into()));
+        }
+        let key =
+            PrivateKeyDer::from_pem_slice(key).map_err(|e| TlsError::Pem(format!("the private key: {e}")))?;
+        let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_single_cert(chain, key)?;
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Self(TlsAcceptor::from(Arc::new(config))))
+    }
+}
+
+/// Serves `app` on `listener` until `stop` is cancelled and every connection has ended.
+pub(super) async fn serve(listener: TcpListener, tls: Option<Tls>, app: Router, stop: CancellationToken) {
+    let graceful = GracefulShutdown::new();
+    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    loop {
+        let accepted = async {
+            let place = Arc::clone(&places).acquire_owned().await;
+            (place, listener.accept().await)
+        };
+        let (place, accepted) = tokio::select! {
+            accepted = accepted => accepted,
+            () = stop.cancelled() => break,
+        };
+        let stream = match accepted {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(REST).await;
+                continue;
+            }
+        };
+        let (tls, app, watcher) = (tls.clone(), app.clone(), graceful.watcher());
+        tokio::spawn(async move {
+            connection(stream, tls, app, watcher).await;
+            drop(place);
+        });
+    }
+    drop(listener);
+    graceful.shutdown().await;
+}
+
+async fn connection(stream: TcpStream, tls: Option<Tls>, app: Router, watcher: Watcher) {
+    // Without it every event that is streamed waits for the other side's acknowledgement: 44 ms a call.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "TCP_NODELAY could not be set");
+    }
+    match tls {
+        None => requests(stream, app, watcher).await,
+        Some(Tls(acceptor)) => match tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
+            Ok(Ok(stream)) => requests(stream, app, watcher).await,
+            Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+            Err(_) => tracing::debug!("a TLS handshake took too long"),
+        },
+    }
+}
+
+async fn requests(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    app: Router,
+    watcher: Watcher,
+) {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD_ARRIVES);
+    let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(app));
+    if let Err(error) = watcher.watch(connection).await {
+        tracing::debug!(%error, "a connection ended early");
+    }
+}
