@@ -95,6 +95,10 @@ pub struct ServeArgs {
     /// An origin that a browser may come from, with scheme and port, besides loopback's. Repeatable.
     #[arg(long, requires = "http", value_name = "ORIGIN")]
     pub allow_origin: Vec<String>,
+    /// Serve what the protocol's conformance suite calls, instead of tools.
+    #[cfg(feature = "conformance")]
+    #[arg(long, requires = "http", hide = true)]
+    pub conformance: bool,
 }
 
 const CALL: &str = "\

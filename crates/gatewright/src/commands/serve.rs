@@ -77,6 +77,11 @@ async fn over_http(
     tracing::info!("serving on http://{}/mcp", listener.local_addr()?);
     let identify = Arc::new(Loopback { uid: house.first().uid() });
     let options = Options { identify, hosts: args.allow_host, origins: args.allow_origin };
+    #[cfg(feature = "conformance")]
+    if args.conformance {
+        let served = mcp::conformance::serve_http(listener, options, stop).await;
+        return served.map_err(|e| CommandError::Io(std::io::Error::other(e)));
+    }
     let served = mcp::http::serve_http(house, menu, listener, options, stop).await;
     served.map_err(|e| CommandError::Io(std::io::Error::other(e)))
 }

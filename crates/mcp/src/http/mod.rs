@@ -14,6 +14,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use axum::serve::ListenerExt as _;
 use kit::House;
+use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
@@ -44,6 +45,30 @@ pub struct Options {
     pub origins: Vec<String>,
 }
 
+/// What stands behind the stack: the product's server, or the fixtures of the conformance suite.
+pub(crate) trait Served: ServerHandler + Clone {
+    /// The handler of a new session, or of a request that needs none.
+    fn begin(&self) -> Self {
+        self.clone()
+    }
+
+    /// Whether it can answer.
+    fn is_ready(&self) -> bool;
+
+    /// Waits until no call is being made, at most `longest`.
+    fn drained(&self, longest: Duration) -> impl Future<Output = ()> + Send;
+}
+
+impl Served for Server {
+    fn is_ready(&self) -> bool {
+        Server::is_ready(self)
+    }
+
+    fn drained(&self, longest: Duration) -> impl Future<Output = ()> + Send {
+        Server::drained(self, longest)
+    }
+}
+
 /// Serves `house` on `listener`, listing `menu`, until `stop` is cancelled; requests that are being answered are waited for.
 pub async fn serve_http(
     house: House,
@@ -52,9 +77,19 @@ pub async fn serve_http(
     options: Options,
     stop: CancellationToken,
 ) -> Result<(), ServeError> {
+    let server = Server::new(house, menu, stop.child_token());
+    serve_over(server, listener, options, stop).await
+}
+
+/// As [`serve_http`], for anything whose calls end once `stop` is cancelled.
+pub(crate) async fn serve_over<S: Served>(
+    server: S,
+    listener: TcpListener,
+    options: Options,
+    stop: CancellationToken,
+) -> Result<(), ServeError> {
     // What ends when: first nobody is let in and the calls are cancelled, then their answers go out, then the streams.
     let streams = CancellationToken::new();
-    let server = Server::new(house, menu, stop.child_token());
     let app = app(server.clone(), options, &streams);
     // Without it every event that is streamed waits for the other side's acknowledgement: 44 ms a call.
     let listener = listener.tap_io(|stream| {
@@ -83,7 +118,7 @@ pub async fn serve_http(
 /// How long answers that are ready have to go out.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-fn app(server: Server, options: Options, streams: &CancellationToken) -> Router {
+fn app<S: Served>(server: S, options: Options, streams: &CancellationToken) -> Router {
     let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
     hosts.extend(options.hosts);
     let mut origins: Vec<String> =
@@ -98,7 +133,7 @@ fn app(server: Server, options: Options, streams: &CancellationToken) -> Router 
         .with_cancellation_token(streams.child_token());
     let ready = server.clone();
     let protocol = StreamableHttpService::new(
-        move || Ok(server.clone()),
+        move || Ok(server.begin()),
         Arc::new(LocalSessionManager::default()),
         config,
     );
@@ -109,13 +144,13 @@ fn app(server: Server, options: Options, streams: &CancellationToken) -> Router 
         .layer(from_fn_with_state(options.identify, caller::identify));
     Router::new()
         .route("/healthz", get(|| async { "ok" }))
-        .route("/readyz", get(is_ready).with_state(ready))
+        .route("/readyz", get(is_ready::<S>).with_state(ready))
         .merge(protocol)
         .layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, LONGEST))
 }
 
 /// Ready means that every root's record can be read.
-async fn is_ready(State(server): State<Server>) -> StatusCode {
+async fn is_ready<S: Served>(State(server): State<S>) -> StatusCode {
     let whole = tokio::task::spawn_blocking(move || server.is_ready()).await;
     if whole.unwrap_or(false) { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }
 }
