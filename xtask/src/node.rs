@@ -13,6 +13,9 @@ pub(crate) struct Project(&'static str);
 /// Token builders and token sets.
 pub(crate) const TOKENS: Project = Project("tokens");
 
+/// The protocol's conformance suite, and the Node that it needs.
+pub(crate) const CONFORMANCE: Project = Project("conformance");
+
 impl Project {
     /// Where its packages and scripts are.
     pub(crate) fn dir(self) -> PathBuf {
