@@ -12,6 +12,7 @@ mod asks;
 mod prompts;
 mod resources;
 mod rounds;
+mod tasks;
 mod tools;
 
 use std::collections::BTreeSet;
@@ -20,13 +21,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CompletionInfo,
-    ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, RequestStateCodec, ServerCapabilities, ServerConfig,
-    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
+    CompletionInfo, ErrorData, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult,
+    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    LoggingLevel, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, RequestStateCodec,
+    ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter,
+    Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
+use rmcp::task_manager::TaskManager;
 use rmcp::{RoleServer, ServerHandler};
 use tokio::net::TcpListener;
 use tokio::sync::broadcast;
@@ -46,6 +49,7 @@ pub async fn serve_http(
     let states = RequestStateCodec::try_new(key).map_err(|e| ServeError::Begin(e.to_string()))?;
     let all = All {
         states,
+        tasks: TaskManager::new(),
         changes: broadcast::Sender::new(16),
         more_tools: AtomicBool::new(false),
         more_prompts: AtomicBool::new(false),
@@ -66,6 +70,7 @@ enum Change {
 struct All {
     /// Signs what a client hands back in the next round.
     states: RequestStateCodec,
+    tasks: TaskManager,
     changes: broadcast::Sender<Change>,
     /// Whether the list has the tool that comes and goes.
     more_tools: AtomicBool,
@@ -110,7 +115,9 @@ impl Served for Fixtures {
         true
     }
 
-    async fn drained(&self, _longest: Duration) {}
+    async fn drained(&self, _longest: Duration) {
+        self.all.tasks.shutdown();
+    }
 }
 
 /// Whether the request is of the revision without sessions, in which the server asks by answering.
@@ -129,6 +136,7 @@ impl ServerHandler for Fixtures {
             .enable_resources_subscribe()
             .enable_tools()
             .enable_tool_list_changed()
+            .enable_tasks()
             .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("gatewright-conformance", env!("CARGO_PKG_VERSION")))
@@ -232,6 +240,30 @@ impl ServerHandler for Fixtures {
         }
         *self.session.level.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.level);
         Ok(())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.all.tasks.get_task(&request.task_id).map(GetTaskResult::new)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.all.tasks.update_task(&request.task_id, request.input_responses)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.all.tasks.cancel_task(&request.task_id)
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {

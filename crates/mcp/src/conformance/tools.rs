@@ -11,7 +11,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
-use super::{Change, Fixtures, asks, is_current, rounds};
+use super::{Change, Fixtures, asks, is_current, rounds, tasks};
 
 /// A picture of one red pixel.
 pub(super) const PNG: &str =
@@ -45,7 +45,8 @@ const PASSING: (&str, &str) = ("test_passing_tool", "Is listed every other time"
 /// How long a step of the tools that take steps takes.
 const STEP: Duration = Duration::from_millis(50);
 
-fn object(value: Value) -> JsonObject {
+/// An object, as schemas are; anything else is an empty one.
+pub(super) fn object(value: Value) -> JsonObject {
     match value {
         Value::Object(object) => object,
         _ => JsonObject::new(),
@@ -109,6 +110,7 @@ pub(super) fn list(more: bool) -> Vec<Tool> {
     ]);
     tools.extend(asks::PLAIN.map(without_arguments));
     tools.extend(rounds::TOOLS.map(without_arguments));
+    tools.extend(tasks::list());
     if more {
         tools.push(without_arguments(PASSING));
     }
@@ -192,7 +194,11 @@ pub(super) async fn call(
         "test_elicitation" => asks::elicit(context, &argument("message")?).await?,
         "test_elicitation_sep1034_defaults" => asks::defaults(context).await?,
         "test_elicitation_sep1330_enums" => asks::choices(context).await?,
-        _ => return rounds::call(fixtures, &request, context),
+        "test_missing_capability" | "test_streaming_elicitation" => {
+            rounds::call(fixtures, &request, context)?
+        }
+        _ if name.starts_with("test_input_required_result_") => rounds::call(fixtures, &request, context)?,
+        _ => tasks::call(fixtures, &request, context).await?,
     })
 }
 
