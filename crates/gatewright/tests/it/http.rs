@@ -189,6 +189,24 @@ fn recipe_007_both_eras_are_served_over_http() {
 }
 
 #[test]
+fn methods_that_the_newer_era_took_away_are_not_found_there() {
+    let place = Place::new();
+    let remote = Remote::start(&place);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    for method in ["initialize", "ping", "logging/setLevel", "resources/subscribe", "no/such"] {
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": { "_meta": meta } });
+        let refused =
+            remote.post(&[("mcp-protocol-version", "2026-07-28"), ("mcp-method", method)], &request);
+        assert_eq!(refused.status, 404, "{method}: {}", refused.body);
+        assert_eq!(refused.message()["error"]["code"], -32601, "{method}: {}", refused.body);
+    }
+    remote.finish();
+}
+
+#[test]
 fn h02_origins_and_hosts_that_are_not_ours_are_refused() {
     let place = Place::new();
     let remote = Remote::start(&place);

@@ -37,6 +37,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ServeError;
 use crate::http::{Options, Served, serve_over};
+use crate::server::is_current;
 
 /// Serves the fixtures on `listener` until `stop` is cancelled.
 pub async fn serve_http(
@@ -118,11 +119,6 @@ impl Served for Fixtures {
     async fn drained(&self, _longest: Duration) {
         self.all.tasks.shutdown();
     }
-}
-
-/// Whether the request is of the revision without sessions, in which the server asks by answering.
-fn is_current(context: &RequestContext<RoleServer>) -> bool {
-    context.protocol_version().is_some_and(|version| !version.has_initialize())
 }
 
 impl ServerHandler for Fixtures {

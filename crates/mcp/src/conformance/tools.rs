@@ -11,7 +11,8 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
-use super::{Change, Fixtures, asks, is_current, rounds, tasks};
+use super::{Change, Fixtures, asks, rounds, tasks};
+use crate::server::is_current;
 
 /// A picture of one red pixel.
 pub(super) const PNG: &str =
