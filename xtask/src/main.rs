@@ -5,6 +5,7 @@
 
 mod bench;
 mod compare;
+mod conformance;
 mod debian;
 mod fuzz;
 mod r#gen;
@@ -26,6 +27,7 @@ cargo xtask tidy              edges between crates, names, lengths
 cargo xtask soak kill [N]     N rounds of killing a process while it applies plans and appends (default 200)
 cargo xtask fuzz TARGET [S]   fuzz one of the targets, guided by coverage, for S seconds (default 300); `list` names them
 cargo xtask compare [--check] token builds against Style Dictionary's and Terrazzo's, every difference explained
+cargo xtask conformance       the protocol's conformance suite, both revisions, against its fixtures on our HTTP stack
 cargo xtask bench tokens      token builds against Style Dictionary and Terrazzo, and growth
 cargo xtask bench pipeline    what a call costs, the ledger, the jail";
 
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
         }
         ["compare"] => compare::run(false),
         ["compare", "--check"] => compare::run(true),
+        ["conformance"] => conformance::run(),
         ["bench", "tokens"] => bench::tokens(),
         ["bench", "pipeline"] => bench::pipeline(),
         _ => Err(USAGE.to_owned()),

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::sh::{self, Done, has, target, top};
-use crate::{compare, debian, r#gen, node, python, tidy, tools};
+use crate::{compare, conformance, debian, r#gen, node, python, tidy, tools};
 
 /// Installs what the tests need, then formatting, lints, tests. `fast` leaves out what needs the network.
 pub(crate) fn run_all(fast: bool) -> Done<Vec<String>> {
@@ -29,8 +29,15 @@ pub(crate) fn run_all(fast: bool) -> Done<Vec<String>> {
     skipped.extend(tests()?);
     r#gen::run(true)?;
     if fast {
-        skipped.push("the comparison with the peers, cargo-deny and the book (--fast)".to_owned());
+        skipped.push(
+            "the conformance suite, the comparison with the peers, cargo-deny and the book (--fast)"
+                .to_owned(),
+        );
     } else {
+        let fixtures =
+            ["clippy", "-p", "gatewright", "--features", "conformance", "--quiet", "--", "-D", "warnings"];
+        sh::run("cargo", &fixtures)?;
+        conformance::run()?;
         compare::run(true)?;
         let deny = tools::DENY.program()?.display().to_string();
         sh::run(&deny, &["--offline", "check", "bans", "licenses", "sources"])?;

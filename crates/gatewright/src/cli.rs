@@ -101,6 +101,10 @@ pub struct ServeArgs {
     /// The certificate's private key: a PEM file.
     #[arg(long, requires_all = ["http", "tls_cert"], value_name = "FILE")]
     pub tls_key: Option<PathBuf>,
+    /// Serve what the protocol's conformance suite calls, instead of tools.
+    #[cfg(feature = "conformance")]
+    #[arg(long, requires = "http", hide = true)]
+    pub conformance: bool,
 }
 
 const CALL: &str = "\

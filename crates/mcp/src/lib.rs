@@ -1,10 +1,13 @@
 //! Gatewright over the Model Context Protocol: the only server-side user of rmcp.
 //!
+//! - `conformance` (a feature): what the protocol's conformance suite calls, on the same stack as the product.
 //! - [`http`]: Streamable HTTP, with whoever asks identified first.
 //! - [`line`]: newline-delimited JSON over any pair of streams, strict about what it lets through.
 //! - [`server`]: rmcp's handler over the engine, in both protocol eras.
 //! - [`serve_stdio`]: standard input and output, until the input ends.
 
+#[cfg(feature = "conformance")]
+pub mod conformance;
 pub mod http;
 pub mod line;
 mod running;

@@ -126,6 +126,11 @@ impl Server {
     }
 }
 
+/// Whether the request is of the newer era: no sessions, no handshake, and the server asks by answering.
+pub(crate) fn is_current(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| !version.has_initialize())
+}
+
 /// Sends progress from whatever thread reports it, in order, and never makes the call wait.
 fn progress(context: &RequestContext<RoleServer>) -> Progress {
     let Some(token) = context.meta.get_progress_token() else { return Arc::new(|_| {}) };
@@ -271,11 +276,13 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         // A known method whose parameters did not parse arrives here too.
-        let known = ["initialize", "server/discover", "tools/call", "tools/list", "ping"];
-        if known.contains(&request.method.as_str()) {
+        let known = ["server/discover", "tools/call", "tools/list"];
+        let known_once = ["initialize", "ping"];
+        let method = request.method.as_str();
+        if known.contains(&method) || (known_once.contains(&method) && !is_current(&context)) {
             let message = format!("the parameters of {} do not fit", request.method);
             return Err(ErrorData::invalid_params(message, None));
         }

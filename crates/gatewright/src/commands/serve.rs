@@ -45,6 +45,14 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
     let identify = gate.identify(&house)?;
     let options = Options { identify, hosts: args.allow_host, origins: args.allow_origin, tls };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    #[cfg(feature = "conformance")]
+    if args.conformance {
+        runtime.block_on(async {
+            let (stop, listener) = (stopped_by_signals()?, bound(address, &options, &gate).await?);
+            mcp::conformance::serve_http(listener, options, stop).await.map_err(std::io::Error::other)
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let served = runtime.block_on(over_http(house, &menu, address, options, &gate));
     runtime.shutdown_timeout(Duration::from_millis(500));
     served?;
@@ -133,6 +141,13 @@ async fn over_http(
     gate: &Gate,
 ) -> Result<(), CommandError> {
     let stop = stopped_by_signals()?;
+    let listener = bound(address, &options, gate).await?;
+    mcp::http::serve_http(house, menu, listener, options, stop).await;
+    Ok(())
+}
+
+/// Listens, and says so.
+async fn bound(address: SocketAddr, options: &Options, gate: &Gate) -> std::io::Result<TcpListener> {
     let listener = TcpListener::bind(address).await?;
     let (address, scheme) = (listener.local_addr()?, if options.tls.is_some() { "https" } else { "http" });
     match gate {
@@ -143,8 +158,7 @@ async fn over_http(
         Gate::OAuth(_) => {}
     }
     tracing::info!("serving on {scheme}://{address}/mcp");
-    mcp::http::serve_http(house, menu, listener, options, stop).await;
-    Ok(())
+    Ok(listener)
 }
 
 /// Cancelled by the first SIGINT or SIGTERM.

@@ -32,7 +32,7 @@ fn recipe_007_both_eras_are_served_over_http() {
     assert_eq!(applied["result"]["structuredContent"]["status"], "completed", "{applied}");
     assert!(exists(&place.root().join("artifacts")));
     let ended = remote.request("DELETE", "/mcp", &within, "");
-    assert!(matches!(ended.status, 200 | 202 | 204), "{}", ended.status);
+    assert_eq!(ended.status, 204);
     assert_eq!(remote.post(&within, &call(5, &arguments)).status, 404, "an ended session is gone");
     // The newer era: no session, no handshake, one JSON answer.
     let meta = json!({
@@ -54,6 +54,24 @@ fn recipe_007_both_eras_are_served_over_http() {
     assert_eq!(called.header("mcp-session-id"), None);
     remote.finish();
     assert!(place.ok(&["audit", "verify"]).starts_with("unanchored"));
+}
+
+#[test]
+fn methods_that_the_newer_era_took_away_are_not_found_there() {
+    let place = Place::new();
+    let remote = Remote::start(&place);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    for method in ["initialize", "ping", "logging/setLevel", "resources/subscribe", "no/such"] {
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": { "_meta": meta } });
+        let refused =
+            remote.post(&[("mcp-protocol-version", "2026-07-28"), ("mcp-method", method)], &request);
+        assert_eq!(refused.status, 404, "{method}: {}", refused.body);
+        assert_eq!(refused.message()["error"]["code"], -32601, "{method}: {}", refused.body);
+    }
+    remote.finish();
 }
 
 #[test]

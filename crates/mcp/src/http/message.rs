@@ -11,7 +11,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use contract::{CallId, Principal};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use kit::{Call, House};
+use kit::Call;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -25,10 +25,13 @@ pub(super) const MAX_BODY: usize = line::MAX_LINE;
 /// Longest that a body may take to arrive.
 const ARRIVES: Duration = Duration::from_secs(30);
 
+/// Tells which scope a call needs that its caller was not granted.
+pub(super) type Lacking = Arc<dyn Fn(&Call) -> Option<String> + Send + Sync>;
+
 /// What the check asks.
 #[derive(Clone)]
 pub(super) struct Doorkeeper {
-    pub(super) house: Arc<House>,
+    pub(super) lacking: Lacking,
     pub(super) who: Arc<dyn Identify>,
 }
 
@@ -76,8 +79,7 @@ impl Doorkeeper {
             cancel: CancellationToken::new(),
             progress: Arc::new(|_| {}),
         };
-        let needed = self.house.lacking(&call)?;
-        self.who.step_up(scopes, &needed.to_string())
+        self.who.step_up(scopes, &(self.lacking)(&call)?)
     }
 }
 

@@ -15,7 +15,8 @@ use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use axum::{Json, Router};
-use kit::House;
+use kit::{Call, House};
+use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
@@ -46,6 +47,39 @@ pub struct Options {
     pub tls: Option<Tls>,
 }
 
+/// What stands behind the stack: the product's server, or the fixtures of the conformance suite.
+pub(crate) trait Served: ServerHandler + Clone {
+    /// The handler of a new session, or of a request that needs none.
+    fn begin(&self) -> Self {
+        self.clone()
+    }
+
+    /// Whether it can answer.
+    fn is_ready(&self) -> bool;
+
+    /// The scope that a call needs and its caller was not granted.
+    fn lacking(&self, _call: &Call) -> Option<String> {
+        None
+    }
+
+    /// Waits until no call is being made, at most `longest`.
+    fn drained(&self, longest: Duration) -> impl Future<Output = ()> + Send;
+}
+
+impl Served for Server {
+    fn is_ready(&self) -> bool {
+        Server::is_ready(self)
+    }
+
+    fn lacking(&self, call: &Call) -> Option<String> {
+        self.house().lacking(call).map(|scope| scope.to_string())
+    }
+
+    fn drained(&self, longest: Duration) -> impl Future<Output = ()> + Send {
+        Server::drained(self, longest)
+    }
+}
+
 /// Serves `house` on `listener`, listing `menu`, until `stop` is cancelled; requests that are being answered are waited for.
 pub async fn serve_http(
     house: House,
@@ -54,9 +88,19 @@ pub async fn serve_http(
     options: Options,
     stop: CancellationToken,
 ) {
+    let server = Server::new(house, menu, stop.child_token());
+    serve_over(server, listener, options, stop).await;
+}
+
+/// As [`serve_http`], for anything whose calls end once `stop` is cancelled.
+pub(crate) async fn serve_over<S: Served>(
+    server: S,
+    listener: TcpListener,
+    options: Options,
+    stop: CancellationToken,
+) {
     // What ends when: first nobody is let in and the calls are cancelled, then their answers go out, then the streams.
     let streams = CancellationToken::new();
-    let server = Server::new(house, menu, stop.child_token());
     let tls = options.tls.clone();
     let app = app(server.clone(), options, &streams);
     let late = async {
@@ -75,7 +119,7 @@ pub async fn serve_http(
 /// How long answers that are ready have to go out.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-fn app(server: Server, options: Options, streams: &CancellationToken) -> Router {
+fn app<S: Served>(server: S, options: Options, streams: &CancellationToken) -> Router {
     let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
     hosts.extend(options.hosts);
     hosts.extend(options.identify.metadata().map(|metadata| metadata.host().to_owned()));
@@ -91,11 +135,13 @@ fn app(server: Server, options: Options, streams: &CancellationToken) -> Router 
         .with_cancellation_token(streams.child_token());
     let ready = server.clone();
     let protocol = StreamableHttpService::new(
-        move || Ok(server.clone()),
+        move || Ok(server.begin()),
         Arc::new(LocalSessionManager::default()),
         config,
     );
-    let door = Doorkeeper { house: Arc::clone(ready.house()), who: Arc::clone(&options.identify) };
+    let asked = ready.clone();
+    let door =
+        Doorkeeper { lacking: Arc::new(move |call| asked.lacking(call)), who: Arc::clone(&options.identify) };
     let metadata = options.identify.metadata().cloned();
     // From the outside in: who calls, whose session it is, what is said, the protocol.
     let protocol = Router::new()
@@ -105,7 +151,7 @@ fn app(server: Server, options: Options, streams: &CancellationToken) -> Router 
         .layer(from_fn_with_state(options.identify, caller::identify));
     let mut open = Router::new()
         .route("/healthz", get(|| async { "ok" }))
-        .route("/readyz", get(is_ready).with_state(ready));
+        .route("/readyz", get(is_ready::<S>).with_state(ready));
     for path in metadata.iter().flat_map(oauth::Metadata::paths) {
         let document = metadata.as_ref().map(|m| m.document().clone());
         open = open.route(&path, get(move || std::future::ready(Json(document))));
@@ -114,7 +160,7 @@ fn app(server: Server, options: Options, streams: &CancellationToken) -> Router 
 }
 
 /// Ready means that every root's record can be read.
-async fn is_ready(State(server): State<Server>) -> StatusCode {
+async fn is_ready<S: Served>(State(server): State<S>) -> StatusCode {
     let whole = tokio::task::spawn_blocking(move || server.is_ready()).await;
     if whole.unwrap_or(false) { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }
 }

@@ -68,9 +68,13 @@ pub(super) async fn bind(State(sessions): State<Arc<Sessions>>, request: Request
     {
         return (StatusCode::NOT_FOUND, "there is no such session: initialize again").into_response();
     }
-    let response = next.run(request).await;
+    let mut response = next.run(request).await;
     if let (Some(session), true) = (&named, ends) {
         sessions.end(session);
+        if response.status() == StatusCode::ACCEPTED {
+            // It has ended, and nothing more is to come: clients warn of anything but 200 and 204.
+            *response.status_mut() = StatusCode::NO_CONTENT;
+        }
     }
     if let (None, Some(begun)) = (&named, response.headers().get(SESSION).and_then(|v| v.to_str().ok())) {
         sessions.begin(begun, caller);
