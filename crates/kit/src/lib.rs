@@ -5,6 +5,7 @@
 //! - [`family`] and [`registry`]: static slices of tools, and everything a server offers.
 //! - [`approvals`]: consent to definitions that arrive from elsewhere.
 //! - [`lock`]: the file of definitions that a team has looked at.
+//! - [`consent`]: where policy wants a person to agree.
 //! - [`house`]: several named roots behind one front door.
 //! - [`menu`]: what is listed of what is enabled.
 //! - [`pipeline`]: the one way that every call takes, from name to transcript.
@@ -12,6 +13,7 @@
 
 pub mod approvals;
 pub mod call;
+pub mod consent;
 pub mod desk;
 pub mod doc;
 pub mod erased;

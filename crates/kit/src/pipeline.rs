@@ -22,6 +22,7 @@ use serde_json::{Map, Value};
 
 use crate::approvals::Approvals;
 use crate::call::{Call, Done};
+use crate::consent::{self, Consent, Question};
 use crate::desk::{Services, Setting};
 use crate::kinds::{Answer, List};
 use crate::limits::Limiter;
@@ -176,12 +177,21 @@ impl Engine {
             refused.fault
         })?;
         self.parts.approvals.check(&tool)?;
-        let (arguments, wish) = wish::validate(&tool, call, &self.parts.state)?;
+        let (arguments, mut wish) = wish::validate(&tool, call, &self.parts.state)?;
+        match call.consent {
+            Consent::Unasked => {}
+            Consent::Refused => return Err(consent::refused(&name)),
+            Consent::Given(plan) => {
+                // Exactly what was shown is agreed to, whatever the arguments say about it.
+                wish.apply |= plan.is_some();
+                wish.plan = plan.or(wish.plan);
+            }
+        }
         let performs = wish.apply || tool.spec().kind.always_performs();
         notes.mode = if performs { ExecutionMode::Apply } else { ExecutionMode::DryRun };
-        let decision = self.decide(&tool, &wish, performs, notes)?;
+        let decision = self.decide(&tool, call, &wish, performs, notes)?;
         if decision == Decision::Confirm && tool.spec().kind.always_performs() {
-            return Err(unrehearsed(&name));
+            return Err(ask(Question::about_call(&name, &notes.arguments), &name, notes));
         }
         let _place = tokio::select! {
             place = self.parts.limiter.enter(&name, limits) => place,
@@ -203,7 +213,8 @@ impl Engine {
         let planned = self.note_plan(planned, notes).await?;
         let applies = wish.apply && planned.proposal.as_ref().is_some_and(|(_, p)| !p.plan.is_empty());
         if applies && decision == Decision::Confirm {
-            return Err(confirmation(&name, &planned));
+            let plan = planned.proposal.as_ref().map(|(id, _)| *id);
+            return Err(ask(Question::about_plan(&name, plan, &notes.effects), &name, notes));
         }
         let effects = planned.proposal.as_ref().filter(|_| applies).map(|(id, p)| (*id, p.plan.clone()));
         // The reply is put together first: one that cannot be given must not follow an apply.
@@ -237,6 +248,7 @@ impl Engine {
     fn decide(
         &self,
         tool: &Registered,
+        call: &Call,
         wish: &Wish,
         performs: bool,
         notes: &mut Notes,
@@ -247,7 +259,11 @@ impl Engine {
             toolset: &spec.toolset,
             kind: spec.kind,
             apply: performs,
-            reviewed: wish.plan.is_some(),
+            consent: match (call.consent, wish.plan) {
+                (Consent::Given(_), _) => Some("the user agreed"),
+                (_, Some(_)) => Some("reviewed plan"),
+                _ => None,
+            },
         };
         let decided = self.parts.policy.decide(&facts);
         let word = match decided.decision {
@@ -461,6 +477,7 @@ impl Engine {
         let duration = u64::try_from(notes.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let (mode, record, id, unknown_tool) =
             (notes.mode, notes.record, notes.id.clone(), notes.unknown_tool);
+        let question = notes.question.clone();
         let root = self.parts.root.as_ref().map(|r| r.name());
         let transcript = notes.into_transcript(call, root, &result);
         let mut result = result;
@@ -486,7 +503,7 @@ impl Engine {
         if let Ok(reply) = &mut result {
             reply.envelope.metadata = metadata.clone();
         }
-        Done { result, metadata, anchor, unknown_tool }
+        Done { result, metadata, anchor, unknown_tool, question }
     }
 }
 
@@ -514,19 +531,11 @@ fn listed(tool: &Registered, said: Option<List>, output: &Map<String, Value>) ->
     })
 }
 
-fn confirmation(tool: &str, planned: &Planned) -> Fault {
-    let id = planned.proposal.as_ref().map(|(id, _)| id.to_string()).unwrap_or_default();
-    Fault::new(
-        Code::ConfirmationRequired,
-        format!("{tool}: policy wants the plan reviewed before it is applied"),
-    )
-    .suggest(format!("Show the user the plan, then call again with \"apply\": true, \"plan\": \"{id}\"."))
-}
-
-fn unrehearsed(tool: &str) -> Fault {
-    let message = format!("{tool}: policy wants a person's consent, and nothing can rehearse this tool");
-    Fault::new(Code::ConfirmationRequired, message)
-        .suggest("Ask the user; a person can allow the tool in their own configuration.")
+/// Leaves `question` for whoever can ask it; the fault is for whoever cannot.
+fn ask(question: Question, tool: &str, notes: &mut Notes) -> Fault {
+    let fault = question.unanswered(tool);
+    notes.question = Some(question);
+    fault
 }
 
 fn ledger_fault(error: &audit::LedgerError) -> Fault {
@@ -535,5 +544,6 @@ fn ledger_fault(error: &audit::LedgerError) -> Fault {
 }
 
 fn refused(fault: Fault) -> Done {
-    Done { result: Err(fault), metadata: shape::metadata(), anchor: None, unknown_tool: false }
+    let metadata = shape::metadata();
+    Done { result: Err(fault), metadata, anchor: None, unknown_tool: false, question: None }
 }

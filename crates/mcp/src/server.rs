@@ -7,6 +7,7 @@ use std::time::Duration;
 use axum::http::request::Parts;
 use contract::{CallId, Principal, Spec};
 use kit::call::Step;
+use kit::consent::Consent;
 use kit::{Call, Done, House, Progress};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
@@ -22,6 +23,8 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::ServeError;
+use crate::confirm::{self, Asker};
 use crate::running::Running;
 
 /// What a model reads first; the guides of the families whose tools are offered follow it.
@@ -42,6 +45,7 @@ pub struct Server {
     tools: Arc<Vec<Tool>>,
     stop: CancellationToken,
     running: Running,
+    asker: Asker,
 }
 
 fn object(value: &Value) -> Arc<JsonObject> {
@@ -69,11 +73,11 @@ fn tool(spec: &Spec) -> Tool {
 impl Server {
     /// A server over `house` that lists `menu`, by name; when `stop` is cancelled, so are its calls. What is not listed
     /// is called by name all the same.
-    #[must_use]
-    pub fn new(house: House, menu: &[String], stop: CancellationToken) -> Self {
+    pub fn new(house: House, menu: &[String], stop: CancellationToken) -> Result<Self, ServeError> {
         let listed = menu.iter().filter_map(|name| house.registry().resolve(name));
         let tools = Arc::new(listed.map(|r| tool(r.spec())).collect());
-        Self { house: Arc::new(house), tools, stop, running: Running::default() }
+        let asker = Asker::new().map_err(ServeError::Begin)?;
+        Ok(Self { house: Arc::new(house), tools, stop, running: Running::default(), asker })
     }
 
     /// What is served.
@@ -104,6 +108,25 @@ impl Server {
                 .cloned()
                 .ok_or_else(|| ErrorData::internal_error("the request has no principal", None)),
         }
+    }
+
+    /// Makes a call, cancelled by the client's notification and with the server. It runs on a task of its own: a client
+    /// that goes away, or a server that ends, does not take the record along.
+    async fn made(&self, call: Call, context: &RequestContext<RoleServer>) -> Result<Done, ErrorData> {
+        let (asked, ours) = (context.ct.clone(), call.cancel.clone());
+        let watch = tokio::spawn(async move {
+            asked.cancelled().await;
+            ours.cancel();
+        });
+        let (house, one) = (Arc::clone(&self.house), self.running.begin());
+        let made = tokio::spawn(async move {
+            let done = house.call(call).await;
+            drop(one);
+            done
+        });
+        let done = made.await.map_err(|_| ErrorData::internal_error("the call was lost", None));
+        watch.abort();
+        done
     }
 
     /// What a model reads first.
@@ -202,31 +225,28 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let cancel = self.stop.child_token();
-        // Cancelled by the client's notification, and with the server.
-        let (asked, ours) = (context.ct.clone(), cancel.clone());
-        let watch = tokio::spawn(async move {
-            asked.cancelled().await;
-            ours.cancel();
-        });
-        let principal = self.principal(&context)?;
+        let caller = self.principal(&context)?;
+        let is_current = is_current(&context);
+        let answer = if is_current { self.asker.answer(&request, &caller)? } else { None };
         let call = Call {
             id: CallId(context.id.to_string()),
             tool: request.name.to_string(),
-            arguments: Value::Object(request.arguments.unwrap_or_default()),
-            principal,
-            cancel,
+            arguments: Value::Object(request.arguments.clone().unwrap_or_default()),
+            principal: caller.clone(),
+            consent: answer.unwrap_or_default(),
+            cancel: self.stop.child_token(),
             progress: progress(&context),
         };
-        // On a task of its own: a client that goes away, or a server that ends, does not take the record along.
-        let (house, one) = (Arc::clone(&self.house), self.running.begin());
-        let made = tokio::spawn(async move {
-            let done = house.call(call).await;
-            drop(one);
-            done
-        });
-        let done = made.await.map_err(|_| ErrorData::internal_error("the call was lost", None))?;
-        watch.abort();
+        let mut done = self.made(call.clone(), &context).await?;
+        if let (Some(question), None, true) = (&done.question, answer, confirm::can_ask(&context)) {
+            if is_current {
+                return Ok(self.asker.asks(question, &request, &caller)?.into());
+            }
+            let consent = confirm::ask(&context, question).await;
+            if consent != Consent::Unasked {
+                done = self.made(Call { consent, ..call }, &context).await?;
+            }
+        }
         if done.unknown_tool {
             let message = done.result.as_ref().err().map(|fault| {
                 std::iter::once(&fault.message)

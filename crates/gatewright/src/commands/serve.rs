@@ -142,8 +142,8 @@ async fn over_http(
 ) -> Result<(), CommandError> {
     let stop = stopped_by_signals()?;
     let listener = bound(address, &options, gate).await?;
-    mcp::http::serve_http(house, menu, listener, options, stop).await;
-    Ok(())
+    let served = mcp::http::serve_http(house, menu, listener, options, stop).await;
+    served.map_err(|e| CommandError::Io(std::io::Error::other(e)))
 }
 
 /// Listens, and says so.

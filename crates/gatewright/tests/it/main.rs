@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests start the program and look at the disk from outside")]
 
 mod cli;
+mod confirm;
 mod disk;
 mod docs;
 mod http;

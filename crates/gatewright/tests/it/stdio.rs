@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Place, exists};
 
 /// A running server, spoken to line by line.
-struct Wire {
+pub(crate) struct Wire {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: mpsc::Receiver<Value>,
@@ -18,7 +18,7 @@ struct Wire {
 }
 
 impl Wire {
-    fn start(place: &Place) -> Self {
+    pub(crate) fn start(place: &Place) -> Self {
         let mut child = place
             .command()
             .arg("serve")
@@ -43,8 +43,13 @@ impl Wire {
 
     /// A server after the handshake of the older era.
     fn initialized(place: &Place) -> Self {
+        Self::initialized_by(place, &json!({}))
+    }
+
+    /// The same, by a client that can do this.
+    pub(crate) fn initialized_by(place: &Place, capabilities: &Value) -> Self {
         let mut wire = Self::start(place);
-        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "0" } });
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": { "name": "t", "version": "0" } });
         let result = wire.request("initialize", params);
         assert_eq!(result["result"]["protocolVersion"], "2025-11-25", "{result}");
         assert_eq!(result["result"]["serverInfo"]["name"], "gatewright");
@@ -54,7 +59,7 @@ impl Wire {
         wire
     }
 
-    fn send(&mut self, line: &str) {
+    pub(crate) fn send(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().unwrap();
         stdin
             .write_all(line.as_bytes())
@@ -63,11 +68,11 @@ impl Wire {
             .unwrap();
     }
 
-    fn receive(&self) -> Value {
+    pub(crate) fn receive(&self) -> Value {
         self.lines.recv_timeout(Duration::from_secs(20)).expect("an answer")
     }
 
-    fn request(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
         self.next += 1;
         let id = self.next;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string());

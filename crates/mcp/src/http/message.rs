@@ -12,6 +12,7 @@ use axum::response::{IntoResponse as _, Response};
 use contract::{CallId, Principal};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use kit::Call;
+use kit::consent::Consent;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -75,6 +76,7 @@ impl Doorkeeper {
             id: CallId(request.id.to_string()),
             tool: call.params.name.into_owned(),
             arguments: Value::Object(call.params.arguments.unwrap_or_default()),
+            consent: Consent::Unasked,
             principal: caller.clone(),
             cancel: CancellationToken::new(),
             progress: Arc::new(|_| {}),
