@@ -26,6 +26,8 @@ cargo xtask soak kill [N]     N rounds of killing a process while it applies pla
 cargo xtask fuzz TARGET [S]   fuzz one of the targets, guided by coverage, for S seconds (default 300); `list` names them
 cargo xtask compare [--check] token builds against Style Dictionary's and Terrazzo's, every difference explained
 cargo xtask bench tokens      token builds against Style Dictionary and Terrazzo, and growth
+cargo xtask bench protocol [N] calls a second, latency, start and memory against rmcp alone and the TypeScript SDK,
+                              medians of N rounds (default 5)
 cargo xtask bench pipeline    what a call costs, the ledger, the jail";
 
 fn main() -> ExitCode {
@@ -47,6 +49,10 @@ fn main() -> ExitCode {
         ["compare"] => compare::run(false),
         ["compare", "--check"] => compare::run(true),
         ["bench", "tokens"] => bench::tokens(),
+        ["bench", "protocol"] => bench::protocol::run(None),
+        ["bench", "protocol", rounds] => {
+            rounds.parse().map_err(|e| format!("{rounds}: {e}")).and_then(|n| bench::protocol::run(Some(n)))
+        }
         ["bench", "pipeline"] => bench::pipeline(),
         _ => Err(USAGE.to_owned()),
     };

@@ -13,6 +13,9 @@ pub(crate) struct Project(&'static str);
 /// Token builders and token sets.
 pub(crate) const TOKENS: Project = Project("tokens");
 
+/// The TypeScript peer of the protocol bench.
+pub(crate) const PROTOCOL: Project = Project("protocol");
+
 impl Project {
     /// Where its packages and scripts are.
     pub(crate) fn dir(self) -> PathBuf {
