@@ -170,7 +170,8 @@ impl Figures {
              redaction, and a record of each call, synced in the background as always for calls that only look. Its \
              limits are off by its own configuration ([limits] enabled = false): they refuse more than 60 calls a minute. \
              {RMCP} and {BARE} do none of this.\nMedians of {} interleaved spells of {MILLIS} ms; {} {}; load, server and \
-             whatever else runs share the same cores.",
+             whatever else runs share the same cores. At c=1 the figure is mostly where the scheduler puts the two \
+             processes: processor time tells more.",
             plan["rounds"], plan["tool"], plan["arguments"]
         );
         for transport in ["stdio", "http"] {

@@ -47,7 +47,8 @@ impl Web {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        let first = web.runtime.block_on(timeout(LONGEST, Connection::open(address, talk)))??;
+        let first =
+            web.runtime.block_on(async { timeout(LONGEST, Connection::open(address, talk)).await })??;
         web.connections.push(first);
         Ok(web)
     }
