@@ -9,6 +9,8 @@
 //! - [`house`]: several named roots behind one front door.
 //! - [`menu`]: what is listed of what is enabled.
 //! - [`pipeline`]: the one way that every call takes, from name to transcript.
+//! - [`prompts`]: work that a person begins by name.
+//! - [`resources`]: what is read by URI.
 //! - [`testing`]: the laws that every family is held to (feature `testing`).
 
 pub mod approvals;
@@ -26,8 +28,10 @@ pub mod menu;
 mod notes;
 pub mod paging;
 pub mod pipeline;
+pub mod prompts;
 pub mod recovery;
 pub mod registry;
+pub mod resources;
 mod running;
 pub mod schema;
 pub mod settings;

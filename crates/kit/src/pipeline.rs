@@ -25,7 +25,7 @@ use crate::call::{Call, Done};
 use crate::consent::{self, Consent, Question};
 use crate::desk::{Services, Setting};
 use crate::kinds::{Answer, List};
-use crate::limits::Limiter;
+use crate::limits::{Limiter, Limits};
 use crate::notes::{MAX_STREAM, Notes};
 use crate::paging;
 use crate::registry::{Registered, Registry};
@@ -154,14 +154,43 @@ impl Engine {
     }
 
     async fn recorded(self: Arc<Self>, call: Call, id: TranscriptId) -> Done {
-        let mut notes = Notes::begin(&call, id, &self.parts.redactor, &self.cleaner());
+        let mut notes = self.notes(&call, id);
         let steps = AssertUnwindSafe(self.steps(&call, &mut notes)).catch_unwind().await;
         let result = steps.unwrap_or_else(|panic| {
             tracing::error!(panic = panic_text(&panic), "a step of the pipeline panicked");
             Err(Fault::internal("the call failed unexpectedly"))
         });
         let result = result.map_err(|fault| self.cleaner().fault(fault));
-        let engine = Arc::clone(&self);
+        self.closed(call, notes, result).await
+    }
+
+    /// What is known of a call before its first step.
+    pub(crate) fn notes(&self, call: &Call, id: TranscriptId) -> Notes {
+        Notes::begin(call, id, &self.parts.redactor, &self.cleaner())
+    }
+
+    /// Counts a call of `name`, or refuses it.
+    pub(crate) fn admit(
+        &self,
+        call: &Call,
+        name: &str,
+        limits: Limits,
+        notes: &mut Notes,
+    ) -> Result<(), Fault> {
+        self.parts.limiter.count(call.principal.key(), name, limits).map_err(|refused| {
+            notes.record = refused.record;
+            refused.fault
+        })
+    }
+
+    /// The end of a call: its record, then its answer.
+    pub(crate) async fn closed(
+        self: &Arc<Self>,
+        call: Call,
+        notes: Notes,
+        result: Result<Reply, Fault>,
+    ) -> Done {
+        let engine = Arc::clone(self);
         let ended = tokio::task::spawn_blocking(move || engine.close(&call, notes, result)).await;
         ended.unwrap_or_else(|_| refused(Fault::internal("the call could not be recorded")))
     }
@@ -172,10 +201,7 @@ impl Engine {
         authorise(&tool, call)?;
         let limits = tool.tool.limits();
         let name = tool.spec().name.as_str().to_owned();
-        self.parts.limiter.count(call.principal.key(), &name, limits).map_err(|refused| {
-            notes.record = refused.record;
-            refused.fault
-        })?;
+        self.admit(call, &name, limits, notes)?;
         self.parts.approvals.check(&tool)?;
         let (arguments, mut wish) = wish::validate(&tool, call, &self.parts.state)?;
         match call.consent {

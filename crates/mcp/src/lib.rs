@@ -11,6 +11,7 @@ mod confirm;
 pub mod conformance;
 pub mod http;
 pub mod line;
+mod reading;
 mod running;
 pub mod server;
 

@@ -10,12 +10,11 @@ use kit::call::Step;
 use kit::consent::Consent;
 use kit::{Call, Done, House, Progress};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation,
-    JsonObject, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
-    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
-    MetaObject, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
-    ToolAnnotations,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
+    CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams,
+    GetPromptResponse, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams, ProgressNotificationParam,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -25,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ServeError;
 use crate::confirm::{self, Asker};
+use crate::reading;
 use crate::running::Running;
 
 /// What a model reads first; the guides of the families whose tools are offered follow it.
@@ -129,6 +129,11 @@ impl Server {
         done
     }
 
+    /// A read, as the pipeline's call.
+    fn reads(&self, context: &RequestContext<RoleServer>) -> Result<Call, ErrorData> {
+        Ok(reading::call(context.id.to_string(), self.principal(context)?, self.stop.child_token()))
+    }
+
     /// What a model reads first.
     fn instructions(&self) -> String {
         let mut text = INSTRUCTIONS.to_owned();
@@ -152,6 +157,26 @@ impl Server {
 /// Whether the request is of the newer era: no sessions, no handshake, and the server asks by answering.
 pub(crate) fn is_current(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| !version.has_initialize())
+}
+
+/// Says for how long a result counts as fresh, and that it is its receiver's alone. Only the newer era knows such words.
+macro_rules! hinted {
+    ($result:expr, $context:expr, $fresh:expr) => {{
+        let mut result = $result;
+        if is_current(&$context) {
+            result.ttl_ms = Some($fresh);
+            result.cache_scope = Some(CacheScope::Private);
+        }
+        result
+    }};
+}
+
+/// A list of one page has no cursor.
+fn whole(request: Option<PaginatedRequestParams>, method: &str) -> Result<(), ErrorData> {
+    match request.and_then(|r| r.cursor) {
+        None => Ok(()),
+        Some(_) => Err(ErrorData::invalid_params(format!("unknown cursor: call {method} without one"), None)),
+    }
 }
 
 /// Sends progress from whatever thread reports it, in order, and never makes the call wait.
@@ -197,7 +222,12 @@ fn result(done: &Done) -> CallToolResult {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_completions()
+            .enable_prompts()
+            .enable_resources()
+            .enable_tools()
+            .build();
         ServerConfig::new(capabilities)
             .with_server_info(
                 Implementation::new("gatewright", env!("CARGO_PKG_VERSION")).with_title("Gatewright"),
@@ -208,12 +238,11 @@ impl ServerHandler for Server {
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        if request.and_then(|r| r.cursor).is_some() {
-            return Err(ErrorData::invalid_params("unknown cursor: call tools/list without one", None));
-        }
-        Ok(ListToolsResult::with_all_items(self.tools.to_vec()))
+        whole(request, "tools/list")?;
+        let tools = ListToolsResult::with_all_items(self.tools.to_vec());
+        Ok(hinted!(tools, context, reading::STEADY))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -263,34 +292,57 @@ impl ServerHandler for Server {
 
     async fn list_prompts(
         &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+        whole(request, "prompts/list")?;
+        Ok(hinted!(reading::prompts(&self.house), context, reading::STEADY))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let call = self.reads(&context)?;
+        Ok(reading::prompt(&self.house, request, call).await?.into())
     }
 
     async fn list_resources(
         &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+        let cursor = request.and_then(|r| r.cursor);
+        let listed = reading::resources(&self.house, &self.principal(&context)?, cursor).await?;
+        Ok(hinted!(listed, context, reading::FLEETING))
     }
 
     async fn list_resource_templates(
         &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+        whole(request, "resources/templates/list")?;
+        Ok(hinted!(reading::templates(), context, reading::STEADY))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let call = self.reads(&context)?;
+        let read = reading::read(&self.house, &request.uri, call).await?;
+        Ok(hinted!(read, context, reading::FLEETING).into())
     }
 
     async fn complete(
         &self,
-        _request: CompleteRequestParams,
-        _context: RequestContext<RoleServer>,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+        reading::complete(&self.house, &request, &self.principal(&context)?).await
     }
 
     async fn on_custom_request(
@@ -299,7 +351,17 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         // A known method whose parameters did not parse arrives here too.
-        let known = ["server/discover", "tools/call", "tools/list"];
+        let known = [
+            "completion/complete",
+            "prompts/get",
+            "prompts/list",
+            "resources/list",
+            "resources/read",
+            "resources/templates/list",
+            "server/discover",
+            "tools/call",
+            "tools/list",
+        ];
         let known_once = ["initialize", "ping"];
         let method = request.method.as_str();
         if known.contains(&method) || (known_once.contains(&method) && !is_current(&context)) {

@@ -9,6 +9,7 @@ mod docs;
 mod http;
 mod oauth;
 mod power;
+mod reading;
 mod remote;
 mod stdio;
 

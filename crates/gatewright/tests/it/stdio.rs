@@ -54,7 +54,8 @@ impl Wire {
         assert_eq!(result["result"]["protocolVersion"], "2025-11-25", "{result}");
         assert_eq!(result["result"]["serverInfo"]["name"], "gatewright");
         assert!(result["result"]["instructions"].as_str().unwrap().len() < 2_048);
-        assert_eq!(result["result"]["capabilities"], json!({ "tools": {} }), "only what is implemented");
+        let capabilities = json!({ "completions": {}, "prompts": {}, "resources": {}, "tools": {} });
+        assert_eq!(result["result"]["capabilities"], capabilities, "only what is implemented");
         wire.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
         wire
     }
@@ -218,7 +219,8 @@ fn m16_m18_malformed_lines_are_answered_and_the_server_goes_on() {
         (&list("[]"), -32602),
         (&list(r#"{"cursor":"made-up"}"#), -32602),
         (r#"{"jsonrpc":"2.0","id":50,"method":"no/such"}"#, -32601),
-        (r#"{"jsonrpc":"2.0","id":50,"method":"prompts/list"}"#, -32601),
+        (r#"{"jsonrpc":"2.0","id":50,"method":"prompts/get"}"#, -32602),
+        (r#"{"jsonrpc":"2.0","id":50,"method":"logging/setLevel","params":{"level":"debug"}}"#, -32601),
     ] {
         wire.send(line);
         let answer = wire.receive();
