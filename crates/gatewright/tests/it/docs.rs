@@ -71,3 +71,28 @@ fn the_roots_of_the_guide_are_understood() {
     let call = ["call", "tokens_build", "--source", "tokens", "--platforms", "css", "--root", "library"];
     assert!(place.fails(&call).1.contains("read-only"));
 }
+
+#[test]
+fn the_team_server_of_the_guide_is_understood() {
+    let page = include_str!("../../../../docs/guide/team.md");
+    let toml = page.split("```toml").nth(1).unwrap().split("```").next().unwrap();
+    let place = Place::new();
+    let dir = place.scratch.path().join("config/gatewright");
+    std::fs::create_dir_all(&dir).unwrap();
+    // The same, with folders that are here.
+    let here = place.scratch.path().join("srv").display().to_string();
+    for name in ["app", "handbook"] {
+        std::fs::create_dir_all(place.scratch.path().join("srv").join(name)).unwrap();
+    }
+    std::fs::write(dir.join("config.toml"), toml.replace("/srv", &here)).unwrap();
+    let remote = super::remote::Remote::with(place.command().args(["serve", "--http", "127.0.0.1:0"]));
+    let metadata = remote.request("GET", "/.well-known/oauth-protected-resource/mcp", &[], "");
+    let metadata: serde_json::Value = serde_json::from_str(&metadata.body).unwrap();
+    assert_eq!(metadata["resource"], "https://tools.example/mcp");
+    assert_eq!(remote.request("POST", "/mcp", &[("host", "tools.example")], "{}").status, 401);
+    remote.finish();
+    for key in ["jwks-uri", "algorithms", "plain-jwt", "audiences", "introspection"] {
+        assert!(page.contains(&format!("| `{key}")), "{key} is explained");
+        assert!(place.ok(&["config", "schema"]).contains(&format!("\"{key}\"")), "{key} is there");
+    }
+}
