@@ -479,7 +479,7 @@ impl Engine {
         let transcript = anchor.is_some().then_some(id);
         let mut metadata = match &result {
             Ok(reply) => reply.envelope.metadata.clone(),
-            Err(_) => shape::metadata(),
+            Err(fault) => shape::failed(fault),
         };
         metadata.duration = duration;
         metadata.transcript = transcript;
@@ -535,5 +535,5 @@ fn ledger_fault(error: &audit::LedgerError) -> Fault {
 }
 
 fn refused(fault: Fault) -> Done {
-    Done { result: Err(fault), metadata: shape::metadata(), anchor: None, unknown_tool: false }
+    Done { metadata: shape::failed(&fault), result: Err(fault), anchor: None, unknown_tool: false }
 }
