@@ -522,7 +522,7 @@ impl Engine {
         let transcript = anchor.is_some().then_some(id);
         let mut metadata = match &result {
             Ok(reply) => reply.envelope.metadata.clone(),
-            Err(_) => shape::metadata(),
+            Err(fault) => shape::failed(fault),
         };
         metadata.duration = duration;
         metadata.transcript = transcript;
@@ -570,6 +570,11 @@ fn ledger_fault(error: &audit::LedgerError) -> Fault {
 }
 
 fn refused(fault: Fault) -> Done {
-    let metadata = shape::metadata();
-    Done { result: Err(fault), metadata, anchor: None, unknown_tool: false, question: None }
+    Done {
+        metadata: shape::failed(&fault),
+        result: Err(fault),
+        anchor: None,
+        unknown_tool: false,
+        question: None,
+    }
 }

@@ -161,6 +161,13 @@ pub fn bounded(text: &str, most: usize) -> String {
     format!("{}… [{} bytes in all]", &text[..end], text.len())
 }
 
+/// Metadata of a call that failed with `fault`.
+#[must_use]
+pub fn failed(fault: &Fault) -> Metadata {
+    let shown = serde_json::json!({ "success": false, "error": fault }).to_string();
+    Metadata { tokens_used: tokens_used(shown.chars().count() as u64), ..metadata() }
+}
+
 /// Metadata before the cost is known.
 #[must_use]
 pub const fn metadata() -> Metadata {

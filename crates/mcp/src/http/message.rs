@@ -13,12 +13,12 @@ use contract::{CallId, Principal};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use kit::Call;
 use kit::consent::Consent;
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ServerJsonRpcMessage};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::caller::Identify;
-use crate::line::{self, Refusal};
+use crate::line;
 
 /// Largest body of a request, in bytes; the same as the longest line on standard input.
 pub(super) const MAX_BODY: usize = line::MAX_LINE;
@@ -54,8 +54,8 @@ pub(super) async fn check(State(door): State<Doorkeeper>, request: Request, next
         Ok(Some(message)) => Some(message),
         // A notification that is not understood is ignored, as on standard input.
         Ok(None) if !body.trim_ascii().is_empty() => None,
-        Ok(None) => return refused(line::empty()),
-        Err(refusal) => return refused(refusal),
+        Ok(None) => return refused(StatusCode::BAD_REQUEST, &line::empty()),
+        Err(refusal) => return refused(StatusCode::BAD_REQUEST, &refusal),
     };
     let challenge = message.and_then(|message| door.challenge(head.extensions.get()?, *message));
     let mut response = next.run(Request::from_parts(head, Body::from(body))).await;
@@ -85,8 +85,9 @@ impl Doorkeeper {
     }
 }
 
-fn refused(refusal: Refusal) -> Response {
-    let Ok(body) = serde_json::to_vec(&*refusal) else { return StatusCode::BAD_REQUEST.into_response() };
+/// A refusal as a message that clients understand.
+pub(super) fn refused(status: StatusCode, message: &ServerJsonRpcMessage) -> Response {
+    let Ok(body) = serde_json::to_vec(message) else { return status.into_response() };
     let kind = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
-    (StatusCode::BAD_REQUEST, kind, body).into_response()
+    (status, kind, body).into_response()
 }

@@ -7,7 +7,7 @@ use contract::{Fault, Kind, Toolset};
 use kit::{Answer, Define, Doc, Read, ReadDesk, doc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::FRONT;
 use crate::rank::{Document, rank};
@@ -43,7 +43,7 @@ pub struct Found {
     /// The group that it is in.
     pub toolset: String,
     /// JSON Schema of its arguments.
-    pub input_schema: Value,
+    pub input_schema: Map<String, Value>,
 }
 
 /// The tool.
@@ -90,7 +90,8 @@ impl Read for ToolsSearch {
                     description: spec.description.clone(),
                     kind: spec.kind,
                     toolset: spec.toolset.clone(),
-                    input_schema: spec.input_schema.clone(),
+                    // Every schema that the registry takes is an object.
+                    input_schema: spec.input_schema.as_object().cloned().unwrap_or_default(),
                 }
             })
             .collect();
