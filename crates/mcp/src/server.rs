@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::line::shown;
 use crate::running::Running;
 
 /// What a model reads first; the guides of the families whose tools are offered follow it.
@@ -286,6 +287,6 @@ impl ServerHandler for Server {
             let message = format!("the parameters of {} do not fit", request.method);
             return Err(ErrorData::invalid_params(message, None));
         }
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, Cow::Owned(request.method), None))
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, Cow::Owned(shown(&request.method)), None))
     }
 }
