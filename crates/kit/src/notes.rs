@@ -57,7 +57,7 @@ impl Notes {
             id,
             started: Instant::now(),
             started_at: ledger::now(),
-            tool: cleaner.text(&shape::bounded(&call.tool, 256)),
+            tool: cleaner.named(&shape::bounded(&call.tool, 256)),
             arguments,
             redactions: redacted.redactions,
             mode: ExecutionMode::DryRun,

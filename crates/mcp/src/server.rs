@@ -24,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ServeError;
 use crate::confirm::{self, Asker};
+use crate::line::shown;
 use crate::reading;
 use crate::running::Running;
 
@@ -368,6 +369,6 @@ impl ServerHandler for Server {
             let message = format!("the parameters of {} do not fit", request.method);
             return Err(ErrorData::invalid_params(message, None));
         }
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, Cow::Owned(request.method), None))
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, Cow::Owned(shown(&request.method)), None))
     }
 }

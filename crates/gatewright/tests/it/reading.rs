@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::remote::{Answer, Remote};
-use super::stdio::Wire;
+use super::wire::Wire;
 use super::{Place, exists};
 
 /// A request of the newer era.

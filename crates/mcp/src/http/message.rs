@@ -18,6 +18,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::caller::Identify;
+use super::sessions::SESSION;
 use crate::line;
 
 /// Largest body of a request, in bytes; the same as the longest line on standard input.
@@ -57,6 +58,12 @@ pub(super) async fn check(State(door): State<Doorkeeper>, request: Request, next
         Ok(None) => return refused(StatusCode::BAD_REQUEST, &line::empty()),
         Err(refusal) => return refused(StatusCode::BAD_REQUEST, &refusal),
     };
+    // Calls of the older revisions are made in sessions only.
+    if let Some(message) = message.as_ref().filter(|_| !head.headers.contains_key(SESSION))
+        && let Some(refusal) = line::without_handshake(message)
+    {
+        return refused(StatusCode::BAD_REQUEST, &refusal);
+    }
     let challenge = message.and_then(|message| door.challenge(head.extensions.get()?, *message));
     let mut response = next.run(Request::from_parts(head, Body::from(body))).await;
     if let Some(challenge) = challenge.and_then(|text| HeaderValue::from_str(&text).ok()) {
