@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use contract::{CallId, Fault, Key, PlanId, Principal, Spec, Status};
 use indicatif::{ProgressBar, ProgressStyle};
-use kit::consent::Consent;
+use kit::consent::{Consent, Question};
 use kit::house::ROOT;
 use kit::{Call, Done, House, Progress};
 use serde_json::{Map, Value, json};
@@ -43,8 +43,14 @@ pub fn run(asked: &Asked, args: &CallArgs) -> CommandResult {
             cancel,
             progress,
         };
-        let done = house.call(call).await;
+        let mut done = house.call(call.clone()).await;
         bar.finish_and_clear();
+        if let Some(question) = done.question.as_ref().filter(|_| !as_json) {
+            let consent = asked_here(question);
+            if consent != Consent::Unasked {
+                done = house.call(Call { consent, ..call }).await;
+            }
+        }
         done
     });
     if as_json {
@@ -57,6 +63,22 @@ pub fn run(asked: &Asked, args: &CallArgs) -> CommandResult {
         Ok(_) => ExitCode::from(1),
         Err(fault) => ExitCode::from(CommandError::Fault(fault.clone()).exit_code()),
     })
+}
+
+/// Asks whoever sits at the terminal. Where nobody does, nobody is asked.
+fn asked_here(question: &Question) -> Consent {
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return Consent::Unasked;
+    }
+    anstream::eprint!("{}[y/N] ", question.text);
+    let mut answer = String::new();
+    match std::io::stdin().read_line(&mut answer) {
+        Ok(read) if read > 0 => match answer.trim() {
+            "y" | "Y" | "yes" => Consent::Given(question.plan),
+            _ => Consent::Refused,
+        },
+        _ => Consent::Unasked,
+    }
 }
 
 fn bar(quiet: bool) -> (Progress, ProgressBar) {
