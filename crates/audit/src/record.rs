@@ -69,6 +69,24 @@ pub struct Transcript {
     pub diff: String,
 }
 
+impl Transcript {
+    /// About how many bytes of text it holds: what sealing it costs grows with them.
+    #[must_use]
+    pub fn text_len(&self) -> usize {
+        let effects: usize = self.effects.iter().chain(&self.artifacts).map(String::len).sum();
+        weight(&self.tool_args) + self.stdout.len() + self.stderr.len() + self.diff.len() + effects
+    }
+}
+
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(map) => map.iter().map(|(key, value)| key.len() + weight(value)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+    }
+}
+
 /// Written and synced before an apply starts. One without a transcript is evidence of a crash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -34,6 +34,7 @@ pub mod settings;
 pub mod shape;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod transcribe;
 pub mod undo;
 mod wish;
 
