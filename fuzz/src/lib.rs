@@ -49,6 +49,14 @@ pub const TARGETS: &[Target] = &[
             br#"{"plan":{"tool":"t","arguments":"0000000000000000000000000000000000000000000000000000000000000000","root":"r","owner":"0000000000000000000000000000000000000000000000000000000000000000","observed":[{"path":"a","seen":"0000000000000000000000000000000000000000000000000000000000000000"}],"effects":[{"effect":"put","path":"a/b","before":{"is":"absent"},"after":{"is":"file","digest":"0000000000000000000000000000000000000000000000000000000000000000","bytes":1,"mode":"0644"}},{"effect":"symlink","path":"l","before":{"is":"directory","listing":"0000000000000000000000000000000000000000000000000000000000000000"},"after":{"is":"symlink","target":"a"}}]},"planned":"2026-01-01T00:00:00Z","expires":"2026-01-02T00:00:00Z","answer":null}"#,
         ],
     },
+    Target {
+        name: "canonical",
+        run: canonical,
+        seeds: &[
+            br#"{"b":1.50,"a":[1e21,-0.0,9007199254740991,1e-7,0.1],"\u20ac":"\u001f\"\\\n\ud83d\ude00","\ufb33":{}}"#,
+            br#"[[[{"":null,"x":[true,false]}]],123456789012345680000,"\u007f"]"#,
+        ],
+    },
     Target { name: "ledger", run: ledger, seeds: &[b"\n", br#"{"seq":0}"#, b"\x00\x40flip", b"\xff\xff\x01"] },
     Target {
         name: "redact",
@@ -113,6 +121,13 @@ pub fn plan(data: &[u8]) {
     for effect in &file.plan.effects {
         let _ = (effect.summary(), effect.reverse(), effect.blobs(), effect.phase());
     }
+}
+
+/// Any JSON that is admitted is written as another implementation writes it.
+pub fn canonical(data: &[u8]) {
+    let Ok(value) = canonical::parse_strict(data) else { return };
+    let written = canonical::of(&value);
+    assert_eq!(written, serde_json_canonicalizer::to_vec(&value).unwrap());
 }
 
 /// Any bytes written over, or behind, a good ledger: verifying says so or finds it intact, and opening does not panic.

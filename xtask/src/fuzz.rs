@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::sh::{Done, step, target, top};
 use crate::tools;
 
-const TARGETS: [&str; 5] = ["tokens", "path", "plan", "ledger", "redact"];
+const TARGETS: [&str; 6] = ["tokens", "path", "plan", "canonical", "ledger", "redact"];
 
 pub(crate) fn run(name: &str, seconds: u32) -> Done {
     if !TARGETS.contains(&name) {

@@ -69,6 +69,24 @@ pub struct Transcript {
     pub diff: String,
 }
 
+impl Transcript {
+    /// About how many bytes of text it holds: what sealing it costs grows with them.
+    #[must_use]
+    pub fn text_len(&self) -> usize {
+        let effects: usize = self.effects.iter().chain(&self.artifacts).map(String::len).sum();
+        weight(&self.tool_args) + self.stdout.len() + self.stderr.len() + self.diff.len() + effects
+    }
+}
+
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(map) => map.iter().map(|(key, value)| key.len() + weight(value)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+    }
+}
+
 /// Written and synced before an apply starts. One without a transcript is evidence of a crash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -180,11 +198,11 @@ pub fn seal(body: &Body, seq: u64, prev_hash: Digest, key: &RatchetKey) -> Resul
     };
     object.insert("seq".into(), seq.into());
     object.insert("prevHash".into(), prev_hash.to_string().into());
-    let mac = key.mac(&canonical::to_vec(&object)?);
+    let mac = key.mac(&canonical::of_object(&object));
     object.insert("mac".into(), mac.to_string().into());
-    let hash = Digest::of(&canonical::to_vec(&object)?);
+    let hash = Digest::of(&canonical::of_object(&object));
     object.insert("integrityHash".into(), hash.to_string().into());
-    Ok(Sealed { line: canonical::to_vec(&object)?, hash })
+    Ok(Sealed { line: canonical::of_object(&object), hash })
 }
 
 /// Why a line is not an intact record.
@@ -216,10 +234,10 @@ pub fn open(line: &[u8]) -> Result<Opened, NotIntact> {
     let entry: Entry = serde_json::from_value(value.clone()).map_err(NotIntact::Shape)?;
     let Value::Object(mut object) = value else { return Err(NotIntact::Hash) };
     object.remove("integrityHash");
-    if Digest::of(&canonical::to_vec(&object).map_err(NotIntact::Shape)?) != entry.integrity_hash {
+    if Digest::of(&canonical::of_object(&object)) != entry.integrity_hash {
         return Err(NotIntact::Hash);
     }
     object.remove("mac");
-    let mac_input = canonical::to_vec(&object).map_err(NotIntact::Shape)?;
+    let mac_input = canonical::of_object(&object);
     Ok(Opened { entry, mac_input })
 }

@@ -38,6 +38,7 @@ pub mod settings;
 pub mod shape;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod transcribe;
 pub mod undo;
 mod wish;
 

@@ -92,7 +92,7 @@ impl Lock {
             return Err(BadLock::Version(lock.version));
         }
         for (name, locked) in &lock.tools {
-            if hash(&locked.definition) != Some(locked.hash) {
+            if hash(&locked.definition) != locked.hash {
                 return Err(BadLock::Hash(name.clone()));
             }
         }
@@ -146,8 +146,8 @@ impl Lock {
     }
 }
 
-fn hash(definition: &Value) -> Option<Digest> {
-    canonical::to_vec(definition).ok().map(|bytes| Digest::of(&bytes))
+fn hash(definition: &Value) -> Digest {
+    Digest::of(&canonical::of(definition))
 }
 
 /// A definition without its name.

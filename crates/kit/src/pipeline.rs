@@ -32,6 +32,7 @@ use crate::registry::{Registered, Registry};
 use crate::running::{blocking, cancelled, invoke, panic_text};
 use crate::settings::Settings;
 use crate::shape::{self, Cleaner};
+use crate::transcribe::{ledger_fault, transcribe};
 use crate::wish::{self, Wish};
 
 /// Most effects that a reply lists one by one.
@@ -161,7 +162,7 @@ impl Engine {
             Err(Fault::internal("the call failed unexpectedly"))
         });
         let result = result.map_err(|fault| self.cleaner().fault(fault));
-        self.closed(call, notes, result).await
+        self.close(&call, notes, result).await
     }
 
     /// What is known of a call before its first step.
@@ -181,18 +182,6 @@ impl Engine {
             notes.record = refused.record;
             refused.fault
         })
-    }
-
-    /// The end of a call: its record, then its answer.
-    pub(crate) async fn closed(
-        self: &Arc<Self>,
-        call: Call,
-        notes: Notes,
-        result: Result<Reply, Fault>,
-    ) -> Done {
-        let engine = Arc::clone(self);
-        let ended = tokio::task::spawn_blocking(move || engine.close(&call, notes, result)).await;
-        ended.unwrap_or_else(|_| refused(Fault::internal("the call could not be recorded")))
     }
 
     /// Everything between a call and its record.
@@ -499,7 +488,12 @@ impl Engine {
     }
 
     /// The one transcript of the call.
-    fn close(&self, call: &Call, notes: Notes, result: Result<Reply, Fault>) -> Done {
+    pub(crate) async fn close(
+        self: &Arc<Self>,
+        call: &Call,
+        notes: Notes,
+        result: Result<Reply, Fault>,
+    ) -> Done {
         let duration = u64::try_from(notes.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let (mode, record, id, unknown_tool) =
             (notes.mode, notes.record, notes.id.clone(), notes.unknown_tool);
@@ -509,14 +503,10 @@ impl Engine {
         let mut result = result;
         let durability = if mode == ExecutionMode::Apply { Durability::Now } else { Durability::Soon };
         let mut anchor = None;
-        let recorded =
-            record.then(|| self.parts.ledger.append(&Body::Transcript(Box::new(transcript)), durability));
-        match recorded {
-            None => {}
-            Some(Ok(at)) => anchor = Some(at),
-            Some(Err(error)) => {
-                tracing::error!(%error, "the ledger cannot be written");
-                result = Err(self.cleaner().fault(ledger_fault(&error)));
+        if record {
+            match transcribe(self, transcript, durability).await {
+                Ok(at) => anchor = Some(at),
+                Err(fault) => result = Err(self.cleaner().fault(fault)),
             }
         }
         let transcript = anchor.is_some().then_some(id);
@@ -562,11 +552,6 @@ fn ask(question: Question, tool: &str, notes: &mut Notes) -> Fault {
     let fault = question.unanswered(tool);
     notes.question = Some(question);
     fault
-}
-
-fn ledger_fault(error: &audit::LedgerError) -> Fault {
-    Fault::new(Code::LedgerUnavailable, error.to_string())
-        .suggest("Free disk space or restore write access to the state folder, then try again.")
 }
 
 fn refused(fault: Fault) -> Done {

@@ -2,7 +2,7 @@
 
 use contract::{Digest, Fault, PlanId, Principal, canonical};
 use exec::StateDir;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::call::Call;
 use crate::house::ROOT;
@@ -56,7 +56,7 @@ pub(crate) fn validate(tool: &Registered, call: &Call, state: &StateDir) -> Resu
         wish.apply = apply.unwrap_or(wish.plan.is_some());
     }
     let asked = tool.tool.list().map(|_| (own.remove("limit"), own.remove("cursor")));
-    wish.arguments = digest(&own)?;
+    wish.arguments = Digest::of(&canonical::of_object(&own));
     if let Some((limit, cursor)) = asked {
         wish.page = page(limit, cursor, name.as_str(), wish.arguments, state, &call.principal)?;
     }
@@ -78,9 +78,4 @@ fn page(
         Some(cursor) => paging::resume(state, cursor, tool, arguments, owner)?,
     };
     Ok(Page { offset, limit })
-}
-
-fn digest(arguments: &Map<String, Value>) -> Result<Digest, Fault> {
-    let bytes = canonical::to_vec(arguments).map_err(|e| Fault::internal(e.to_string()))?;
-    Ok(Digest::of(&bytes))
 }

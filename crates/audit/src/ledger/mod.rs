@@ -17,16 +17,16 @@
 
 mod files;
 mod head;
+mod held;
 mod sync;
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use contract::Digest;
 use ed25519_dalek::SigningKey;
-use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 
 use crate::chain::RatchetKey;
@@ -37,6 +37,7 @@ use crate::record::{self, Body, Recovery, Rekey, Segment};
 pub(crate) use files::read_to_end;
 pub use files::{CHECKPOINTS, HEAD, INITIAL_KEY, KeyFile, SEGMENTS, segment_numbers, segment_path};
 pub use head::Head;
+pub(crate) use held::Held;
 use sync::Syncer;
 
 const SIGNING_KEY: &str = "signing.key";
@@ -177,15 +178,37 @@ impl Ledger {
             if head.segment_len >= ledger.segment_bytes {
                 ledger.begin_segment(state, head)?;
             }
-            ledger.write(state, head, body)?;
-            if durability == Durability::Now {
-                ledger.sync_now(state)?;
-            }
-            if durability == Durability::Now || head.size.is_multiple_of(CHECKPOINT_EVERY) {
-                ledger.checkpoint(head)?;
-            }
-            Ok(Anchor { ledger: head.ledger.clone(), seq: head.size - 1, root: head.frontier.root() })
+            ledger.add(state, head, body, durability)
         })
+    }
+
+    /// Appends one record that is to be synced soon, unless that would make the caller wait: for whoever holds the
+    /// ledger, or for the disk, when there is something to settle or a segment to begin. `None` says so.
+    pub fn try_append(&self, body: &Body) -> Result<Option<Anchor>, LedgerError> {
+        let Some(mut state) = self.state_if_free() else { return Ok(None) };
+        let Some(_held) = Held::exclusive_if_free(&self.lock)? else { return Ok(None) };
+        let mut head = Head::read(&state.head_file)?;
+        if head.segment_len >= self.segment_bytes || !self.is_settled(&state, &head)? {
+            return Ok(None);
+        }
+        self.add(&mut state, &mut head, body, Durability::Soon).map(Some)
+    }
+
+    fn add(
+        &self,
+        state: &mut State,
+        head: &mut Head,
+        body: &Body,
+        durability: Durability,
+    ) -> Result<Anchor, LedgerError> {
+        self.write(state, head, body)?;
+        if durability == Durability::Now {
+            self.sync_now(state)?;
+        }
+        if durability == Durability::Now || head.size.is_multiple_of(CHECKPOINT_EVERY) {
+            self.checkpoint(head)?;
+        }
+        Ok(Anchor { ledger: head.ledger.clone(), seq: head.size - 1, root: head.frontier.root() })
     }
 
     /// The anchor of what is there now; `None` for an empty ledger.
@@ -235,6 +258,14 @@ impl Ledger {
         work(self, &mut state, &mut head)
     }
 
+    fn state_if_free(&self) -> Option<MutexGuard<'_, State>> {
+        match self.state.try_lock() {
+            Ok(state) => Some(state),
+            Err(TryLockError::Poisoned(state)) => Some(state.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
     /// The signing key as it is now: another process may have replaced it.
     fn signing(&self) -> Result<SigningKey, LedgerError> {
         files::read_key(&self.dir, SIGNING_KEY).map(|bytes| SigningKey::from_bytes(&bytes))
@@ -251,6 +282,20 @@ impl Ledger {
         } else {
             std::fs::remove_file(self.dir.join(NEXT_KEY)).map_err(io(NEXT_KEY, "removed"))
         }
+    }
+
+    /// Whether the head says what is there, and the segment that it names is open here.
+    fn is_settled(&self, state: &State, head: &Head) -> Result<bool, LedgerError> {
+        let Some((_, segment)) = state.segment.as_ref().filter(|(open, _)| *open == head.segment) else {
+            return Ok(false);
+        };
+        let found = segment.metadata().map_err(io("segment", "read"))?;
+        Ok(found.len() == head.segment_len && found.nlink() > 0 && !self.is_followed(head))
+    }
+
+    /// Whether there is a segment beyond the one that the head knows.
+    fn is_followed(&self, head: &Head) -> bool {
+        std::fs::symlink_metadata(segment_path(&self.dir, head.segment + 1)).is_ok()
     }
 
     /// Brings the segment file and the head together after whatever another process, or a crash, did.
@@ -288,10 +333,10 @@ impl Ledger {
 
     /// A segment beyond the one that the head knows: begun by a process that stopped before it could say so.
     fn settle_next(&self, state: &mut State, head: &mut Head) -> Result<(), LedgerError> {
-        let path = segment_path(&self.dir, head.segment + 1);
-        if std::fs::symlink_metadata(&path).is_err() {
+        if !self.is_followed(head) {
             return Ok(());
         }
+        let path = segment_path(&self.dir, head.segment + 1);
         let file = files::open_private(&path, "segment")?;
         let bytes = read_to_end(&file, 0)?;
         let mut candidate = Head { segment: head.segment + 1, segment_len: 0, ..head.clone() };
@@ -420,35 +465,6 @@ fn recovery(reason: String, adopted: u64, torn: &[u8]) -> Body {
 #[must_use]
 pub fn now() -> String {
     format!("{:.3}", jiff::Timestamp::now())
-}
-
-/// The advisory lock, released when dropped. It dies with the process that holds it.
-pub(crate) struct Held<'a>(&'a File);
-
-impl<'a> Held<'a> {
-    pub(crate) fn exclusive(file: &'a File) -> Result<Self, LedgerError> {
-        Self::take(file, FlockOperation::LockExclusive)
-    }
-
-    pub(crate) fn shared(file: &'a File) -> Result<Self, LedgerError> {
-        Self::take(file, FlockOperation::LockShared)
-    }
-
-    fn take(file: &'a File, operation: FlockOperation) -> Result<Self, LedgerError> {
-        loop {
-            match rustix::fs::flock(file, operation) {
-                Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(io("lock", "taken")(error.into())),
-                Ok(()) => return Ok(Self(file)),
-            }
-        }
-    }
-}
-
-impl Drop for Held<'_> {
-    fn drop(&mut self) {
-        let _ = rustix::fs::flock(self.0, FlockOperation::Unlock);
-    }
 }
 
 impl Head {

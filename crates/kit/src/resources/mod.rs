@@ -193,7 +193,7 @@ impl Engine {
         let admitted = authorise(&call.principal).and_then(|()| self.admit(&call, READ, LIMITS, &mut notes));
         let outcome = admitted.and(there).map_err(|fault| self.cleaner().fault(fault));
         let reply = outcome.as_ref().map(|_| empty()).map_err(Clone::clone);
-        let done = self.closed(call, notes, reply).await;
+        let done = self.close(&call, notes, reply).await;
         done.result.and(outcome)
     }
 }

@@ -3,9 +3,13 @@
 //! Canonical form alone is not injective: duplicate keys vanish and integers beyond 2⁵³ collide. Whatever is
 //! hashed here is therefore first *admitted*: [`parse_strict`] refuses both.
 
+mod write;
+
 use serde::Serialize;
 use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
+
+pub use write::key_order;
 
 /// Integers beyond this magnitude lose digits in IEEE 754 doubles, which RFC 8785 numbers are.
 pub const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
@@ -24,9 +28,25 @@ pub enum Refusal {
     NotCanonical,
 }
 
-/// The canonical bytes of `value`.
+/// The canonical bytes of `value`. A number that is not finite is `null`, as in every [`Value`].
 pub fn to_vec<T: Serialize>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
-    serde_json_canonicalizer::to_vec(value)
+    serde_json::to_value(value).map(|value| of(&value))
+}
+
+/// The canonical bytes of `value`.
+#[must_use]
+pub fn of(value: &Value) -> Vec<u8> {
+    let mut out = Vec::with_capacity(512);
+    write::write(value, &mut out);
+    out
+}
+
+/// The canonical bytes of the object that `map` is.
+#[must_use]
+pub fn of_object(map: &Map<String, Value>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(512);
+    write::write_object(map, &mut out);
+    out
 }
 
 /// Parses JSON, refusing duplicate keys at any depth, integers beyond ±2⁵³−1 and nesting beyond [`MAX_DEPTH`].
@@ -52,7 +72,7 @@ pub fn is_exact(value: &Value) -> bool {
 /// Parses `bytes` and checks that they are the canonical form of what they say.
 pub fn parse_canonical(bytes: &[u8]) -> Result<Value, Refusal> {
     let value = parse_strict(bytes)?;
-    if to_vec(&value)? == bytes { Ok(value) } else { Err(Refusal::NotCanonical) }
+    if of(&value) == bytes { Ok(value) } else { Err(Refusal::NotCanonical) }
 }
 
 #[derive(Clone, Copy)]
