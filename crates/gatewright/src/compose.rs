@@ -8,10 +8,10 @@ use exec::request::{Egress, Sender};
 use exec::{Root, StateDir};
 use jiff::SignedDuration;
 use kit::desk::Services;
+use kit::engine::Parts;
 use kit::house::Access;
 use kit::limits::Limiter;
 use kit::menu;
-use kit::pipeline::Parts;
 use kit::registry::Registered;
 use kit::{Approvals, Engine, House, Registry};
 

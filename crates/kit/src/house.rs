@@ -7,9 +7,10 @@ use contract::{Kind, Principal};
 use policy::{Right, Scope, scope};
 use serde_json::{Map, Value};
 
+use crate::authorise::lacking;
 use crate::call::{Call, Done};
+use crate::engine::Engine;
 use crate::kinds::Wraps;
-use crate::pipeline::{Engine, lacking};
 use crate::registry::Registry;
 
 /// The argument that names the root of a call. It is offered only where there are several.

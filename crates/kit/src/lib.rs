@@ -8,16 +8,19 @@
 //! - [`consent`]: where policy wants a person to agree.
 //! - [`house`]: several named roots behind one front door.
 //! - [`menu`]: what is listed of what is enabled.
-//! - [`pipeline`]: the one way that every call takes, from name to transcript.
+//! - [`engine`]: what the binary puts together; its `pipeline` is the one way that every call takes, from name to transcript.
 //! - [`prompts`]: work that a person begins by name.
 //! - [`resources`]: what is read by URI.
 //! - [`testing`]: the laws that every family is held to (feature `testing`).
 
+mod answer;
 pub mod approvals;
+mod authorise;
 pub mod call;
 pub mod consent;
 pub mod desk;
 pub mod doc;
+pub mod engine;
 pub mod erased;
 pub mod family;
 pub mod house;
@@ -27,7 +30,7 @@ pub mod lock;
 pub mod menu;
 mod notes;
 pub mod paging;
-pub mod pipeline;
+mod pipeline;
 pub mod prompts;
 pub mod recovery;
 pub mod registry;
@@ -46,9 +49,9 @@ pub use approvals::Approvals;
 pub use call::{Call, Done, Progress};
 pub use desk::{ChangeDesk, ForeignDesk, ReadDesk, RecordDesk, RunDesk};
 pub use doc::Doc;
+pub use engine::Engine;
 pub use family::{Entry, Family};
 pub use house::House;
 pub use kinds::{Answer, Change, Define, Foreign, Read, Record, Run};
-pub use pipeline::Engine;
 pub use registry::Registry;
 pub use settings::{Section, Settings};

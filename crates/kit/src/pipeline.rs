@@ -7,142 +7,34 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use audit::record::ExecutionMode;
-use audit::{Body, Durability, Intent, Ledger, Redactor, ledger};
-use contract::reply::Envelope;
-use contract::{
-    Code, Digest, Effect, Fault, Kind, Plan, PlanId, PlanView, Principal, Reply, Status, TranscriptId,
-    Truncated,
-};
+use audit::{Body, Durability, Intent, ledger};
+use contract::{Code, Digest, Effect, Fault, Kind, Plan, PlanId, Principal, Reply, TranscriptId};
 use exec::draft::Proposal;
-use exec::request::Sender;
-use exec::{Root, StateDir};
 use futures_util::FutureExt as _;
-use policy::{Decision, Facts, Policy, Right, Scope};
+use policy::{Decision, Facts};
 use serde_json::{Map, Value};
 
-use crate::approvals::Approvals;
+use crate::authorise::authorise;
 use crate::call::{Call, Done};
 use crate::consent::{self, Consent, Question};
-use crate::desk::{Services, Setting};
-use crate::kinds::{Answer, List};
-use crate::limits::{Limiter, Limits};
+use crate::desk::Setting;
+use crate::engine::Engine;
+use crate::kinds::Answer;
+use crate::limits::Limits;
 use crate::notes::{MAX_STREAM, Notes};
-use crate::paging;
-use crate::registry::{Registered, Registry};
+use crate::registry::Registered;
 use crate::running::{blocking, cancelled, invoke, panic_text};
-use crate::settings::Settings;
-use crate::shape::{self, Cleaner};
-use crate::transcribe::{ledger_fault, transcribe};
+use crate::shape;
+use crate::transcribe::ledger_fault;
 use crate::wish::{self, Wish};
 
-/// Most effects that a reply lists one by one.
-const MAX_EFFECTS: usize = 50;
-
-/// What the binary puts together.
-pub struct Parts {
-    /// The tools.
-    pub registry: Arc<Registry>,
-    /// The rules.
-    pub policy: Policy,
-    /// The definitions of others that a person approved.
-    pub approvals: Approvals,
-    /// Counts and gates, shared by the engines of one process.
-    pub limiter: Arc<Limiter>,
-    /// Takes secrets out.
-    pub redactor: Redactor,
-    /// The record.
-    pub ledger: Ledger,
-    /// Where tools work; none means `no_root` for those that need one.
-    pub root: Option<Arc<Root>>,
-    /// The other roots of the process, whose places are not shown either.
-    pub other_roots: Vec<Arc<Root>>,
-    /// Where plans are kept.
-    pub state: StateDir,
-    /// The user's sections of the configuration.
-    pub settings: Settings,
-    /// What recording tools need.
-    pub services: Services,
-    /// What sends a plan's request, when connections are allowed.
-    pub sender: Option<Arc<dyn Sender>>,
-    /// What a result may cost, in tokens.
-    pub budget: u64,
-    /// Whether results of our own tools are held to their schemas, too: those of others always are. A server's are; one
-    /// call from the command line would spend more on compiling the schema than on the call.
-    pub check_outputs: bool,
-    /// The numeric id of the user that the process runs under.
-    pub uid: u32,
-}
-
-/// The engine behind every front door.
-pub struct Engine {
-    parts: Parts,
-    places: Vec<(String, String)>,
-}
-
 /// An answer, with the plan that goes with it.
-struct Planned {
-    answer: Answer<Map<String, Value>>,
-    proposal: Option<(PlanId, Proposal)>,
+pub(crate) struct Planned {
+    pub(crate) answer: Answer<Map<String, Value>>,
+    pub(crate) proposal: Option<(PlanId, Proposal)>,
 }
 
 impl Engine {
-    /// An engine of `parts`.
-    #[must_use]
-    pub fn new(parts: Parts) -> Arc<Self> {
-        let mut places = Vec::new();
-        if let Some(root) = &parts.root {
-            places.push((root.path().display().to_string(), "<root>".to_owned()));
-        }
-        for root in &parts.other_roots {
-            places.push((root.path().display().to_string(), format!("<root {}>", root.name())));
-        }
-        places.push((parts.state.path().display().to_string(), "<state>".to_owned()));
-        if let Some(home) =
-            std::env::var_os("HOME").map(|h| h.to_string_lossy().into_owned()).filter(|h| h.len() > 1)
-        {
-            places.push((home, "~".to_owned()));
-        }
-        places.retain(|(place, _)| place.len() > 1);
-        places.sort_by_key(|(place, _)| std::cmp::Reverse(place.len()));
-        Arc::new(Self { parts, places })
-    }
-
-    /// The tools.
-    #[must_use]
-    pub fn registry(&self) -> &Registry {
-        &self.parts.registry
-    }
-
-    /// The numeric id of the user that the process runs under: the local principal.
-    #[must_use]
-    pub const fn uid(&self) -> u32 {
-        self.parts.uid
-    }
-
-    /// The record.
-    #[must_use]
-    pub const fn ledger(&self) -> &Ledger {
-        &self.parts.ledger
-    }
-
-    /// Where tools work.
-    #[must_use]
-    pub const fn root(&self) -> Option<&Arc<Root>> {
-        self.parts.root.as_ref()
-    }
-
-    /// Where plans are kept.
-    #[must_use]
-    pub const fn state(&self) -> &StateDir {
-        &self.parts.state
-    }
-
-    /// What cleans everything that goes out.
-    #[must_use]
-    pub fn cleaner(&self) -> Cleaner<'_> {
-        Cleaner { redactor: &self.parts.redactor, places: &self.places }
-    }
-
     /// Makes a call. It goes on to its transcript even when the caller goes away.
     pub async fn call(self: &Arc<Self>, call: Call) -> Done {
         let engine = Arc::clone(self);
@@ -425,126 +317,6 @@ impl Engine {
             _ => Ok(()),
         }
     }
-
-    fn reply(
-        &self,
-        tool: &Registered,
-        call: &Call,
-        planned: Planned,
-        wish: &Wish,
-        notes: &mut Notes,
-    ) -> Result<Reply, Fault> {
-        let cleaner = self.cleaner();
-        let mut answer = planned.answer;
-        let mut truncated = answer.truncated.take();
-        let (plan, status) = match planned.proposal {
-            None => (None, Status::Completed),
-            Some((id, proposal)) => {
-                let mut effects = notes.effects.clone();
-                if effects.len() > MAX_EFFECTS {
-                    let more = effects.len() - MAX_EFFECTS;
-                    effects.truncate(MAX_EFFECTS);
-                    effects.push(format!("… and {more} more"));
-                    truncated.get_or_insert(Truncated {
-                        shown: MAX_EFFECTS as u64,
-                        total: (MAX_EFFECTS + more) as u64,
-                        next: format!("gatewright plan show {id}"),
-                    });
-                }
-                let done = wish.apply || proposal.plan.is_empty();
-                let status = if done { Status::Completed } else { Status::Proposed };
-                (Some(PlanView { id, effects, diff: notes.diff.clone() }), status)
-            }
-        };
-        let mut output = match cleaner.value(&Value::Object(answer.output)) {
-            Value::Object(map) => map,
-            _ => Map::new(),
-        };
-        if let Some(list) = listed(tool, answer.list, &output) {
-            answer.results = Some(list.total);
-            let room = shape::room(&answer.message, &output, &list.field, self.parts.budget);
-            let (state, name) = (&self.parts.state, tool.spec().name.as_str());
-            let cut = paging::cut(&mut output, &list, wish.page, room, |offset| {
-                paging::keep(state, name, wish.arguments, offset, &call.principal)
-            })?;
-            truncated = cut.or(truncated);
-        }
-        let mut metadata = shape::metadata();
-        metadata.results_count = answer.results;
-        let envelope = Envelope {
-            success: answer.success,
-            status,
-            message: cleaner.text(&answer.message),
-            plan,
-            truncated,
-            metadata,
-        };
-        let reply = shape::reply(envelope, output, self.parts.budget)?;
-        if self.parts.check_outputs || tool.spec().kind == Kind::Foreign {
-            let value = reply.to_value().map_err(|e| Fault::internal(e.to_string()))?;
-            tool.check_output(&value, reply.envelope.status == Status::Completed)?;
-        }
-        Ok(reply)
-    }
-
-    /// The one transcript of the call.
-    pub(crate) async fn close(
-        self: &Arc<Self>,
-        call: &Call,
-        notes: Notes,
-        result: Result<Reply, Fault>,
-    ) -> Done {
-        let duration = u64::try_from(notes.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (mode, record, id, unknown_tool) =
-            (notes.mode, notes.record, notes.id.clone(), notes.unknown_tool);
-        let question = notes.question.clone();
-        let root = self.parts.root.as_ref().map(|r| r.name());
-        let transcript = notes.into_transcript(call, root, &result);
-        let mut result = result;
-        let durability = if mode == ExecutionMode::Apply { Durability::Now } else { Durability::Soon };
-        let mut anchor = None;
-        if record {
-            match transcribe(self, transcript, durability).await {
-                Ok(at) => anchor = Some(at),
-                Err(fault) => result = Err(self.cleaner().fault(fault)),
-            }
-        }
-        let transcript = anchor.is_some().then_some(id);
-        let mut metadata = match &result {
-            Ok(reply) => reply.envelope.metadata.clone(),
-            Err(fault) => shape::failed(fault),
-        };
-        metadata.duration = duration;
-        metadata.transcript = transcript;
-        if let Ok(reply) = &mut result {
-            reply.envelope.metadata = metadata.clone();
-        }
-        Done { result, metadata, anchor, unknown_tool, question }
-    }
-}
-
-/// The local user may call everything that is switched on. A token must grant what the call needs.
-fn authorise(tool: &Registered, call: &Call) -> Result<(), Fault> {
-    let Some(scope) = lacking(tool, call) else { return Ok(()) };
-    Err(Fault::new(Code::Forbidden, format!("{}: the token lacks the scope {scope}", tool.spec().name))
-        .suggest(format!("Ask for a token with the scope {scope}, then call again.")))
-}
-
-/// The scope that `call` needs and its principal was not granted.
-pub(crate) fn lacking(tool: &Registered, call: &Call) -> Option<Scope> {
-    let Principal::Token { scopes, .. } = &call.principal else { return None };
-    let spec = tool.spec();
-    let right = Right::needed(spec.kind, wish::performs(tool, &call.arguments));
-    Some(Scope::new(&spec.toolset, right)).filter(|scope| !scope.is_granted(scopes))
-}
-
-/// The list that pages and gives way: what the tool said, or all that its list's field holds.
-fn listed(tool: &Registered, said: Option<List>, output: &Map<String, Value>) -> Option<List> {
-    let field = tool.tool.list()?;
-    said.or_else(|| {
-        let entries = output.get(field)?.as_array()?;
-        Some(List { field: field.to_owned(), total: entries.len() as u64, offset: 0 })
-    })
 }
 
 /// Leaves `question` for whoever can ask it; the fault is for whoever cannot.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use audit::{Anchor, Body, Durability, LedgerError, Transcript};
 use contract::{Code, Fault};
 
-use crate::pipeline::Engine;
+use crate::engine::Engine;
 use crate::running::blocking;
 
 /// The most text that is sealed on the protocol's own thread: some tenths of a millisecond.

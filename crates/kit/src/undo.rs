@@ -9,7 +9,7 @@ use contract::{CallId, Effect, Fault, Principal, TranscriptId};
 use exec::apply;
 use exec::state::Durable;
 
-use crate::pipeline::Engine;
+use crate::engine::Engine;
 
 /// What an undo would do, or did.
 #[derive(Debug, Clone)]

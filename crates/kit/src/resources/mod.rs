@@ -14,9 +14,9 @@ use policy::{Right, Scope, scope};
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
+use crate::engine::Engine;
 use crate::house::House;
 use crate::limits::Limits;
-use crate::pipeline::Engine;
 use crate::shape;
 
 /// What a read is called in the record.

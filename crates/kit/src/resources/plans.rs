@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use contract::{Effect, Fault, Principal};
 
 use super::{Resource, Template};
-use crate::pipeline::Engine;
+use crate::engine::Engine;
 
 /// Most bytes of a difference.
 const MAX_DIFF: usize = 64 * 1024;

@@ -6,7 +6,7 @@ use audit::{Body, Entry, LedgerError, Transcript, recent};
 use contract::{Code, Fault, Principal, TranscriptId};
 
 use super::{READ, Resource, Template};
-use crate::pipeline::Engine;
+use crate::engine::Engine;
 
 /// How many records are looked at for a list: enough for a day's work of a team, and soon done.
 const LOOKED_AT: usize = 5_000;

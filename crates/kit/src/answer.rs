@@ -1,0 +1,131 @@
+//! The end of a call: its reply, shaped to its budget, and its one transcript.
+
+use std::sync::Arc;
+
+use audit::Durability;
+use audit::record::ExecutionMode;
+use contract::reply::Envelope;
+use contract::{Fault, Kind, PlanView, Reply, Status, Truncated};
+use serde_json::{Map, Value};
+
+use crate::call::{Call, Done};
+use crate::engine::Engine;
+use crate::kinds::List;
+use crate::notes::Notes;
+use crate::paging;
+use crate::pipeline::Planned;
+use crate::registry::Registered;
+use crate::shape;
+use crate::transcribe::transcribe;
+use crate::wish::Wish;
+
+/// Most effects that a reply lists one by one.
+const MAX_EFFECTS: usize = 50;
+
+impl Engine {
+    /// What the caller gets of what was planned or done.
+    pub(crate) fn reply(
+        &self,
+        tool: &Registered,
+        call: &Call,
+        planned: Planned,
+        wish: &Wish,
+        notes: &mut Notes,
+    ) -> Result<Reply, Fault> {
+        let cleaner = self.cleaner();
+        let mut answer = planned.answer;
+        let mut truncated = answer.truncated.take();
+        let (plan, status) = match planned.proposal {
+            None => (None, Status::Completed),
+            Some((id, proposal)) => {
+                let mut effects = notes.effects.clone();
+                if effects.len() > MAX_EFFECTS {
+                    let more = effects.len() - MAX_EFFECTS;
+                    effects.truncate(MAX_EFFECTS);
+                    effects.push(format!("… and {more} more"));
+                    truncated.get_or_insert(Truncated {
+                        shown: MAX_EFFECTS as u64,
+                        total: (MAX_EFFECTS + more) as u64,
+                        next: format!("gatewright plan show {id}"),
+                    });
+                }
+                let done = wish.apply || proposal.plan.is_empty();
+                let status = if done { Status::Completed } else { Status::Proposed };
+                (Some(PlanView { id, effects, diff: notes.diff.clone() }), status)
+            }
+        };
+        let mut output = match cleaner.value(&Value::Object(answer.output)) {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        };
+        if let Some(list) = listed(tool, answer.list, &output) {
+            answer.results = Some(list.total);
+            let room = shape::room(&answer.message, &output, &list.field, self.parts.budget);
+            let (state, name) = (&self.parts.state, tool.spec().name.as_str());
+            let cut = paging::cut(&mut output, &list, wish.page, room, |offset| {
+                paging::keep(state, name, wish.arguments, offset, &call.principal)
+            })?;
+            truncated = cut.or(truncated);
+        }
+        let mut metadata = shape::metadata();
+        metadata.results_count = answer.results;
+        let envelope = Envelope {
+            success: answer.success,
+            status,
+            message: cleaner.text(&answer.message),
+            plan,
+            truncated,
+            metadata,
+        };
+        let reply = shape::reply(envelope, output, self.parts.budget)?;
+        if self.parts.check_outputs || tool.spec().kind == Kind::Foreign {
+            let value = reply.to_value().map_err(|e| Fault::internal(e.to_string()))?;
+            tool.check_output(&value, reply.envelope.status == Status::Completed)?;
+        }
+        Ok(reply)
+    }
+
+    /// The one transcript of the call.
+    pub(crate) async fn close(
+        self: &Arc<Self>,
+        call: &Call,
+        notes: Notes,
+        result: Result<Reply, Fault>,
+    ) -> Done {
+        let duration = u64::try_from(notes.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let (mode, record, id, unknown_tool) =
+            (notes.mode, notes.record, notes.id.clone(), notes.unknown_tool);
+        let question = notes.question.clone();
+        let root = self.parts.root.as_ref().map(|r| r.name());
+        let transcript = notes.into_transcript(call, root, &result);
+        let mut result = result;
+        let durability = if mode == ExecutionMode::Apply { Durability::Now } else { Durability::Soon };
+        let mut anchor = None;
+        if record {
+            match transcribe(self, transcript, durability).await {
+                Ok(at) => anchor = Some(at),
+                Err(fault) => result = Err(self.cleaner().fault(fault)),
+            }
+        }
+        let transcript = anchor.is_some().then_some(id);
+        let mut metadata = match &result {
+            Ok(reply) => reply.envelope.metadata.clone(),
+            Err(fault) => shape::failed(fault),
+        };
+        metadata.duration = duration;
+        metadata.transcript = transcript;
+        if let Ok(reply) = &mut result {
+            reply.envelope.metadata = metadata.clone();
+        }
+        Done { result, metadata, anchor, unknown_tool, question }
+    }
+}
+
+/// The list that pages and gives way: what the tool said, or all that its list's field holds.
+fn listed(tool: &Registered, said: Option<List>, output: &Map<String, Value>) -> Option<List> {
+    let field = tool.tool.list()?;
+    said.or_else(|| {
+        let entries = output.get(field)?.as_array()?;
+        Some(List { field: field.to_owned(), total: entries.len() as u64, offset: 0 })
+    })
+}

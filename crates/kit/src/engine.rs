@@ -1,0 +1,116 @@
+//! The engine: what the binary puts together, and what everyone may ask of it. What it does with a call is in
+//! [`crate::pipeline`].
+
+use std::sync::Arc;
+
+use audit::{Ledger, Redactor};
+use exec::request::Sender;
+use exec::{Root, StateDir};
+use policy::Policy;
+
+use crate::approvals::Approvals;
+use crate::desk::Services;
+use crate::limits::Limiter;
+use crate::registry::Registry;
+use crate::settings::Settings;
+use crate::shape::Cleaner;
+
+/// What the binary puts together.
+pub struct Parts {
+    /// The tools.
+    pub registry: Arc<Registry>,
+    /// The rules.
+    pub policy: Policy,
+    /// The definitions of others that a person approved.
+    pub approvals: Approvals,
+    /// Counts and gates, shared by the engines of one process.
+    pub limiter: Arc<Limiter>,
+    /// Takes secrets out.
+    pub redactor: Redactor,
+    /// The record.
+    pub ledger: Ledger,
+    /// Where tools work; none means `no_root` for those that need one.
+    pub root: Option<Arc<Root>>,
+    /// The other roots of the process, whose places are not shown either.
+    pub other_roots: Vec<Arc<Root>>,
+    /// Where plans are kept.
+    pub state: StateDir,
+    /// The user's sections of the configuration.
+    pub settings: Settings,
+    /// What recording tools need.
+    pub services: Services,
+    /// What sends a plan's request, when connections are allowed.
+    pub sender: Option<Arc<dyn Sender>>,
+    /// What a result may cost, in tokens.
+    pub budget: u64,
+    /// Whether results of our own tools are held to their schemas, too: those of others always are. A server's are; one
+    /// call from the command line would spend more on compiling the schema than on the call.
+    pub check_outputs: bool,
+    /// The numeric id of the user that the process runs under.
+    pub uid: u32,
+}
+
+/// The engine behind every front door.
+pub struct Engine {
+    pub(crate) parts: Parts,
+    places: Vec<(String, String)>,
+}
+
+impl Engine {
+    /// An engine of `parts`.
+    #[must_use]
+    pub fn new(parts: Parts) -> Arc<Self> {
+        let mut places = Vec::new();
+        if let Some(root) = &parts.root {
+            places.push((root.path().display().to_string(), "<root>".to_owned()));
+        }
+        for root in &parts.other_roots {
+            places.push((root.path().display().to_string(), format!("<root {}>", root.name())));
+        }
+        places.push((parts.state.path().display().to_string(), "<state>".to_owned()));
+        if let Some(home) =
+            std::env::var_os("HOME").map(|h| h.to_string_lossy().into_owned()).filter(|h| h.len() > 1)
+        {
+            places.push((home, "~".to_owned()));
+        }
+        places.retain(|(place, _)| place.len() > 1);
+        places.sort_by_key(|(place, _)| std::cmp::Reverse(place.len()));
+        Arc::new(Self { parts, places })
+    }
+
+    /// The tools.
+    #[must_use]
+    pub fn registry(&self) -> &Registry {
+        &self.parts.registry
+    }
+
+    /// The numeric id of the user that the process runs under: the local principal.
+    #[must_use]
+    pub const fn uid(&self) -> u32 {
+        self.parts.uid
+    }
+
+    /// The record.
+    #[must_use]
+    pub const fn ledger(&self) -> &Ledger {
+        &self.parts.ledger
+    }
+
+    /// Where tools work.
+    #[must_use]
+    pub const fn root(&self) -> Option<&Arc<Root>> {
+        self.parts.root.as_ref()
+    }
+
+    /// Where plans are kept.
+    #[must_use]
+    pub const fn state(&self) -> &StateDir {
+        &self.parts.state
+    }
+
+    /// What cleans everything that goes out.
+    #[must_use]
+    pub fn cleaner(&self) -> Cleaner<'_> {
+        Cleaner { redactor: &self.parts.redactor, places: &self.places }
+    }
+}
