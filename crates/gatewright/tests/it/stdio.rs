@@ -1,7 +1,7 @@
 //! The protocol on the raw wire.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Place, exists};
 
 /// A running server, spoken to line by line.
-struct Wire {
+pub(crate) struct Wire {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: mpsc::Receiver<Value>,
@@ -19,14 +19,13 @@ struct Wire {
 
 impl Wire {
     fn start(place: &Place) -> Self {
-        let mut child = place
-            .command()
-            .arg("serve")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        Self::with(place.command().arg("serve"))
+    }
+
+    /// As `command` says.
+    fn with(command: &mut Command) -> Self {
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let stdout = child.stdout.take().unwrap();
         let (sender, lines) = mpsc::channel();
         std::thread::spawn(move || {
@@ -43,7 +42,12 @@ impl Wire {
 
     /// A server after the handshake of the older era.
     fn initialized(place: &Place) -> Self {
-        let mut wire = Self::start(place);
+        Self::greeted(place.command().arg("serve"))
+    }
+
+    /// The same, as `command` says.
+    pub(crate) fn greeted(command: &mut Command) -> Self {
+        let mut wire = Self::with(command);
         let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "0" } });
         let result = wire.request("initialize", params);
         assert_eq!(result["result"]["protocolVersion"], "2025-11-25", "{result}");
@@ -79,13 +83,13 @@ impl Wire {
         }
     }
 
-    fn call(&mut self, arguments: Value) -> Value {
+    pub(crate) fn call(&mut self, arguments: Value) -> Value {
         self.request("tools/call", json!({ "name": "tokens_build", "arguments": arguments }))["result"]
             .clone()
     }
 
     /// Closes the input and waits for a clean end.
-    fn finish(mut self) {
+    pub(crate) fn finish(mut self) {
         drop(self.stdin.take());
         let status = self.child.wait().unwrap();
         assert!(status.success(), "{status}");
@@ -256,7 +260,7 @@ fn a_signal_ends_the_server_cleanly() {
     let mut wire = Wire::initialized(&place);
     wire.call(json!({ "source": "tokens", "platforms": ["css"] }));
     let pid = wire.child.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
     assert!(wire.child.wait().unwrap().success());
     assert!(place.ok(&["audit", "verify"]).starts_with("unanchored"));
 }
