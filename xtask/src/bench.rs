@@ -1,5 +1,7 @@
 //! Benchmarks: ratios against named peers in one run, medians of interleaved rounds.
 
+pub(crate) mod protocol;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
@@ -17,14 +19,19 @@ const ROUNDS: usize = 5;
 /// One program over one input: median wall seconds and largest peak memory in MiB; `None` when it failed.
 type Figure = Option<(f64, f64)>;
 
-fn build() -> Done<PathBuf> {
-    for args in [
-        &["build", "--profile", "dist", "-p", "gatewright"][..],
-        &["build", "--profile", "dist", "-p", "design-tokens", "--example", "build"],
-    ] {
-        step("cargo", Command::new("cargo").args(args).current_dir(top()), args)?;
-    }
+/// Builds gatewright as it is shipped.
+fn gatewright() -> Done<PathBuf> {
+    let args = ["build", "--profile", "dist", "-p", "gatewright"];
+    step("cargo", Command::new("cargo").args(args).current_dir(top()), &args)?;
     Ok(target().join("dist/gatewright"))
+}
+
+/// Builds gatewright, and the library alone as a program.
+fn build() -> Done<PathBuf> {
+    let exe = gatewright()?;
+    let args = ["build", "--profile", "dist", "-p", "design-tokens", "--example", "build"];
+    step("cargo", Command::new("cargo").args(args).current_dir(top()), &args)?;
+    Ok(exe)
 }
 
 pub(crate) fn tokens() -> Done {

@@ -34,7 +34,9 @@ pub(crate) fn run(check: bool) -> Done {
     let tools = json(&["tools", "--output", "json"])?;
     let schema = json(&["config", "schema"])?;
     let pretty = |v: &Value| serde_json::to_string_pretty(v).map(|t| t + "\n").map_err(|e| e.to_string());
+    let release = format!("crates/gatewright/releases/{}.lock", env!("CARGO_PKG_VERSION"));
     let files = [
+        (release.as_str(), definitions()?),
         ("docs/reference/tools.md", tools_page(&tools)?),
         ("docs/reference/cli.md", cli_page()?),
         ("docs/reference/gatewright.schema.json", pretty(&schema)?),
@@ -56,6 +58,15 @@ pub(crate) fn run(check: bool) -> Done {
     } else {
         Err(format!("✗ stale: {}; run cargo xtask gen", stale.join(", ")))
     }
+}
+
+/// The definitions of the version that is being made, as its own approvals have them.
+fn definitions() -> Done<String> {
+    let root = target().join("gen-definitions");
+    let _ = std::fs::remove_dir_all(&root);
+    std::fs::create_dir_all(&root).map_err(|e| e.to_string())?;
+    gatewright(&["--root", &root.display().to_string(), "approvals", "accept", "--all"])?;
+    std::fs::read_to_string(root.join("gatewright.lock")).map_err(|e| e.to_string())
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "pages have one type")]

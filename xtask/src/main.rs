@@ -29,6 +29,8 @@ cargo xtask fuzz TARGET [S]   fuzz one of the targets, guided by coverage, for S
 cargo xtask compare [--check] token builds against Style Dictionary's and Terrazzo's, every difference explained
 cargo xtask conformance       the protocol's conformance suite, both revisions, against its fixtures on our HTTP stack
 cargo xtask bench tokens      token builds against Style Dictionary and Terrazzo, and growth
+cargo xtask bench protocol [N] calls a second, latency, start and memory against rmcp alone and the TypeScript SDK,
+                              medians of N rounds (default 5)
 cargo xtask bench pipeline    what a call costs, the ledger, the jail";
 
 fn main() -> ExitCode {
@@ -51,6 +53,10 @@ fn main() -> ExitCode {
         ["compare", "--check"] => compare::run(true),
         ["conformance"] => conformance::run(),
         ["bench", "tokens"] => bench::tokens(),
+        ["bench", "protocol"] => bench::protocol::run(None),
+        ["bench", "protocol", rounds] => {
+            rounds.parse().map_err(|e| format!("{rounds}: {e}")).and_then(|n| bench::protocol::run(Some(n)))
+        }
         ["bench", "pipeline"] => bench::pipeline(),
         _ => Err(USAGE.to_owned()),
     };

@@ -19,6 +19,9 @@ pub(crate) const CLIENTS: Project = Project("clients");
 /// The protocol's conformance suite, and the Node that it needs.
 pub(crate) const CONFORMANCE: Project = Project("conformance");
 
+/// The TypeScript peer of the protocol bench.
+pub(crate) const PROTOCOL: Project = Project("protocol");
+
 impl Project {
     /// Where its packages and scripts are.
     pub(crate) fn dir(self) -> PathBuf {

@@ -37,6 +37,18 @@ pub fn parse_strict(bytes: &[u8]) -> Result<Value, Refusal> {
     Ok(value)
 }
 
+/// Whether every integer in `value` is one that [`parse_strict`] would admit: others look like their neighbours once they
+/// are canonical.
+#[must_use]
+pub fn is_exact(value: &Value) -> bool {
+    match value {
+        Value::Number(n) => n.is_f64() || n.as_i64().is_some_and(|i| i.unsigned_abs() <= MAX_SAFE_INTEGER),
+        Value::Array(items) => items.iter().all(is_exact),
+        Value::Object(map) => map.values().all(is_exact),
+        _ => true,
+    }
+}
+
 /// Parses `bytes` and checks that they are the canonical form of what they say.
 pub fn parse_canonical(bytes: &[u8]) -> Result<Value, Refusal> {
     let value = parse_strict(bytes)?;
@@ -121,7 +133,8 @@ impl<'de> Visitor<'de> for Strict {
         while let Some(key) = access.next_key::<String>()? {
             let value = access.next_value_seed(inner)?;
             if map.contains_key(&key) {
-                return Err(de::Error::custom(format_args!("duplicate key {key:?}")));
+                let shown: String = key.chars().take(64).collect();
+                return Err(de::Error::custom(format_args!("duplicate key {shown:?}")));
             }
             map.insert(key, value);
         }

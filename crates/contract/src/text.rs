@@ -54,6 +54,28 @@ pub fn spelled_out(text: &str) -> String {
     out
 }
 
+/// As [`spelled_out`], on one line: for names and other short texts that stand in a row of a list.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    spelled_out(text).replace('\n', "␊").replace('\t', "␉")
+}
+
+/// `json`, a text that is JSON, with every hidden character in it escaped: the same value, safe to show.
+#[must_use]
+pub fn escaped_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c != '\n' && (c.is_control() || is_deceptive(c)) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 /// `2 records`, and `1 record`.
 #[must_use]
 pub fn counted(count: impl TryInto<u64>, one: &str) -> String {
@@ -76,6 +98,21 @@ mod tests {
     #[test]
     fn what_is_hidden_is_written_out_for_a_reviewer() {
         assert_eq!(spelled_out("a\u{202e}b\r\n\tc\u{1b}"), "a<U+202E>b␍\n\tc<U+001B>");
+    }
+
+    #[test]
+    fn m10_json_for_people_has_hidden_characters_escaped_and_is_the_same_value() {
+        let value = serde_json::json!({ "a\u{9b}\u{202e}": ["\u{1b}]0;x\u{7}", "\u{e0041}\u{200b}\u{7f}", "é 漢 👍"] });
+        for text in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
+            let escaped = escaped_json(&text);
+            assert!(escaped.chars().all(|c| c == '\n' || !c.is_control() && !is_deceptive(c)), "{escaped}");
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), value);
+        }
+    }
+
+    #[test]
+    fn m10_a_name_in_a_list_stays_on_its_line() {
+        assert_eq!(one_line("a\n\u{200b}b\t\u{1b}"), "a␊<U+200B>b␉<U+001B>");
     }
 
     #[test]

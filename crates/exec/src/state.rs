@@ -199,6 +199,19 @@ impl StateDir {
         Ok(file)
     }
 
+    /// The plans that `principal` could apply, the newest first, at most `most`.
+    #[must_use]
+    pub fn plans(&self, principal: &Principal, most: usize) -> Vec<(PlanId, PlanFile)> {
+        let listed = std::fs::read_dir(self.dir.join("plans")).into_iter().flatten().flatten();
+        let ids = listed
+            .filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".json")?.parse::<PlanId>().ok());
+        let mut own: Vec<(PlanId, PlanFile)> =
+            ids.filter_map(|id| self.plan(&id, principal).ok().map(|file| (id, file))).collect();
+        own.sort_by(|a, b| b.1.planned.cmp(&a.1.planned));
+        own.truncate(most);
+        own
+    }
+
     /// The plan that `name` means: its id, or the beginning of one.
     pub fn plan_named(&self, name: &str) -> Result<PlanId, Fault> {
         let listed = std::fs::read_dir(self.dir.join("plans")).into_iter().flatten().flatten();

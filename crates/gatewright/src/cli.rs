@@ -252,8 +252,11 @@ pub enum ApprovalsCommand {
         #[arg(long, value_enum, default_value_t)]
         output: Format,
     },
-    /// Say field by field how the definitions differ from gatewright.lock.
+    /// Say field by field how the definitions differ from gatewright.lock, or from an earlier release's.
     Diff {
+        /// Compare with this release instead: what an upgrade from it has changed.
+        #[arg(long, value_name = "VERSION")]
+        since: Option<String>,
         /// How to print.
         #[arg(long, value_enum, default_value_t)]
         output: Format,

@@ -13,6 +13,7 @@ mod compose;
 mod config;
 mod families;
 mod oauth;
+mod releases;
 mod roots;
 
 use std::process::ExitCode;

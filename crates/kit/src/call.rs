@@ -7,6 +7,8 @@ use contract::{CallId, Fault, Metadata, Principal, Reply};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::consent::{Consent, Question};
+
 /// Told how far a call has come. Cheap; called from any thread.
 pub type Progress = Arc<dyn Fn(Step) + Send + Sync>;
 
@@ -32,6 +34,8 @@ pub struct Call {
     pub arguments: Value,
     /// Who calls.
     pub principal: Principal,
+    /// What the caller's user said, where it was asked.
+    pub consent: Consent,
     /// Cancels it.
     pub cancel: CancellationToken,
     /// Hears how far it has come.
@@ -55,6 +59,8 @@ pub struct Done {
     pub anchor: Option<Anchor>,
     /// Whether the name is that of no tool: a protocol error, not a tool's.
     pub unknown_tool: bool,
+    /// What the caller's user may be asked, where the call was refused for want of consent.
+    pub question: Option<Question>,
 }
 
 impl Done {

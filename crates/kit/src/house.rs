@@ -114,7 +114,7 @@ impl House {
     }
 
     /// The engine that makes the calls of `principal` that name no root.
-    fn usual(&self, principal: &Principal) -> &Arc<Engine> {
+    pub(crate) fn usual(&self, principal: &Principal) -> &Arc<Engine> {
         let outside = self.guarded.as_ref().map_or(&self.first, |guarded| &guarded.outside);
         self.open_to(principal).next().unwrap_or(outside)
     }

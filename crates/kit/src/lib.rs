@@ -5,13 +5,17 @@
 //! - [`family`] and [`registry`]: static slices of tools, and everything a server offers.
 //! - [`approvals`]: consent to definitions that arrive from elsewhere.
 //! - [`lock`]: the file of definitions that a team has looked at.
+//! - [`consent`]: where policy wants a person to agree.
 //! - [`house`]: several named roots behind one front door.
 //! - [`menu`]: what is listed of what is enabled.
 //! - [`pipeline`]: the one way that every call takes, from name to transcript.
+//! - [`prompts`]: work that a person begins by name.
+//! - [`resources`]: what is read by URI.
 //! - [`testing`]: the laws that every family is held to (feature `testing`).
 
 pub mod approvals;
 pub mod call;
+pub mod consent;
 pub mod desk;
 pub mod doc;
 pub mod erased;
@@ -24,8 +28,10 @@ pub mod menu;
 mod notes;
 pub mod paging;
 pub mod pipeline;
+pub mod prompts;
 pub mod recovery;
 pub mod registry;
+pub mod resources;
 mod running;
 pub mod schema;
 pub mod settings;

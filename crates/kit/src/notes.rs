@@ -8,6 +8,7 @@ use contract::{Digest, Fault, PlanId, Reply, TranscriptId, canonical};
 use serde_json::Value;
 
 use crate::call::Call;
+use crate::consent::Question;
 use crate::shape::{self, Cleaner};
 
 /// Most bytes of arguments that a transcript keeps; larger ones are named by digest.
@@ -32,10 +33,12 @@ pub(crate) struct Notes {
     pub(crate) diff: String,
     pub(crate) artifacts: Vec<String>,
     pub(crate) unknown_tool: bool,
+    /// What the caller's user could be asked.
+    pub(crate) question: Option<Question>,
     /// Whether the call is recorded: all are, but for repeated refusals of a limit.
     pub(crate) record: bool,
     started_at: String,
-    arguments: Value,
+    pub(crate) arguments: Value,
     redactions: Vec<String>,
 }
 
@@ -54,7 +57,7 @@ impl Notes {
             id,
             started: Instant::now(),
             started_at: ledger::now(),
-            tool: cleaner.text(&shape::bounded(&call.tool, 256)),
+            tool: cleaner.named(&shape::bounded(&call.tool, 256)),
             arguments,
             redactions: redacted.redactions,
             mode: ExecutionMode::DryRun,
@@ -65,6 +68,7 @@ impl Notes {
             diff: String::new(),
             artifacts: Vec::new(),
             unknown_tool: false,
+            question: None,
             record: true,
         }
     }

@@ -22,9 +22,10 @@ use serde_json::{Map, Value};
 
 use crate::approvals::Approvals;
 use crate::call::{Call, Done};
+use crate::consent::{self, Consent, Question};
 use crate::desk::{Services, Setting};
 use crate::kinds::{Answer, List};
-use crate::limits::Limiter;
+use crate::limits::{Limiter, Limits};
 use crate::notes::{MAX_STREAM, Notes};
 use crate::paging;
 use crate::registry::{Registered, Registry};
@@ -153,14 +154,43 @@ impl Engine {
     }
 
     async fn recorded(self: Arc<Self>, call: Call, id: TranscriptId) -> Done {
-        let mut notes = Notes::begin(&call, id, &self.parts.redactor, &self.cleaner());
+        let mut notes = self.notes(&call, id);
         let steps = AssertUnwindSafe(self.steps(&call, &mut notes)).catch_unwind().await;
         let result = steps.unwrap_or_else(|panic| {
             tracing::error!(panic = panic_text(&panic), "a step of the pipeline panicked");
             Err(Fault::internal("the call failed unexpectedly"))
         });
         let result = result.map_err(|fault| self.cleaner().fault(fault));
-        let engine = Arc::clone(&self);
+        self.closed(call, notes, result).await
+    }
+
+    /// What is known of a call before its first step.
+    pub(crate) fn notes(&self, call: &Call, id: TranscriptId) -> Notes {
+        Notes::begin(call, id, &self.parts.redactor, &self.cleaner())
+    }
+
+    /// Counts a call of `name`, or refuses it.
+    pub(crate) fn admit(
+        &self,
+        call: &Call,
+        name: &str,
+        limits: Limits,
+        notes: &mut Notes,
+    ) -> Result<(), Fault> {
+        self.parts.limiter.count(call.principal.key(), name, limits).map_err(|refused| {
+            notes.record = refused.record;
+            refused.fault
+        })
+    }
+
+    /// The end of a call: its record, then its answer.
+    pub(crate) async fn closed(
+        self: &Arc<Self>,
+        call: Call,
+        notes: Notes,
+        result: Result<Reply, Fault>,
+    ) -> Done {
+        let engine = Arc::clone(self);
         let ended = tokio::task::spawn_blocking(move || engine.close(&call, notes, result)).await;
         ended.unwrap_or_else(|_| refused(Fault::internal("the call could not be recorded")))
     }
@@ -171,17 +201,23 @@ impl Engine {
         authorise(&tool, call)?;
         let limits = tool.tool.limits();
         let name = tool.spec().name.as_str().to_owned();
-        self.parts.limiter.count(call.principal.key(), &name, limits).map_err(|refused| {
-            notes.record = refused.record;
-            refused.fault
-        })?;
+        self.admit(call, &name, limits, notes)?;
         self.parts.approvals.check(&tool)?;
-        let (arguments, wish) = wish::validate(&tool, call, &self.parts.state)?;
+        let (arguments, mut wish) = wish::validate(&tool, call, &self.parts.state)?;
+        match call.consent {
+            Consent::Unasked => {}
+            Consent::Refused => return Err(consent::refused(&name)),
+            Consent::Given(plan) => {
+                // Exactly what was shown is agreed to, whatever the arguments say about it.
+                wish.apply |= plan.is_some();
+                wish.plan = plan.or(wish.plan);
+            }
+        }
         let performs = wish.apply || tool.spec().kind.always_performs();
         notes.mode = if performs { ExecutionMode::Apply } else { ExecutionMode::DryRun };
-        let decision = self.decide(&tool, &wish, performs, notes)?;
+        let decision = self.decide(&tool, call, &wish, performs, notes)?;
         if decision == Decision::Confirm && tool.spec().kind.always_performs() {
-            return Err(unrehearsed(&name));
+            return Err(ask(Question::about_call(&name, &notes.arguments), &name, notes));
         }
         let _place = tokio::select! {
             place = self.parts.limiter.enter(&name, limits) => place,
@@ -203,7 +239,8 @@ impl Engine {
         let planned = self.note_plan(planned, notes).await?;
         let applies = wish.apply && planned.proposal.as_ref().is_some_and(|(_, p)| !p.plan.is_empty());
         if applies && decision == Decision::Confirm {
-            return Err(confirmation(&name, &planned));
+            let plan = planned.proposal.as_ref().map(|(id, _)| *id);
+            return Err(ask(Question::about_plan(&name, plan, &notes.effects), &name, notes));
         }
         let effects = planned.proposal.as_ref().filter(|_| applies).map(|(id, p)| (*id, p.plan.clone()));
         // The reply is put together first: one that cannot be given must not follow an apply.
@@ -237,6 +274,7 @@ impl Engine {
     fn decide(
         &self,
         tool: &Registered,
+        call: &Call,
         wish: &Wish,
         performs: bool,
         notes: &mut Notes,
@@ -247,7 +285,11 @@ impl Engine {
             toolset: &spec.toolset,
             kind: spec.kind,
             apply: performs,
-            reviewed: wish.plan.is_some(),
+            consent: match (call.consent, wish.plan) {
+                (Consent::Given(_), _) => Some("the user agreed"),
+                (_, Some(_)) => Some("reviewed plan"),
+                _ => None,
+            },
         };
         let decided = self.parts.policy.decide(&facts);
         let word = match decided.decision {
@@ -461,6 +503,7 @@ impl Engine {
         let duration = u64::try_from(notes.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let (mode, record, id, unknown_tool) =
             (notes.mode, notes.record, notes.id.clone(), notes.unknown_tool);
+        let question = notes.question.clone();
         let root = self.parts.root.as_ref().map(|r| r.name());
         let transcript = notes.into_transcript(call, root, &result);
         let mut result = result;
@@ -486,7 +529,7 @@ impl Engine {
         if let Ok(reply) = &mut result {
             reply.envelope.metadata = metadata.clone();
         }
-        Done { result, metadata, anchor, unknown_tool }
+        Done { result, metadata, anchor, unknown_tool, question }
     }
 }
 
@@ -514,19 +557,11 @@ fn listed(tool: &Registered, said: Option<List>, output: &Map<String, Value>) ->
     })
 }
 
-fn confirmation(tool: &str, planned: &Planned) -> Fault {
-    let id = planned.proposal.as_ref().map(|(id, _)| id.to_string()).unwrap_or_default();
-    Fault::new(
-        Code::ConfirmationRequired,
-        format!("{tool}: policy wants the plan reviewed before it is applied"),
-    )
-    .suggest(format!("Show the user the plan, then call again with \"apply\": true, \"plan\": \"{id}\"."))
-}
-
-fn unrehearsed(tool: &str) -> Fault {
-    let message = format!("{tool}: policy wants a person's consent, and nothing can rehearse this tool");
-    Fault::new(Code::ConfirmationRequired, message)
-        .suggest("Ask the user; a person can allow the tool in their own configuration.")
+/// Leaves `question` for whoever can ask it; the fault is for whoever cannot.
+fn ask(question: Question, tool: &str, notes: &mut Notes) -> Fault {
+    let fault = question.unanswered(tool);
+    notes.question = Some(question);
+    fault
 }
 
 fn ledger_fault(error: &audit::LedgerError) -> Fault {
@@ -535,5 +570,11 @@ fn ledger_fault(error: &audit::LedgerError) -> Fault {
 }
 
 fn refused(fault: Fault) -> Done {
-    Done { metadata: shape::failed(&fault), result: Err(fault), anchor: None, unknown_tool: false }
+    Done {
+        metadata: shape::failed(&fault),
+        result: Err(fault),
+        anchor: None,
+        unknown_tool: false,
+        question: None,
+    }
 }

@@ -3,7 +3,7 @@
 
 use audit::Redactor;
 use contract::reply::Envelope;
-use contract::text::{spelled_out, visible};
+use contract::text::{one_line, spelled_out, visible};
 use contract::{Fault, Metadata, Reply, Truncated, tokens_used};
 use serde_json::{Map, Value};
 
@@ -12,6 +12,9 @@ pub const BUDGET: u64 = 4_000;
 
 /// What no result may cost, in tokens.
 pub const HARD_CAP: u64 = 20_000;
+
+/// Most bytes of a fault's message.
+const MAX_MESSAGE: usize = 16 * 1024;
 
 /// How many characters `tokens` are.
 #[must_use]
@@ -38,6 +41,12 @@ impl Cleaner<'_> {
     #[must_use]
     pub fn reviewed(&self, text: &str) -> String {
         spelled_out(&self.without_secrets(text))
+    }
+
+    /// A name that somebody gave, as it may leave: what is hidden in it is written out, so that it passes for no other.
+    #[must_use]
+    pub fn named(&self, name: &str) -> String {
+        one_line(&self.without_secrets(name))
     }
 
     fn without_secrets(&self, text: &str) -> String {
@@ -70,7 +79,8 @@ impl Cleaner<'_> {
     /// A fault as it may leave.
     #[must_use]
     pub fn fault(&self, mut fault: Fault) -> Fault {
-        fault.message = self.text(&fault.message);
+        // An error is a result, too: what it repeats of the arguments is no way around the budget.
+        fault.message = bounded(&self.text(&fault.message), MAX_MESSAGE);
         fault.suggestions.iter_mut().for_each(|s| *s = self.text(s));
         fault.affected_files.iter_mut().for_each(|s| *s = self.text(s));
         fault

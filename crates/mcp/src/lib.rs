@@ -6,10 +6,12 @@
 //! - [`server`]: rmcp's handler over the engine, in both protocol eras.
 //! - [`serve_stdio`]: standard input and output, until the input ends.
 
+mod confirm;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod http;
 pub mod line;
+mod reading;
 mod running;
 pub mod server;
 
@@ -51,7 +53,7 @@ pub async fn serve(
 ) -> Result<(), ServeError> {
     // The calls end with the server, whatever ended it; each gets its record before this returns.
     let calls = stop.child_token();
-    let server = Server::new(house, menu, calls.clone());
+    let server = Server::new(house, menu, calls.clone())?;
     let transport = LineTransport::new(input, output);
     let ended = served(server.clone(), transport, stop).await;
     calls.cancel();

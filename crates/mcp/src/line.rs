@@ -2,12 +2,15 @@
 //!
 //! Lines are checked before rmcp sees them: what is not JSON, has a key twice, is a batch, or has parameters of the wrong
 //! shape is answered here with the error that JSON-RPC 2.0 names. Until a lifecycle is chosen,
-//! anything but a request is dropped: rmcp would end the process.
+//! anything but a request is dropped: rmcp would end the process. An id that waits for its answer cannot be used again:
+//! rmcp would answer one of the two.
 
+use std::collections::BTreeSet;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use contract::canonical;
+use contract::{canonical, text};
+use kit::shape;
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorData, GetMeta as _, JsonRpcMessage, ProtocolVersion, RequestId,
@@ -23,6 +26,9 @@ use tokio::task::JoinHandle;
 /// Longest line, in bytes.
 pub const MAX_LINE: usize = 16 * 1024 * 1024;
 
+/// How long the end of a server waits for what was said to be taken away: whoever does not read does not hold it.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
 type Written = oneshot::Sender<io::Result<()>>;
 
 /// The transport. One task reads, one writes; neither is ever cut off in the middle of a line.
@@ -31,7 +37,20 @@ pub struct LineTransport {
     outgoing: Option<mpsc::UnboundedSender<(Vec<u8>, Written)>>,
     writer: Option<JoinHandle<()>>,
     reader: JoinHandle<()>,
-    chosen: Arc<Mutex<bool>>,
+    lifecycle: Lifecycle,
+    /// The ids of the requests that wait for their answers. One that is cancelled gets none, and stays.
+    waiting: BTreeSet<String>,
+}
+
+/// Which era the client speaks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lifecycle {
+    /// It has not said.
+    Open,
+    /// The older: it began with `initialize`.
+    Session,
+    /// The newer: every request stands for itself.
+    Stateless,
 }
 
 impl LineTransport {
@@ -45,24 +64,75 @@ impl LineTransport {
         let writer = tokio::spawn(write(output, queue));
         let answers = outgoing.clone().downgrade();
         let reader = tokio::spawn(read(input, deliver, answers));
-        let chosen = Arc::new(Mutex::new(false));
-        Self { incoming, outgoing: Some(outgoing), writer: Some(writer), reader, chosen }
+        Self {
+            incoming,
+            outgoing: Some(outgoing),
+            writer: Some(writer),
+            reader,
+            lifecycle: Lifecycle::Open,
+            waiting: BTreeSet::new(),
+        }
     }
 
-    fn is_chosen(&self) -> bool {
-        *self.chosen.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What of `message` rmcp is to see.
+    fn admit(&mut self, message: ClientJsonRpcMessage) -> Option<ClientJsonRpcMessage> {
+        let JsonRpcMessage::Request(request) = &message else {
+            if self.lifecycle == Lifecycle::Open {
+                tracing::debug!("a message before the lifecycle was dropped");
+                return None;
+            }
+            return Some(message);
+        };
+        let id = key(&request.id);
+        let begins = matches!(request.request, ClientRequest::InitializeRequest(_));
+        let refusal = if self.waiting.contains(&id) {
+            // Without the id: with it, the first of the two would be taken to be answered.
+            let twice = format!("the id {} waits for its answer: use another", shown(&id));
+            Some(refuse(ErrorData::invalid_request(twice, None), None))
+        } else if begins && self.lifecycle != Lifecycle::Open {
+            let again = ErrorData::invalid_request("the lifecycle was chosen by an earlier request", None);
+            Some(refuse(again, Some(request.id.clone())))
+        } else if self.lifecycle == Lifecycle::Session {
+            None
+        } else {
+            without_handshake(&message)
+        };
+        if let Some(refusal) = refusal {
+            self.answer(&refusal);
+            return None;
+        }
+        if self.lifecycle == Lifecycle::Open {
+            self.lifecycle = chosen(&request.request);
+        }
+        self.waiting.insert(id);
+        Some(message)
+    }
+
+    /// Answers in rmcp's place.
+    fn answer(&self, refusal: &ServerJsonRpcMessage) {
+        if let (Some(outgoing), Ok(mut line)) = (&self.outgoing, serde_json::to_vec(refusal)) {
+            line.push(b'\n');
+            // Nobody waits for it to be written.
+            let _ = outgoing.send((line, oneshot::channel().0));
+        }
     }
 }
 
-/// Whether `request` chooses the lifecycle, by rmcp's own rule.
-fn chooses(request: &ClientRequest) -> bool {
+/// An id as JSON: a number is no string.
+fn key(id: &RequestId) -> String {
+    serde_json::to_string(id).unwrap_or_default()
+}
+
+/// The lifecycle that `request` chooses, by rmcp's own rule.
+fn chosen(request: &ClientRequest) -> Lifecycle {
     match request {
-        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
-        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => Lifecycle::Open,
+        ClientRequest::InitializeRequest(_) => Lifecycle::Session,
         other => {
             let meta = other.get_meta();
-            meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
-                && meta.protocol_version().is_some_and(|v| ProtocolVersion::KNOWN_VERSIONS.contains(&v))
+            let whole = meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty();
+            let known = meta.protocol_version().is_some_and(|v| ProtocolVersion::KNOWN_VERSIONS.contains(&v));
+            if whole && known { Lifecycle::Stateless } else { Lifecycle::Open }
         }
     }
 }
@@ -75,6 +145,15 @@ impl Transport<RoleServer> for LineTransport {
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let outgoing = self.outgoing.clone();
+        match &item {
+            JsonRpcMessage::Response(response) => drop(self.waiting.remove(&key(&response.id))),
+            JsonRpcMessage::Error(error) => {
+                if let Some(id) = &error.id {
+                    self.waiting.remove(&key(id));
+                }
+            }
+            _ => {}
+        }
         async move {
             let mut line = serde_json::to_vec(&item)?;
             line.push(b'\n');
@@ -89,15 +168,8 @@ impl Transport<RoleServer> for LineTransport {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             let message = self.incoming.recv().await?;
-            if self.is_chosen() {
+            if let Some(message) = self.admit(message) {
                 return Some(message);
-            }
-            match &message {
-                JsonRpcMessage::Request(request) => {
-                    *self.chosen.lock().unwrap_or_else(PoisonError::into_inner) = chooses(&request.request);
-                    return Some(message);
-                }
-                _ => tracing::debug!("a message before the lifecycle was dropped"),
             }
         }
     }
@@ -105,8 +177,10 @@ impl Transport<RoleServer> for LineTransport {
     async fn close(&mut self) -> Result<(), Self::Error> {
         self.reader.abort();
         self.outgoing = None;
-        if let Some(writer) = self.writer.take() {
-            let _ = writer.await;
+        if let Some(mut writer) = self.writer.take()
+            && tokio::time::timeout(LAST_WORDS, &mut writer).await.is_err()
+        {
+            writer.abort();
         }
         Ok(())
     }
@@ -188,20 +262,48 @@ async fn next_line<R: AsyncRead + Unpin>(
 /// The error that answers what is no message.
 pub(crate) type Refusal = Box<ServerJsonRpcMessage>;
 
+fn refuse(error: ErrorData, id: Option<RequestId>) -> Refusal {
+    Box::new(ServerJsonRpcMessage::error(error, id))
+}
+
 fn too_long() -> Refusal {
-    let message = format!("a message of more than {MAX_LINE} bytes");
-    Box::new(ServerJsonRpcMessage::error(ErrorData::invalid_request(message, None), None))
+    refuse(ErrorData::invalid_request(format!("a message of more than {MAX_LINE} bytes"), None), None)
 }
 
 /// Nothing where a message should be.
 pub(crate) fn empty() -> Refusal {
-    let error = ErrorData::invalid_request("a message is one object", None);
-    Box::new(ServerJsonRpcMessage::error(error, None))
+    refuse(ErrorData::invalid_request("a message is one object", None), None)
 }
 
-/// The message in `line`; `None` for an empty line or a notification that cannot be understood.
+/// What a client said, as an error may repeat it: short, and nothing hidden in it.
+pub(crate) fn shown(text: &str) -> String {
+    const LONGEST: usize = 80;
+    text::one_line(&shape::bounded(text, LONGEST))
+}
+
+/// Refuses a request outside of a session that names a revision whose calls need one: naming an older revision is no way
+/// around its handshake.
+pub(crate) fn without_handshake(message: &ClientJsonRpcMessage) -> Option<Refusal> {
+    let JsonRpcMessage::Request(request) = message else { return None };
+    let needs_none = matches!(
+        request.request,
+        ClientRequest::InitializeRequest(_)
+            | ClientRequest::PingRequest(_)
+            | ClientRequest::DiscoverRequest(_)
+    );
+    let named = request.request.get_meta().protocol_version().filter(|_| !needs_none)?;
+    let (older, stateless): (Vec<_>, Vec<_>) =
+        ProtocolVersion::KNOWN_VERSIONS.iter().cloned().partition(ProtocolVersion::has_initialize);
+    if !older.contains(&named) {
+        return None;
+    }
+    let mut error = ErrorData::unsupported_protocol_version(named.clone(), &stateless);
+    error.message = format!("{named} begins with `initialize`: no call is made without it").into();
+    Some(refuse(error, Some(request.id.clone())))
+}
+
+/// The message in `line`; `None` for an empty line, and for a notification or an answer that cannot be understood.
 pub(crate) fn check(line: &[u8]) -> Result<Option<Box<ClientJsonRpcMessage>>, Refusal> {
-    let refuse = |error: ErrorData, id: Option<RequestId>| Box::new(ServerJsonRpcMessage::error(error, id));
     if line.trim_ascii().is_empty() {
         return Ok(None);
     }
@@ -217,6 +319,12 @@ pub(crate) fn check(line: &[u8]) -> Result<Option<Box<ClientJsonRpcMessage>>, Re
             None,
         ));
     };
+    let asks = object.get("method").is_some_and(Value::is_string);
+    let answers = object.contains_key("result") || object.contains_key("error");
+    if answers && !object.contains_key("method") {
+        // Nothing was asked that it could answer, and an answer is never answered.
+        return Ok(serde_json::from_value(value).ok());
+    }
     let id = object.get("id").and_then(|id| serde_json::from_value::<RequestId>(id.clone()).ok());
     if object.contains_key("id") && id.is_none() {
         return Err(refuse(ErrorData::invalid_request("an id is a string or an integer", None), None));
@@ -232,9 +340,14 @@ pub(crate) fn check(line: &[u8]) -> Result<Option<Box<ClientJsonRpcMessage>>, Re
     if cursor.is_some_and(|c| !c.is_string() && !c.is_null()) {
         return Err(refuse(ErrorData::invalid_params("cursor is a string", None), id));
     }
+    let is_request = asks && !answers && object.get("jsonrpc").is_some_and(|v| v == "2.0");
     match serde_json::from_value::<ClientJsonRpcMessage>(value) {
         Ok(message) => Ok(Some(Box::new(message))),
-        Err(_) if id.is_none() => Ok(None),
+        // All else is as it should be.
+        Err(_) if is_request && id.is_some() => {
+            Err(refuse(ErrorData::invalid_params("the parameters do not fit", None), id))
+        }
+        Err(_) if asks && id.is_none() => Ok(None),
         Err(_) => Err(refuse(ErrorData::invalid_request("not a JSON-RPC 2.0 message", None), id)),
     }
 }

@@ -7,14 +7,14 @@ use std::time::Duration;
 use axum::http::request::Parts;
 use contract::{CallId, Principal, Spec};
 use kit::call::Step;
+use kit::consent::Consent;
 use kit::{Call, Done, House, Progress};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation,
-    JsonObject, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
-    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
-    MetaObject, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities, ServerConfig, Tool,
-    ToolAnnotations,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
+    CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams,
+    GetPromptResponse, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams, ProgressNotificationParam,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -22,6 +22,10 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::ServeError;
+use crate::confirm::{self, Asker};
+use crate::line::shown;
+use crate::reading;
 use crate::running::Running;
 
 /// What a model reads first; the guides of the families whose tools are offered follow it.
@@ -42,6 +46,7 @@ pub struct Server {
     tools: Arc<Vec<Tool>>,
     stop: CancellationToken,
     running: Running,
+    asker: Asker,
 }
 
 fn object(value: &Value) -> Arc<JsonObject> {
@@ -69,11 +74,11 @@ fn tool(spec: &Spec) -> Tool {
 impl Server {
     /// A server over `house` that lists `menu`, by name; when `stop` is cancelled, so are its calls. What is not listed
     /// is called by name all the same.
-    #[must_use]
-    pub fn new(house: House, menu: &[String], stop: CancellationToken) -> Self {
+    pub fn new(house: House, menu: &[String], stop: CancellationToken) -> Result<Self, ServeError> {
         let listed = menu.iter().filter_map(|name| house.registry().resolve(name));
         let tools = Arc::new(listed.map(|r| tool(r.spec())).collect());
-        Self { house: Arc::new(house), tools, stop, running: Running::default() }
+        let asker = Asker::new().map_err(ServeError::Begin)?;
+        Ok(Self { house: Arc::new(house), tools, stop, running: Running::default(), asker })
     }
 
     /// What is served.
@@ -106,6 +111,30 @@ impl Server {
         }
     }
 
+    /// Makes a call, cancelled by the client's notification and with the server. It runs on a task of its own: a client
+    /// that goes away, or a server that ends, does not take the record along.
+    async fn made(&self, call: Call, context: &RequestContext<RoleServer>) -> Result<Done, ErrorData> {
+        let (asked, ours) = (context.ct.clone(), call.cancel.clone());
+        let watch = tokio::spawn(async move {
+            asked.cancelled().await;
+            ours.cancel();
+        });
+        let (house, one) = (Arc::clone(&self.house), self.running.begin());
+        let made = tokio::spawn(async move {
+            let done = house.call(call).await;
+            drop(one);
+            done
+        });
+        let done = made.await.map_err(|_| ErrorData::internal_error("the call was lost", None));
+        watch.abort();
+        done
+    }
+
+    /// A read, as the pipeline's call.
+    fn reads(&self, context: &RequestContext<RoleServer>) -> Result<Call, ErrorData> {
+        Ok(reading::call(context.id.to_string(), self.principal(context)?, self.stop.child_token()))
+    }
+
     /// What a model reads first.
     fn instructions(&self) -> String {
         let mut text = INSTRUCTIONS.to_owned();
@@ -129,6 +158,26 @@ impl Server {
 /// Whether the request is of the newer era: no sessions, no handshake, and the server asks by answering.
 pub(crate) fn is_current(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| !version.has_initialize())
+}
+
+/// Says for how long a result counts as fresh, and that it is its receiver's alone. Only the newer era knows such words.
+macro_rules! hinted {
+    ($result:expr, $context:expr, $fresh:expr) => {{
+        let mut result = $result;
+        if is_current(&$context) {
+            result.ttl_ms = Some($fresh);
+            result.cache_scope = Some(CacheScope::Private);
+        }
+        result
+    }};
+}
+
+/// A list of one page has no cursor.
+fn whole(request: Option<PaginatedRequestParams>, method: &str) -> Result<(), ErrorData> {
+    match request.and_then(|r| r.cursor) {
+        None => Ok(()),
+        Some(_) => Err(ErrorData::invalid_params(format!("unknown cursor: call {method} without one"), None)),
+    }
 }
 
 /// Sends progress from whatever thread reports it, in order, and never makes the call wait.
@@ -174,7 +223,12 @@ fn result(done: &Done) -> CallToolResult {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_completions()
+            .enable_prompts()
+            .enable_resources()
+            .enable_tools()
+            .build();
         ServerConfig::new(capabilities)
             .with_server_info(
                 Implementation::new("gatewright", env!("CARGO_PKG_VERSION")).with_title("Gatewright"),
@@ -185,12 +239,11 @@ impl ServerHandler for Server {
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        if request.and_then(|r| r.cursor).is_some() {
-            return Err(ErrorData::invalid_params("unknown cursor: call tools/list without one", None));
-        }
-        Ok(ListToolsResult::with_all_items(self.tools.to_vec()))
+        whole(request, "tools/list")?;
+        let tools = ListToolsResult::with_all_items(self.tools.to_vec());
+        Ok(hinted!(tools, context, reading::STEADY))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -202,31 +255,28 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let cancel = self.stop.child_token();
-        // Cancelled by the client's notification, and with the server.
-        let (asked, ours) = (context.ct.clone(), cancel.clone());
-        let watch = tokio::spawn(async move {
-            asked.cancelled().await;
-            ours.cancel();
-        });
-        let principal = self.principal(&context)?;
+        let caller = self.principal(&context)?;
+        let is_current = is_current(&context);
+        let answer = if is_current { self.asker.answer(&request, &caller)? } else { None };
         let call = Call {
             id: CallId(context.id.to_string()),
             tool: request.name.to_string(),
-            arguments: Value::Object(request.arguments.unwrap_or_default()),
-            principal,
-            cancel,
+            arguments: Value::Object(request.arguments.clone().unwrap_or_default()),
+            principal: caller.clone(),
+            consent: answer.unwrap_or_default(),
+            cancel: self.stop.child_token(),
             progress: progress(&context),
         };
-        // On a task of its own: a client that goes away, or a server that ends, does not take the record along.
-        let (house, one) = (Arc::clone(&self.house), self.running.begin());
-        let made = tokio::spawn(async move {
-            let done = house.call(call).await;
-            drop(one);
-            done
-        });
-        let done = made.await.map_err(|_| ErrorData::internal_error("the call was lost", None))?;
-        watch.abort();
+        let mut done = self.made(call.clone(), &context).await?;
+        if let (Some(question), None, true) = (&done.question, answer, confirm::can_ask(&context)) {
+            if is_current {
+                return Ok(self.asker.asks(question, &request, &caller)?.into());
+            }
+            let consent = confirm::ask(&context, question).await;
+            if consent != Consent::Unasked {
+                done = self.made(Call { consent, ..call }, &context).await?;
+            }
+        }
         if done.unknown_tool {
             let message = done.result.as_ref().err().map(|fault| {
                 std::iter::once(&fault.message)
@@ -243,34 +293,57 @@ impl ServerHandler for Server {
 
     async fn list_prompts(
         &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+        whole(request, "prompts/list")?;
+        Ok(hinted!(reading::prompts(&self.house), context, reading::STEADY))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let call = self.reads(&context)?;
+        Ok(reading::prompt(&self.house, request, call).await?.into())
     }
 
     async fn list_resources(
         &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+        let cursor = request.and_then(|r| r.cursor);
+        let listed = reading::resources(&self.house, &self.principal(&context)?, cursor).await?;
+        Ok(hinted!(listed, context, reading::FLEETING))
     }
 
     async fn list_resource_templates(
         &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+        whole(request, "resources/templates/list")?;
+        Ok(hinted!(reading::templates(), context, reading::STEADY))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let call = self.reads(&context)?;
+        let read = reading::read(&self.house, &request.uri, call).await?;
+        Ok(hinted!(read, context, reading::FLEETING).into())
     }
 
     async fn complete(
         &self,
-        _request: CompleteRequestParams,
-        _context: RequestContext<RoleServer>,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+        reading::complete(&self.house, &request, &self.principal(&context)?).await
     }
 
     async fn on_custom_request(
@@ -279,13 +352,23 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         // A known method whose parameters did not parse arrives here too.
-        let known = ["server/discover", "tools/call", "tools/list"];
+        let known = [
+            "completion/complete",
+            "prompts/get",
+            "prompts/list",
+            "resources/list",
+            "resources/read",
+            "resources/templates/list",
+            "server/discover",
+            "tools/call",
+            "tools/list",
+        ];
         let known_once = ["initialize", "ping"];
         let method = request.method.as_str();
         if known.contains(&method) || (known_once.contains(&method) && !is_current(&context)) {
             let message = format!("the parameters of {} do not fit", request.method);
             return Err(ErrorData::invalid_params(message, None));
         }
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, Cow::Owned(request.method), None))
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, Cow::Owned(shown(&request.method)), None))
     }
 }

@@ -32,8 +32,8 @@ pub struct Facts<'a> {
     pub kind: Kind,
     /// Whether the call is to perform, rather than to rehearse.
     pub apply: bool,
-    /// Whether a plan that was shown before is named.
-    pub reviewed: bool,
+    /// How a person consented, if one did: by naming a plan that was shown before, or by an answer.
+    pub consent: Option<&'a str>,
 }
 
 /// One rule. Every condition that is given must hold; the first rule that holds decides.
@@ -107,9 +107,8 @@ impl Policy {
         };
         let (user, project) = (of(&self.user, "user"), of(&self.project, "project"));
         let mut decided = if project.decision > user.decision { project } else { user };
-        if decided.decision == Decision::Confirm && facts.reviewed {
-            decided =
-                Decided { decision: Decision::Allow, because: format!("{}, reviewed plan", decided.because) };
+        if let (Decision::Confirm, Some(how)) = (decided.decision, facts.consent) {
+            decided = Decided { decision: Decision::Allow, because: format!("{}, {how}", decided.because) };
         }
         decided
     }
@@ -120,7 +119,7 @@ mod tests {
     use super::*;
 
     const FACTS: Facts<'_> =
-        Facts { tool: "tokens_build", toolset: "design", kind: Kind::Change, apply: true, reviewed: false };
+        Facts { tool: "tokens_build", toolset: "design", kind: Kind::Change, apply: true, consent: None };
 
     fn rule(tools: &[&str], decision: Decision) -> Rules {
         let tools = tools.iter().map(|t| (*t).to_owned()).collect();
@@ -138,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_reviewed_plan_is_consent_but_lifts_no_ban() {
-        let facts = Facts { reviewed: true, ..FACTS };
+        let facts = Facts { consent: Some("reviewed plan"), ..FACTS };
         let confirm = Policy { user: rule(&[], Decision::Confirm), project: Rules::default() };
         assert_eq!(confirm.decide(&facts).decision, Decision::Allow);
         let forbid = Policy { user: rule(&[], Decision::Forbid), project: Rules::default() };

@@ -11,21 +11,25 @@ use serde_json::{Value, json};
 use super::{CommandError, CommandResult, print_json};
 use crate::cli::{ApprovalsCommand, Format};
 use crate::compose::{self, Offer};
+use crate::releases;
 use crate::roots::Asked;
 use crate::term::{BAD, BOLD, DIM, GOOD, NOTE};
 
 pub fn run(asked: &Asked, command: ApprovalsCommand) -> CommandResult {
     let registry = compose::registry(&Offer::default(), &[])?;
-    let file = file(asked)?;
     match command {
         ApprovalsCommand::List { output } => list(&registry, output),
-        ApprovalsCommand::Diff { output } => {
-            let differences = differences(&read(&file)?.unwrap_or_default(), &registry)?;
+        ApprovalsCommand::Diff { since: Some(version), output } => {
+            show(&differences(&releases::definitions(&version)?, &registry)?, output)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        ApprovalsCommand::Diff { since: None, output } => {
+            let differences = differences(&read(&file(asked)?)?.unwrap_or_default(), &registry)?;
             show(&differences, output)?;
             Ok(ExitCode::SUCCESS)
         }
         ApprovalsCommand::Verify { frozen, output } => {
-            let there = read(&file)?;
+            let there = read(&file(asked)?)?;
             if there.is_none() && frozen {
                 let message = format!("there is no {} to verify against", lock::FILE);
                 return Err(Fault::new(Code::NotFound, message)
@@ -40,7 +44,7 @@ pub fn run(asked: &Asked, command: ApprovalsCommand) -> CommandResult {
             show(&differences, output)?;
             Ok(if differences.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
         }
-        ApprovalsCommand::Accept { names, all } => accept(&registry, &file, &names, all),
+        ApprovalsCommand::Accept { names, all } => accept(&registry, &file(asked)?, &names, all),
     }
 }
 
@@ -105,7 +109,7 @@ fn show(differences: &[Difference], output: Format) -> Result<(), CommandError> 
         return print_json(&json!(differences)).map(|_| ());
     }
     if differences.is_empty() {
-        say!("{GOOD}Every definition is as it was accepted.{GOOD:#}");
+        say!("{GOOD}Every definition is as it was.{GOOD:#}");
     }
     for difference in differences {
         match difference {

@@ -8,7 +8,7 @@ use ::audit::ledger::KeyFile;
 use ::audit::proof::{self, Proof};
 use ::audit::verify::{Gravity, Report, With, for_each_line, verify};
 use ::audit::{Anchor, Ledger, report};
-use contract::text::counted;
+use contract::text::{counted, escaped_json};
 use contract::{Fault, TranscriptId};
 use exec::StateDir;
 use serde_json::{Value, json};
@@ -130,7 +130,7 @@ fn show(state: &StateDir, name: &str, output: Format) -> CommandResult {
     say!("{BOLD}{}{BOLD:#} {} record {}", call.tool_name, call.id, entry.seq);
     say!("  {} – {} by {}", call.timestamp_start, call.timestamp_end, call.principal);
     say!("  decision: {}", call.decision);
-    say!("  arguments: {}", call.tool_args);
+    say!("  arguments: {}", escaped_json(&call.tool_args.to_string()));
     if let Some(plan) = &call.plan_id {
         say!("  plan: {plan}");
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use contract::{CallId, Fault, Key, PlanId, Principal, Spec, Status};
 use indicatif::{ProgressBar, ProgressStyle};
+use kit::consent::Consent;
 use kit::house::ROOT;
 use kit::{Call, Done, House, Progress};
 use serde_json::{Map, Value, json};
@@ -37,6 +38,7 @@ pub fn run(asked: &Asked, args: &CallArgs) -> CommandResult {
             id: CallId(format!("cli-{}", Key::random().map(|k| k.to_string()).unwrap_or_default())),
             tool: args.tool.clone(),
             arguments: Value::Object(arguments),
+            consent: Consent::Unasked,
             principal: Principal::Local { uid: house.first().uid() },
             cancel,
             progress,

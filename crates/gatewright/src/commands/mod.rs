@@ -95,7 +95,8 @@ fn init_logging(serving: bool) {
 }
 
 fn print_json(value: &serde_json::Value) -> CommandResult {
-    say!("{}", serde_json::to_string_pretty(value).map_err(|e| Fault::internal(e.to_string()))?);
+    let text = serde_json::to_string_pretty(value).map_err(|e| Fault::internal(e.to_string()))?;
+    say!("{}", contract::text::escaped_json(&text));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -10,6 +10,7 @@ use contract::Fault;
 use kit::House;
 use kit::house::Access;
 use mcp::http::{Identify, Loopback, Options, Tls};
+use rustix::process::getppid;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -27,6 +28,7 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
         let runtime = runtime()?;
         let served = runtime.block_on(async {
             let stop = stopped_by_signals()?;
+            stop_with_parent(&stop);
             mcp::serve_stdio(house, &menu, stop).await.map_err(std::io::Error::other)
         });
         // Calls that were cancelled end their programs. A read of standard input may be pending: it is left.
@@ -142,8 +144,8 @@ async fn over_http(
 ) -> Result<(), CommandError> {
     let stop = stopped_by_signals()?;
     let listener = bound(address, &options, gate).await?;
-    mcp::http::serve_http(house, menu, listener, options, stop).await;
-    Ok(())
+    let served = mcp::http::serve_http(house, menu, listener, options, stop).await;
+    served.map_err(|e| CommandError::Io(std::io::Error::other(e)))
 }
 
 /// Listens, and says so.
@@ -174,4 +176,26 @@ fn stopped_by_signals() -> std::io::Result<CancellationToken> {
         stopper.cancel();
     });
     Ok(stop)
+}
+
+/// How often the parent is looked for.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Cancels `stop` once the process that started this one has ended: its client is gone, and the end of the input, which
+/// says the same, does not come while somebody else holds the other end open.
+///
+/// It is asked, rather than told by a parent-death signal: that one is sent when the *thread* that started this process
+/// ends, which in clients that start their servers from a pool is long before they do. Asking works on every Unix.
+fn stop_with_parent(stop: &CancellationToken) {
+    // None: the parent is in another PID namespace, and nothing tells of its end.
+    let Some(parent) = getppid() else { return };
+    let stop = stop.clone();
+    tokio::spawn(async move {
+        let mut looks = tokio::time::interval(LOOK);
+        while getppid() == Some(parent) {
+            looks.tick().await;
+        }
+        tracing::info!("whoever started this server has ended, and so does it");
+        stop.cancel();
+    });
 }

@@ -280,6 +280,16 @@ fn what_is_shown_to_people_can_be_typed_back() {
 }
 
 #[test]
+fn what_an_upgrade_changes_is_told_from_the_releases() {
+    let place = Place::new();
+    let now = concat!("v", env!("CARGO_PKG_VERSION"));
+    assert!(place.ok(&["approvals", "diff", "--since", now]).contains("as it was"), "nothing since this one");
+    assert_eq!(place.json(&["approvals", "diff", "--since", now, "--output", "json"]), serde_json::json!([]));
+    let (code, message) = place.fails(&["approvals", "diff", "--since", "9.9.9"]);
+    assert!(code == 1 && message.contains("The releases are"), "{message}");
+}
+
+#[test]
 fn recipe_011_a_changed_definition_is_seen_before_it_is_used() {
     let place = Place::new();
     let lock = place.root().join("gatewright.lock");

@@ -5,8 +5,9 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::agents::path;
+use super::remote::Remote;
 use super::scripts::{ended, node};
-use super::stdio::Wire;
+use super::wire::Wire;
 use super::{Place, exists};
 
 /// The commands of every `sh` block of a page, without comments.
@@ -148,7 +149,7 @@ fn starts(command: &[String]) {
     assert_eq!(filled[..2], ["gatewright", "serve"], "{command:?}");
     let mut client = Command::new(&filled[0]);
     let client = place.home(&mut client).current_dir(place.root()).env("PATH", path()).args(&filled[1..]);
-    let mut wire = Wire::greeted(client);
+    let mut wire = Wire::greeted(client, &json!({}));
     let rehearsed = wire.call(json!({ "source": "tokens", "platforms": ["css"] }));
     assert_eq!(rehearsed["structuredContent"]["status"], "proposed", "{command:?}: {rehearsed}");
     wire.finish();
@@ -244,4 +245,29 @@ fn what_the_readme_and_the_quickstart_tell_clients_starts_the_server() {
     }
     let (_, command) = clients.split_once("fullCommand: \"").unwrap();
     starts(&words(command.split('"').next().unwrap()));
+}
+
+#[test]
+fn the_team_server_of_the_guide_is_understood() {
+    let page = include_str!("../../../../docs/guide/team.md");
+    let toml = page.split("```toml").nth(1).unwrap().split("```").next().unwrap();
+    let place = Place::new();
+    let dir = place.scratch.path().join("config/gatewright");
+    std::fs::create_dir_all(&dir).unwrap();
+    // The same, with folders that are here.
+    let here = place.scratch.path().join("srv").display().to_string();
+    for name in ["app", "handbook"] {
+        std::fs::create_dir_all(place.scratch.path().join("srv").join(name)).unwrap();
+    }
+    std::fs::write(dir.join("config.toml"), toml.replace("/srv", &here)).unwrap();
+    let remote = Remote::with(place.command().args(["serve", "--http", "127.0.0.1:0"]));
+    let metadata = remote.request("GET", "/.well-known/oauth-protected-resource/mcp", &[], "");
+    let metadata: Value = serde_json::from_str(&metadata.body).unwrap();
+    assert_eq!(metadata["resource"], "https://tools.example/mcp");
+    assert_eq!(remote.request("POST", "/mcp", &[("host", "tools.example")], "{}").status, 401);
+    remote.finish();
+    for key in ["jwks-uri", "algorithms", "plain-jwt", "audiences", "introspection"] {
+        assert!(page.contains(&format!("| `{key}")), "{key} is explained");
+        assert!(place.ok(&["config", "schema"]).contains(&format!("\"{key}\"")), "{key} is there");
+    }
 }

@@ -5,14 +5,21 @@
 mod agents;
 mod cli;
 mod clients;
+mod confirm;
 mod disk;
 mod docs;
+mod ends;
+mod eras;
+mod frames;
+mod headers;
 mod http;
 mod oauth;
 mod power;
+mod reading;
 mod remote;
 mod scripts;
 mod stdio;
+mod wire;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -82,6 +89,13 @@ impl Place {
         assert!(!out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stdout));
         (out.status.code().unwrap(), String::from_utf8(out.stderr).unwrap())
     }
+}
+
+/// A folder of tokens whose build takes a while.
+fn many_tokens(place: &Place, count: u32) {
+    let tokens: Vec<String> =
+        (0..count).map(|n| format!(r#""t{n}":{{"$type":"number","$value":{n}}}"#)).collect();
+    std::fs::write(place.root().join("tokens/many.json"), format!("{{{}}}", tokens.join(","))).unwrap();
 }
 
 /// Says loudly that a part was left out, where the summary of `cargo xtask test` counts it.

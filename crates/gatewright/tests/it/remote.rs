@@ -116,7 +116,7 @@ fn unchunked(body: &str) -> String {
 }
 
 /// Sends bytes to `address` and reads until the other side has said all.
-fn raw(address: &str, request: &[u8]) -> Answer {
+pub(crate) fn raw(address: &str, request: &[u8]) -> Answer {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     // A server that refuses early may hang up before it has read all.

@@ -1,100 +1,9 @@
-//! The protocol on the raw wire.
-
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc;
-use std::time::Duration;
+//! The protocol over standard input and output: what a client does with it.
 
 use serde_json::{Value, json};
 
+use super::wire::Wire;
 use super::{Place, exists};
-
-/// A running server, spoken to line by line.
-pub(crate) struct Wire {
-    child: Child,
-    stdin: Option<ChildStdin>,
-    lines: mpsc::Receiver<Value>,
-    next: u64,
-}
-
-impl Wire {
-    fn start(place: &Place) -> Self {
-        Self::with(place.command().arg("serve"))
-    }
-
-    /// As `command` says.
-    fn with(command: &mut Command) -> Self {
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let stdout = child.stdout.take().unwrap();
-        let (sender, lines) = mpsc::channel();
-        std::thread::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                let value =
-                    serde_json::from_str(&line).expect("standard output is the protocol and nothing else");
-                if sender.send(value).is_err() {
-                    return;
-                }
-            }
-        });
-        Self { stdin: child.stdin.take(), child, lines, next: 0 }
-    }
-
-    /// A server after the handshake of the older era.
-    fn initialized(place: &Place) -> Self {
-        Self::greeted(place.command().arg("serve"))
-    }
-
-    /// The same, as `command` says.
-    pub(crate) fn greeted(command: &mut Command) -> Self {
-        let mut wire = Self::with(command);
-        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "0" } });
-        let result = wire.request("initialize", params);
-        assert_eq!(result["result"]["protocolVersion"], "2025-11-25", "{result}");
-        assert_eq!(result["result"]["serverInfo"]["name"], "gatewright");
-        assert!(result["result"]["instructions"].as_str().unwrap().len() < 2_048);
-        assert_eq!(result["result"]["capabilities"], json!({ "tools": {} }), "only what is implemented");
-        wire.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
-        wire
-    }
-
-    fn send(&mut self, line: &str) {
-        let stdin = self.stdin.as_mut().unwrap();
-        stdin
-            .write_all(line.as_bytes())
-            .and_then(|()| stdin.write_all(b"\n"))
-            .and_then(|()| stdin.flush())
-            .unwrap();
-    }
-
-    fn receive(&self) -> Value {
-        self.lines.recv_timeout(Duration::from_secs(20)).expect("an answer")
-    }
-
-    fn request(&mut self, method: &str, params: Value) -> Value {
-        self.next += 1;
-        let id = self.next;
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string());
-        loop {
-            let answer = self.receive();
-            if answer["id"] == id {
-                return answer;
-            }
-        }
-    }
-
-    pub(crate) fn call(&mut self, arguments: Value) -> Value {
-        self.request("tools/call", json!({ "name": "tokens_build", "arguments": arguments }))["result"]
-            .clone()
-    }
-
-    /// Closes the input and waits for a clean end.
-    pub(crate) fn finish(mut self) {
-        drop(self.stdin.take());
-        let status = self.child.wait().unwrap();
-        assert!(status.success(), "{status}");
-    }
-}
 
 #[test]
 fn dry_run_plan_apply_and_undo_over_stdio() {
@@ -217,7 +126,8 @@ fn m16_m18_malformed_lines_are_answered_and_the_server_goes_on() {
         (&list("[]"), -32602),
         (&list(r#"{"cursor":"made-up"}"#), -32602),
         (r#"{"jsonrpc":"2.0","id":50,"method":"no/such"}"#, -32601),
-        (r#"{"jsonrpc":"2.0","id":50,"method":"prompts/list"}"#, -32601),
+        (r#"{"jsonrpc":"2.0","id":50,"method":"prompts/get"}"#, -32602),
+        (r#"{"jsonrpc":"2.0","id":50,"method":"logging/setLevel","params":{"level":"debug"}}"#, -32601),
     ] {
         wire.send(line);
         let answer = wire.receive();
@@ -260,7 +170,7 @@ fn a_signal_ends_the_server_cleanly() {
     let mut wire = Wire::initialized(&place);
     wire.call(json!({ "source": "tokens", "platforms": ["css"] }));
     let pid = wire.child.id().to_string();
-    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
     assert!(wire.child.wait().unwrap().success());
     assert!(place.ok(&["audit", "verify"]).starts_with("unanchored"));
 }

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::approvals::Approvals;
 use crate::call::{Call, Done};
+use crate::consent::Consent;
 use crate::desk::Services;
 use crate::erased::Tool;
 use crate::family::Family;
@@ -108,6 +109,7 @@ impl Bench {
             id: CallId("test".into()),
             tool: tool.to_owned(),
             arguments,
+            consent: Consent::Unasked,
             principal: Principal::Local { uid: 0 },
             cancel: CancellationToken::new(),
             progress: Arc::new(|_| {}),

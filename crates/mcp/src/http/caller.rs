@@ -14,6 +14,7 @@ use rmcp::model::{ErrorCode, ErrorData, ServerJsonRpcMessage};
 
 use super::message;
 use super::oauth::Metadata;
+use super::sessions::SESSION;
 
 /// JSON-RPC leaves -32000 to -32099 to servers.
 const REFUSED: i32 = -32_000;
@@ -89,12 +90,15 @@ impl Identify for Loopback {
     }
 }
 
+/// Headers that may stand once: of two, one reader would believe the first and another the last.
+const ONCE: [&str; 5] = ["origin", "host", "authorization", "mcp-protocol-version", SESSION];
+
 /// Puts the principal beside the request. A header that may stand once and stands twice is nobody's.
 pub(super) async fn identify(State(who): State<Arc<dyn Identify>>, request: Request, next: Next) -> Response {
     let (mut head, body) = request.into_parts();
-    for once in [header::ORIGIN, header::HOST, header::AUTHORIZATION] {
-        if head.headers.get_all(&once).iter().nth(1).is_some() {
-            let status = if once == header::ORIGIN { StatusCode::FORBIDDEN } else { StatusCode::BAD_REQUEST };
+    for once in ONCE {
+        if head.headers.get_all(once).iter().nth(1).is_some() {
+            let status = if once == "origin" { StatusCode::FORBIDDEN } else { StatusCode::BAD_REQUEST };
             return (status, format!("the header {once} stands twice")).into_response();
         }
     }

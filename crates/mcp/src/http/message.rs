@@ -12,11 +12,13 @@ use axum::response::{IntoResponse as _, Response};
 use contract::{CallId, Principal};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use kit::Call;
+use kit::consent::Consent;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ServerJsonRpcMessage};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::caller::Identify;
+use super::sessions::SESSION;
 use crate::line;
 
 /// Largest body of a request, in bytes; the same as the longest line on standard input.
@@ -56,6 +58,12 @@ pub(super) async fn check(State(door): State<Doorkeeper>, request: Request, next
         Ok(None) => return refused(StatusCode::BAD_REQUEST, &line::empty()),
         Err(refusal) => return refused(StatusCode::BAD_REQUEST, &refusal),
     };
+    // Calls of the older revisions are made in sessions only.
+    if let Some(message) = message.as_ref().filter(|_| !head.headers.contains_key(SESSION))
+        && let Some(refusal) = line::without_handshake(message)
+    {
+        return refused(StatusCode::BAD_REQUEST, &refusal);
+    }
     let challenge = message.and_then(|message| door.challenge(head.extensions.get()?, *message));
     let mut response = next.run(Request::from_parts(head, Body::from(body))).await;
     if let Some(challenge) = challenge.and_then(|text| HeaderValue::from_str(&text).ok()) {
@@ -75,6 +83,7 @@ impl Doorkeeper {
             id: CallId(request.id.to_string()),
             tool: call.params.name.into_owned(),
             arguments: Value::Object(call.params.arguments.unwrap_or_default()),
+            consent: Consent::Unasked,
             principal: caller.clone(),
             cancel: CancellationToken::new(),
             progress: Arc::new(|_| {}),

@@ -23,6 +23,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tower_http::timeout::TimeoutLayer;
 
+use crate::ServeError;
 use crate::server::Server;
 pub use caller::{Identify, Loopback, Refused};
 pub use listen::{Tls, TlsError};
@@ -87,9 +88,10 @@ pub async fn serve_http(
     listener: TcpListener,
     options: Options,
     stop: CancellationToken,
-) {
-    let server = Server::new(house, menu, stop.child_token());
+) -> Result<(), ServeError> {
+    let server = Server::new(house, menu, stop.child_token())?;
     serve_over(server, listener, options, stop).await;
+    Ok(())
 }
 
 /// As [`serve_http`], for anything whose calls end once `stop` is cancelled.

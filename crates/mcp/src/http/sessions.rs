@@ -9,7 +9,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use contract::{Digest, Principal};
 
-const SESSION: &str = "mcp-session-id";
+/// The header that names a session.
+pub(super) const SESSION: &str = "mcp-session-id";
 
 /// Most sessions that are remembered; the oldest are forgotten first, and then do not exist.
 const MAX_SESSIONS: usize = 10_000;

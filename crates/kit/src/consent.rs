@@ -1,0 +1,78 @@
+//! Where policy wants a person's consent: the question, what the person said, and what a caller hears who cannot ask.
+
+use contract::{Code, Fault, PlanId};
+use serde_json::Value;
+
+use crate::shape;
+
+/// Most effects that a question names.
+const SHOWN: usize = 20;
+
+/// Longest arguments that a question shows, in bytes.
+const MAX_ARGUMENTS: usize = 1000;
+
+/// What the caller's user said, where the front door could ask.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Consent {
+    /// Nobody was asked.
+    #[default]
+    Unasked,
+    /// The user agreed: to this plan, or to a call that has none.
+    Given(Option<PlanId>),
+    /// The user said no.
+    Refused,
+}
+
+/// A question for the caller's user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// The plan that waits for the answer; none where nothing can rehearse the tool.
+    pub plan: Option<PlanId>,
+    /// What the user reads: plain text, without secrets.
+    pub text: String,
+}
+
+impl Question {
+    /// Whether to apply a plan of `tool` with these effects.
+    pub(crate) fn about_plan(tool: &str, plan: Option<PlanId>, effects: &[String]) -> Self {
+        let mut text = format!("Apply what {tool} rehearsed?\n");
+        for effect in effects.iter().take(SHOWN) {
+            text.push_str(&format!("- {effect}\n"));
+        }
+        if effects.len() > SHOWN {
+            text.push_str(&format!("… and {} more\n", effects.len() - SHOWN));
+        }
+        if let Some(plan) = &plan {
+            text.push_str(&format!("`gatewright plan show {plan}` shows every line.\n"));
+        }
+        Self { plan, text }
+    }
+
+    /// Whether to call `tool` with `arguments`, already without secrets.
+    pub(crate) fn about_call(tool: &str, arguments: &Value) -> Self {
+        let arguments = shape::bounded(&arguments.to_string(), MAX_ARGUMENTS);
+        let text =
+            format!("Call {tool}? It cannot be rehearsed and may not be undone.\nArguments: {arguments}\n");
+        Self { plan: None, text }
+    }
+
+    /// What the caller hears whose user cannot be asked.
+    pub(crate) fn unanswered(&self, tool: &str) -> Fault {
+        let Some(id) = &self.plan else {
+            let message =
+                format!("{tool}: policy wants a person's consent, and nothing can rehearse this tool");
+            return Fault::new(Code::ConfirmationRequired, message)
+                .suggest("Ask the user; a person can allow the tool in their own configuration.");
+        };
+        let message = format!("{tool}: policy wants the plan reviewed before it is applied");
+        Fault::new(Code::ConfirmationRequired, message).suggest(format!(
+            "Show the user the plan, then call again with \"apply\": true, \"plan\": \"{id}\"."
+        ))
+    }
+}
+
+/// What the caller hears whose user said no.
+pub(crate) fn refused(tool: &str) -> Fault {
+    Fault::new(Code::Forbidden, format!("{tool}: the user was asked and said no"))
+        .suggest("Do not try again; ask the user what they want instead.")
+}

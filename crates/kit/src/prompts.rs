@@ -1,0 +1,118 @@
+//! Prompts: work that a person begins by name, with arguments that can be completed.
+//!
+//! A prompt arrives with the tools that it uses: it is offered while they are.
+
+use std::collections::BTreeMap;
+
+use contract::{Code, Fault};
+
+use crate::call::Call;
+use crate::house::House;
+use crate::registry::Registry;
+use crate::shape;
+
+/// What a prompt takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Argument {
+    /// Its name.
+    pub name: &'static str,
+    /// One line for people.
+    pub description: &'static str,
+    /// Whether it must be given.
+    pub required: bool,
+    /// The scheme of the resources whose names complete it.
+    pub completed_by: Option<&'static str>,
+}
+
+/// One prompt.
+#[derive(Debug, Clone, Copy)]
+pub struct Prompt {
+    /// Its name.
+    pub name: &'static str,
+    /// What people see.
+    pub title: &'static str,
+    /// One line for people.
+    pub description: &'static str,
+    /// What it takes.
+    pub arguments: &'static [Argument],
+    /// Which URI is shown along with the text, with `{argument}` for an argument's value.
+    shows: &'static str,
+    /// What the model is asked, with `{argument}` for an argument's value.
+    text: &'static str,
+    /// Whether the tools that it uses are there.
+    offered: fn(&Registry) -> bool,
+}
+
+/// What a prompt says: what it asks, and what it shows along with that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// What the model is asked.
+    pub text: String,
+    /// The URI, media type and text of what is shown.
+    pub shown: (String, &'static str, String),
+}
+
+/// One line per prompt.
+static ALL: [Prompt; 1] = [Prompt {
+    name: "review_change",
+    title: "Review a change",
+    description: "Look over a rehearsed plan before it is applied.",
+    arguments: &[Argument {
+        name: "plan",
+        description: "The id of a rehearsed plan.",
+        required: true,
+        completed_by: Some("plan"),
+    }],
+    shows: "plan://{plan}",
+    text: "Review the rehearsed change below as a careful colleague would. Say first, in one sentence, what it does. Then \
+           list what should be changed before it is applied, gravest first, each with the file and line it is about; \
+           say so plainly if there is nothing. Do not apply it yourself: once I agree, call the same tool again with \
+           the same arguments, \"apply\": true and \"plan\": \"{plan}\".",
+    offered: |registry| registry.iter().any(|tool| tool.spec().kind.is_rehearsed()),
+}];
+
+impl House {
+    /// The prompts that are offered.
+    pub fn prompts(&self) -> impl Iterator<Item = &'static Prompt> {
+        ALL.iter().filter(|prompt| (prompt.offered)(self.registry()))
+    }
+
+    /// The prompt called `name`.
+    pub fn prompt(&self, name: &str) -> Result<&'static Prompt, Fault> {
+        self.prompts().find(|prompt| prompt.name == name).ok_or_else(|| {
+            let known: Vec<&str> = self.prompts().map(|prompt| prompt.name).collect();
+            Fault::new(Code::NotFound, format!("there is no prompt {:?}", shape::bounded(name, 64)))
+                .suggest(format!("The prompts are {}.", known.join(", ")))
+        })
+    }
+
+    /// What the prompt called `name` says with these arguments; what it shows is read as `call`, on record.
+    pub async fn say(
+        &self,
+        name: &str,
+        arguments: &BTreeMap<String, String>,
+        call: Call,
+    ) -> Result<Said, Fault> {
+        let prompt = self.prompt(name)?;
+        let known = |given: &&String| prompt.arguments.iter().any(|argument| argument.name == given.as_str());
+        if let Some(unknown) = arguments.keys().find(|given| !known(given)) {
+            return Err(Fault::invalid(format!(
+                "{name} takes no argument {:?}",
+                shape::bounded(unknown, 64)
+            )));
+        }
+        let (mut text, mut uri) = (prompt.text.to_owned(), prompt.shows.to_owned());
+        for argument in prompt.arguments {
+            let given = arguments.get(argument.name).map(String::as_str).unwrap_or_default();
+            if given.is_empty() && argument.required {
+                return Err(Fault::invalid(format!("{name} needs the argument {:?}", argument.name))
+                    .suggest(argument.description));
+            }
+            let place = format!("{{{}}}", argument.name);
+            text = text.replace(&place, given);
+            uri = uri.replace(&place, given);
+        }
+        let (template, shown) = self.read(&uri, call).await?;
+        Ok(Said { text, shown: (uri, template.mime, shown) })
+    }
+}

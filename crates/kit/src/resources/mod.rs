@@ -1,0 +1,212 @@
+//! What is read by URI: things that belong to a caller and have a name of their own, as `plan://…`.
+//!
+//! A URI stands for one thing in whichever root has it. For anyone but its owner it does not exist.
+
+mod plans;
+mod transcripts;
+
+use std::sync::Arc;
+
+use audit::record::ExecutionMode;
+use contract::reply::Envelope;
+use contract::{Code, Fault, Principal, Reply, Status, TranscriptId};
+use policy::{Right, Scope, scope};
+use serde_json::{Map, Value, json};
+
+use crate::call::Call;
+use crate::house::House;
+use crate::limits::Limits;
+use crate::pipeline::Engine;
+use crate::shape;
+
+/// What a read is called in the record.
+pub const READ: &str = "resources/read";
+
+/// Most entries on a page of a list.
+const PAGE: usize = 50;
+
+/// Most entries that a list has in all, of one kind in one root; the newest are kept.
+pub(crate) const MAX_LISTED: usize = 500;
+
+/// A read costs little: four times a tool's rate.
+const LIMITS: Limits = Limits { per_minute: 240, ..Limits::DEFAULT };
+
+/// What things of one kind have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Template {
+    /// The URI's scheme; what follows `://` names the thing.
+    pub scheme: &'static str,
+    /// What people call them.
+    pub title: &'static str,
+    /// One sentence for models: what one holds, and when to read it.
+    pub description: &'static str,
+    /// The media type of their text.
+    pub mime: &'static str,
+}
+
+impl Template {
+    /// As RFC 6570 writes it.
+    #[must_use]
+    pub fn uri(&self) -> String {
+        format!("{}://{{id}}", self.scheme)
+    }
+}
+
+/// One thing on a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its URI.
+    pub uri: String,
+    /// Its kind.
+    pub template: Template,
+    /// What it is, in a few words.
+    pub title: String,
+    /// When it came to be: RFC 3339.
+    pub since: String,
+}
+
+/// Things of one kind.
+trait Resource: Send + Sync {
+    fn template(&self) -> Template;
+
+    /// The caller's own, with a title and a date each, the newest first. Blocking.
+    fn list(&self, engine: &Engine, owner: &Principal) -> Result<Vec<(String, String, String)>, Fault>;
+
+    /// The text of one, without secrets; `not_found` where this root has none of that name. Blocking.
+    fn read(&self, engine: &Engine, owner: &Principal, id: &str) -> Result<String, Fault>;
+}
+
+/// One line per kind.
+static ALL: [&dyn Resource; 2] = [&plans::Plans, &transcripts::Transcripts];
+
+fn unknown(uri: &str) -> Fault {
+    Fault::new(Code::NotFound, format!("there is no {uri}: it expired, or never was"))
+        .suggest("List the resources to see those that there are.")
+}
+
+/// Looking at what is one's own takes a token that grants anything at all.
+fn authorise(owner: &Principal) -> Result<(), Fault> {
+    let needed = Scope::new(scope::FRONT, Right::Read);
+    match owner {
+        Principal::Token { scopes, .. } if !needed.is_granted(scopes) => {
+            Err(Fault::new(Code::Forbidden, "the token grants nothing here")
+                .suggest("Ask for a token with the scope gatewright:read."))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl House {
+    /// The kinds of things that can be read.
+    pub fn templates() -> impl Iterator<Item = Template> {
+        ALL.iter().map(|kind| kind.template())
+    }
+
+    /// A page of what `owner` can read, the newest first, from the `offset`th on; and where the next page begins.
+    pub async fn resources(
+        &self,
+        owner: &Principal,
+        offset: usize,
+    ) -> Result<(Vec<Listed>, Option<usize>), Fault> {
+        authorise(owner)?;
+        let mut all = self.listed(owner, |_| true).await?;
+        all.sort_by(|a, b| b.since.cmp(&a.since).then_with(|| a.uri.cmp(&b.uri)));
+        let total = all.len();
+        let page: Vec<Listed> = all.into_iter().skip(offset).take(PAGE).collect();
+        let next = offset + page.len();
+        Ok((page, (next < total).then_some(next)))
+    }
+
+    /// The names of `owner`'s things of the kind `scheme` that begin with `start`, the newest first.
+    pub async fn names(&self, owner: &Principal, scheme: &str, start: &str) -> Result<Vec<String>, Fault> {
+        authorise(owner)?;
+        let mut all = self.listed(owner, |template| template.scheme == scheme).await?;
+        all.sort_by(|a, b| b.since.cmp(&a.since));
+        let names = all.into_iter().filter_map(|l| l.uri.split_once("://").map(|(_, id)| id.to_owned()));
+        Ok(names.filter(|id| id.starts_with(start)).collect())
+    }
+
+    async fn listed(&self, owner: &Principal, of: impl Fn(&Template) -> bool) -> Result<Vec<Listed>, Fault> {
+        let mut all = Vec::new();
+        for engine in self.open_to(owner) {
+            for kind in ALL.iter().filter(|kind| of(&kind.template())) {
+                let (engine, owner) = (Arc::clone(engine), owner.clone());
+                let found = crate::running::blocking(move || kind.list(&engine, &owner)).await?;
+                let template = kind.template();
+                all.extend(found.into_iter().map(|(id, title, since)| Listed {
+                    uri: format!("{}://{id}", template.scheme),
+                    template,
+                    title,
+                    since,
+                }));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Reads what `uri` names. `call` says who asks; the read is on record as a call of [`READ`].
+    pub async fn read(&self, uri: &str, call: Call) -> Result<(Template, String), Fault> {
+        let call = Call { tool: READ.to_owned(), arguments: json!({ "uri": uri }), ..call };
+        let mut last = None;
+        for engine in self.open_to(&call.principal) {
+            let there = look(engine, uri, &call.principal).await;
+            let is_elsewhere = there.as_ref().is_err_and(|fault| fault.code == Code::NotFound);
+            last = Some((engine, there));
+            if !is_elsewhere {
+                break;
+            }
+        }
+        match last {
+            Some((engine, there)) => engine.read_as(call, there).await,
+            None => self.usual(&call.principal).read_as(call, Err(unknown(uri))).await,
+        }
+    }
+}
+
+async fn look(engine: &Arc<Engine>, uri: &str, owner: &Principal) -> Result<(Template, String), Fault> {
+    let (scheme, id) = uri.split_once("://").unwrap_or((uri, ""));
+    let Some(kind) = ALL.iter().find(|kind| kind.template().scheme == scheme) else {
+        return Err(unknown(&shape::bounded(uri, 256)));
+    };
+    let (engine, owner, id, uri) = (Arc::clone(engine), owner.clone(), id.to_owned(), uri.to_owned());
+    crate::running::blocking(move || {
+        let text = kind.read(&engine, &owner, &id).map_err(|fault| match fault.code {
+            Code::NotFound => unknown(&shape::bounded(&uri, 256)),
+            _ => fault,
+        })?;
+        Ok((kind.template(), text))
+    })
+    .await
+}
+
+impl Engine {
+    /// Admits, records and answers a read whose outcome is known.
+    async fn read_as(
+        self: &Arc<Self>,
+        call: Call,
+        there: Result<(Template, String), Fault>,
+    ) -> Result<(Template, String), Fault> {
+        let id = TranscriptId::random().map_err(|e| Fault::internal(e.to_string()))?;
+        let mut notes = self.notes(&call, id);
+        notes.decision = "allow (their own)".into();
+        notes.mode = ExecutionMode::DryRun;
+        let admitted = authorise(&call.principal).and_then(|()| self.admit(&call, READ, LIMITS, &mut notes));
+        let outcome = admitted.and(there).map_err(|fault| self.cleaner().fault(fault));
+        let reply = outcome.as_ref().map(|_| empty()).map_err(Clone::clone);
+        let done = self.closed(call, notes, reply).await;
+        done.result.and(outcome)
+    }
+}
+
+/// What the record shows of a read: that it was.
+fn empty() -> Reply {
+    let envelope = Envelope {
+        success: true,
+        status: Status::Completed,
+        message: String::new(),
+        plan: None,
+        truncated: None,
+        metadata: shape::metadata(),
+    };
+    Reply { envelope, output: Map::<String, Value>::new() }
+}

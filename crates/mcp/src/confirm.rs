@@ -1,0 +1,152 @@
+//! Asks the caller's user where policy wants a person's consent: by a request of the server in the older era, by an answer
+//! that asks in the newer one. Between the rounds of the newer era nothing is remembered but which questions were answered:
+//! what must be known again goes along, signed.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use contract::{Digest, PlanId, Principal, TranscriptId, canonical};
+use kit::consent::{Consent, Question};
+use rmcp::RoleServer;
+use rmcp::model::{
+    CallToolRequestParams, ElicitRequestParams, ElicitationAction, ErrorData, InputRequest, InputRequests,
+    InputRequiredResult, RequestStateCodec, SealOptions,
+};
+use rmcp::service::RequestContext;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// How long a question may be answered.
+const ANSWERED: Duration = Duration::from_mins(10);
+
+/// The key of the one question among the input requests.
+const KEY: &str = "confirm";
+
+/// Most answered questions that are remembered; beyond that none is accepted until old ones expire.
+const MAX_ANSWERED: usize = 10_000;
+
+/// What goes along with a question and comes back with its answer.
+#[derive(Debug, Serialize, Deserialize)]
+struct Asked {
+    plan: Option<PlanId>,
+    /// Names the question: each is answered once.
+    question: TranscriptId,
+}
+
+/// Asks, and knows its own questions again.
+#[derive(Clone)]
+pub(crate) struct Asker {
+    states: Arc<RequestStateCodec>,
+    answered: Arc<Mutex<BTreeMap<String, Instant>>>,
+}
+
+impl Asker {
+    /// An asker with a key of its own: its questions end with the process, as the plans' owners do.
+    pub(crate) fn new() -> Result<Self, String> {
+        let mut key = [0; 32];
+        getrandom::fill(&mut key).map_err(|e| e.to_string())?;
+        let states = RequestStateCodec::try_new(key).map_err(|e| e.to_string())?;
+        Ok(Self { states: Arc::new(states), answered: Arc::default() })
+    }
+
+    /// The answer that asks. It holds for the same caller, tool and arguments, for a while, once.
+    pub(crate) fn asks(
+        &self,
+        question: &Question,
+        request: &CallToolRequestParams,
+        caller: &Principal,
+    ) -> Result<InputRequiredResult, ErrorData> {
+        let id = TranscriptId::random().map_err(|e| internal(&e))?;
+        let state = json!(Asked { plan: question.plan, question: id }).to_string();
+        let bound = bound(request, caller)?;
+        let sealed = self
+            .states
+            .seal_with(state.as_bytes(), &SealOptions::new().associated_data(&bound).ttl(ANSWERED));
+        let elicitation = json!({ "method": "elicitation/create", "params": form(question) });
+        let asked: InputRequest = serde_json::from_value(elicitation).map_err(|e| internal(&e))?;
+        Ok(InputRequiredResult::new(Some(InputRequests::from([(KEY.to_owned(), asked)])), Some(sealed)))
+    }
+
+    /// What a request that comes back says about the question that it comes back with; none where it brings none.
+    pub(crate) fn answer(
+        &self,
+        request: &CallToolRequestParams,
+        caller: &Principal,
+    ) -> Result<Option<Consent>, ErrorData> {
+        let Some(sealed) = &request.request_state else { return Ok(None) };
+        let unknown = || {
+            ErrorData::invalid_params("requestState is not that of this call: call again without it", None)
+        };
+        let opened = self.states.open_with(sealed, &bound(request, caller)?).map_err(|_| unknown())?;
+        let asked: Asked = serde_json::from_slice(&opened).map_err(|_| unknown())?;
+        if !self.is_first(asked.question.to_string()) {
+            return Err(ErrorData::invalid_params(
+                "this question was answered before: call again without it",
+                None,
+            ));
+        }
+        let action =
+            request.input_responses.as_ref().and_then(|all| all.get(KEY)).and_then(|a| a.get("action"));
+        Ok(Some(match action.and_then(Value::as_str) {
+            Some("accept") => Consent::Given(asked.plan),
+            Some("decline") => Consent::Refused,
+            _ => Consent::Unasked,
+        }))
+    }
+
+    fn is_first(&self, question: String) -> bool {
+        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        answered.retain(|_, at| at.elapsed() < ANSWERED);
+        answered.len() < MAX_ANSWERED && answered.insert(question, Instant::now()).is_none()
+    }
+}
+
+/// What a question is bound to: who is asked, and about which call.
+fn bound(request: &CallToolRequestParams, caller: &Principal) -> Result<[u8; 32], ErrorData> {
+    let arguments =
+        canonical::to_vec(&request.arguments.clone().unwrap_or_default()).map_err(|e| internal(&e))?;
+    let caller = caller.key();
+    let parts = [caller.as_bytes().as_slice(), b"tools/call\0", request.name.as_bytes(), b"\0", &arguments];
+    Ok(*Digest::of_parts(&parts).as_bytes())
+}
+
+fn internal(error: &dyn std::fmt::Display) -> ErrorData {
+    ErrorData::internal_error(error.to_string(), None)
+}
+
+/// A form without fields: to send it off is to agree.
+fn form(question: &Question) -> Value {
+    json!({
+        "mode": "form",
+        "message": question.text,
+        "requestedSchema": { "type": "object", "properties": {} },
+    })
+}
+
+/// Whether the caller's client shows forms to its user.
+pub(crate) fn can_ask(context: &RequestContext<RoleServer>) -> bool {
+    let said = context.client_capabilities().and_then(|can| can.elicitation);
+    // Whoever names no mode has the first one.
+    said.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+}
+
+/// Asks in the middle of the call.
+pub(crate) async fn ask(context: &RequestContext<RoleServer>, question: &Question) -> Consent {
+    let Ok(form) = serde_json::from_value::<ElicitRequestParams>(form(question)) else {
+        return Consent::Unasked;
+    };
+    let answered = tokio::select! {
+        answered = context.peer.create_elicitation_with_timeout(form, Some(ANSWERED)) => answered,
+        () = context.ct.cancelled() => return Consent::Unasked,
+    };
+    match answered.map(|result| result.action) {
+        Ok(ElicitationAction::Accept) => Consent::Given(question.plan),
+        Ok(ElicitationAction::Decline) => Consent::Refused,
+        Ok(_) => Consent::Unasked,
+        Err(error) => {
+            tracing::debug!(%error, "the user could not be asked");
+            Consent::Unasked
+        }
+    }
+}

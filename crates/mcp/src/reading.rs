@@ -1,0 +1,161 @@
+//! Resources and prompts: what the engine has to be read, in the protocol's words.
+
+use std::collections::BTreeMap;
+
+use contract::{CallId, Code, Fault, Principal};
+use kit::consent::Consent;
+use kit::resources::{Listed, READ, Template};
+use kit::{Call, House};
+use rmcp::model::{
+    CompleteRequestParams, CompleteResult, CompletionInfo, ContentBlock, ErrorCode, ErrorData,
+    GetPromptRequestParams, GetPromptResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, Prompt, PromptArgument, PromptMessage, ReadResourceResult, Reference, Resource,
+    ResourceContents, ResourceTemplate, Role,
+};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+/// How long a list that cannot change while the server runs counts as fresh, in milliseconds.
+pub(crate) const STEADY: u64 = 3_600_000;
+
+/// The same for what changes with every call.
+pub(crate) const FLEETING: u64 = 0;
+
+/// A fault where the protocol has no result that could carry it.
+pub(crate) fn error(fault: &Fault) -> ErrorData {
+    let code = match fault.code {
+        Code::NotFound => ErrorCode::RESOURCE_NOT_FOUND,
+        Code::InvalidArgument => ErrorCode::INVALID_PARAMS,
+        Code::Internal => ErrorCode::INTERNAL_ERROR,
+        _ => ErrorCode::INVALID_REQUEST,
+    };
+    let said = std::iter::once(&fault.message).chain(&fault.suggestions).cloned().collect::<Vec<_>>();
+    ErrorData::new(code, said.join(". "), Some(json!({ "error": fault })))
+}
+
+/// A read, as the pipeline's call.
+pub(crate) fn call(id: String, caller: Principal, cancel: CancellationToken) -> Call {
+    Call {
+        id: CallId(id),
+        tool: READ.to_owned(),
+        arguments: Value::Null,
+        principal: caller,
+        consent: Consent::Unasked,
+        cancel,
+        progress: std::sync::Arc::new(|_| {}),
+    }
+}
+
+pub(crate) async fn resources(
+    house: &House,
+    caller: &Principal,
+    cursor: Option<String>,
+) -> Result<ListResourcesResult, ErrorData> {
+    let unknown = || ErrorData::invalid_params("unknown cursor: call resources/list without one", None);
+    let offset = match cursor {
+        None => 0,
+        Some(text) => text.strip_prefix("from-").and_then(|n| n.parse().ok()).ok_or_else(unknown)?,
+    };
+    let (page, next) = house.resources(caller, offset).await.map_err(|fault| error(&fault))?;
+    let resource = |listed: Listed| {
+        Resource::new(listed.uri.clone(), listed.uri)
+            .with_title(listed.title)
+            .with_description(format!("{}, {}", listed.template.title, listed.since))
+            .with_mime_type(listed.template.mime)
+    };
+    let mut result = ListResourcesResult::with_all_items(page.into_iter().map(resource).collect());
+    result.next_cursor = next.map(|offset| format!("from-{offset}"));
+    Ok(result)
+}
+
+pub(crate) fn templates() -> ListResourceTemplatesResult {
+    let template = |template: Template| {
+        ResourceTemplate::new(template.uri(), template.scheme)
+            .with_title(template.title)
+            .with_description(template.description)
+            .with_mime_type(template.mime)
+    };
+    ListResourceTemplatesResult::with_all_items(House::templates().map(template).collect())
+}
+
+pub(crate) async fn read(house: &House, uri: &str, call: Call) -> Result<ReadResourceResult, ErrorData> {
+    let (template, text) = house.read(uri, call).await.map_err(|fault| error(&fault))?;
+    let contents = ResourceContents::text(text, uri).with_mime_type(template.mime);
+    Ok(ReadResourceResult::new(vec![contents]))
+}
+
+pub(crate) fn prompts(house: &House) -> ListPromptsResult {
+    let prompt = |prompt: &kit::prompts::Prompt| {
+        let argument = |argument: &kit::prompts::Argument| {
+            PromptArgument::new(argument.name)
+                .with_description(argument.description)
+                .with_required(argument.required)
+        };
+        let arguments = prompt.arguments.iter().map(argument).collect();
+        Prompt::new(prompt.name, Some(prompt.description), Some(arguments)).with_title(prompt.title)
+    };
+    ListPromptsResult::with_all_items(house.prompts().map(prompt).collect())
+}
+
+pub(crate) async fn prompt(
+    house: &House,
+    request: GetPromptRequestParams,
+    call: Call,
+) -> Result<GetPromptResult, ErrorData> {
+    let mut arguments = BTreeMap::new();
+    for (name, value) in request.arguments.unwrap_or_default() {
+        let Value::String(text) = value else {
+            return Err(ErrorData::invalid_params(format!("{name} is not a text"), None));
+        };
+        arguments.insert(name, text);
+    }
+    let said = house.say(&request.name, &arguments, call).await.map_err(|fault| match fault.code {
+        // A prompt that is not there is an argument that does not fit, not a resource that is missing.
+        Code::NotFound if house.prompt(&request.name).is_err() => {
+            ErrorData::invalid_params(error(&fault).message, None)
+        }
+        _ => error(&fault),
+    })?;
+    let (uri, mime, text) = said.shown;
+    let shown = ContentBlock::resource(ResourceContents::text(text, uri).with_mime_type(mime));
+    let messages =
+        vec![PromptMessage::new_text(Role::User, said.text), PromptMessage::new(Role::User, shown)];
+    Ok(GetPromptResult::new(messages))
+}
+
+/// What begins like the value that is being entered.
+pub(crate) async fn complete(
+    house: &House,
+    request: &CompleteRequestParams,
+    caller: &Principal,
+) -> Result<CompleteResult, ErrorData> {
+    let wrong = |why: String| ErrorData::invalid_params(why, None);
+    let scheme = match &request.r#ref {
+        Reference::Prompt(named) => {
+            let prompt = house.prompt(&named.name).map_err(|fault| wrong(fault.message))?;
+            let argument = prompt.arguments.iter().find(|argument| argument.name == request.argument.name);
+            let argument = argument
+                .ok_or_else(|| wrong(format!("{} takes no {}", named.name, request.argument.name)))?;
+            argument.completed_by
+        }
+        Reference::Resource(named) => {
+            let template = House::templates().find(|template| template.uri() == named.uri);
+            let template = template.ok_or_else(|| wrong(format!("there is no template {}", named.uri)))?;
+            Some(template.scheme).filter(|_| request.argument.name == "id")
+        }
+        _ => return Err(wrong("a completion is about a prompt or a resource template".into())),
+    };
+    let names = match scheme {
+        None => Vec::new(),
+        Some(scheme) => {
+            let names = house.names(caller, scheme, &request.argument.value).await;
+            names.map_err(|fault| error(&fault))?
+        }
+    };
+    let total = u32::try_from(names.len()).unwrap_or(u32::MAX);
+    let shown: Vec<String> = names.into_iter().take(CompletionInfo::MAX_VALUES).collect();
+    let has_more = total as usize > shown.len();
+    let completion = CompletionInfo::with_pagination(shown, Some(total), has_more)
+        .map_err(|e| ErrorData::internal_error(e, None))?;
+    Ok(CompleteResult::new(completion))
+}
