@@ -1,7 +1,7 @@
 //! Agents of the `OpenAI` Agents SDK, with a model that a script plays: they rehearse, and apply what they were shown.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
@@ -144,8 +144,8 @@ fn over_http_a_token_decides_what_an_agent_may() {
     assert!(records.as_array().unwrap().iter().all(|record| record["principal"] == who), "{records}");
 }
 
-/// Runs the example as its README says, with the model on loopback; gives what it prints, and what the model was sent.
-fn example(node: &Scripts, place: &Place, script: &Value) -> (String, Value) {
+/// Runs the example as its README says, with the model on loopback; gives how it ended, and what the model was sent.
+fn example(node: &Scripts, place: &Place, script: &Value) -> (Output, Value) {
     let model = Peer::start(node, &["model.mjs", &script.to_string()]);
     // The packages of the tests are the example's own: the same version, and nothing is installed twice.
     let dir = place.scratch.path().join("example");
@@ -166,12 +166,17 @@ fn example(node: &Scripts, place: &Place, script: &Value) -> (String, Value) {
         .env("OPENAI_API_KEY", "none")
         .env("OPENAI_AGENTS_DISABLE_TRACING", "1");
     let out = ended(&mut command);
+    let address = url.trim_start_matches("http://").trim_end_matches("/v1");
+    let seen = request(address, "GET", "/seen", &[], "");
+    (out, serde_json::from_str(&seen.body).unwrap())
+}
+
+/// What the example says when all goes well: its answer, and nothing of its own on standard error.
+fn said(out: &Output) -> String {
     let errors = String::from_utf8_lossy(&out.stderr);
     assert!(out.status.success(), "{errors}");
     assert!(errors.lines().all(|line| line.starts_with(" INFO gatewright::")), "{errors}");
-    let address = url.trim_start_matches("http://").trim_end_matches("/v1");
-    let seen = request(address, "GET", "/seen", &[], "");
-    (String::from_utf8(out.stdout).unwrap(), serde_json::from_str(&seen.body).unwrap())
+    String::from_utf8(out.stdout.clone()).unwrap()
 }
 
 /// `PATH` with the program that is tested first.
@@ -194,14 +199,14 @@ fn the_example_rehearses_applies_and_leaves_nobody_behind() {
     let mut script = rehearse_and_apply();
     script.as_array_mut().unwrap().remove(1);
     script[1] = json!({ "text": "Nothing is written yet: {{status}}." });
-    let (said, seen) = example(&node, &place, &script);
-    assert_eq!(said, "Nothing is written yet: proposed.\n");
+    let (out, seen) = example(&node, &place, &script);
+    assert_eq!(said(&out), "Nothing is written yet: proposed.\n");
     assert!(seen[0]["instructions"].as_str().unwrap().contains("apply it only when you were told to"));
     assert!(seen[1]["output"].as_str().unwrap().contains("--space-s: 4px"), "{seen}");
     nobody_left(&place);
     assert!(!exists(&place.root().join("artifacts")));
-    let (said, _) = example(&node, &place, &rehearse_and_apply());
-    assert!(said.starts_with("completed: **1 token**"), "{said}");
+    let (out, _) = example(&node, &place, &rehearse_and_apply());
+    assert!(said(&out).starts_with("completed: **1 token**"), "{}", said(&out));
     nobody_left(&place);
     assert!(exists(&place.root().join("artifacts")));
     // The SDK hands on `HOME` and not `XDG_STATE_HOME`: what its server keeps is there.
@@ -209,4 +214,17 @@ fn the_example_rehearses_applies_and_leaves_nobody_behind() {
     assert!(!exists(&place.scratch.path().join("state")));
     let undone = place.command().env_remove("XDG_STATE_HOME").args(["undo", "last"]).output().unwrap();
     assert!(undone.status.success() && !exists(&place.root().join("artifacts")));
+}
+
+#[test]
+fn the_example_leaves_nobody_behind_when_its_model_fails() {
+    let Some(node) = node() else { return };
+    let place = Place::new();
+    let mut script = rehearse_and_apply();
+    script.as_array_mut().unwrap().truncate(1);
+    let (out, seen) = example(&node, &place, &script);
+    assert_eq!((out.status.code(), seen.as_array().unwrap().len()), (Some(1), 2), "{seen}");
+    assert!(String::from_utf8_lossy(&out.stderr).contains("the script has 1 steps"));
+    nobody_left(&place);
+    assert!(!exists(&place.root().join("artifacts")));
 }

@@ -119,6 +119,46 @@ fn recipe_008_a_token_is_asked_for_found_by_metadata_and_let_in() {
 }
 
 #[test]
+fn the_authorization_server_of_these_tests_is_what_it_says() {
+    let Some(node) = node() else { return };
+    let answer = node.run(&Place::new(), "oidc.check.mjs", &[]);
+    let checked = answer["checked"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    for name in ["RS256: good", "ES256: wrong_key", "EdDSA: alg_none", "rotate: new keys only", "jwks: down"]
+    {
+        assert!(checked.contains(&json!(name)), "{name}: {answer}");
+    }
+    assert_eq!(answer["warnings"], json!([]));
+}
+
+#[test]
+fn tokens_of_every_algorithm_are_read_and_those_of_others_refused_where_one_is_named() {
+    let algorithms = ["RS256", "ES256", "EdDSA"];
+    for algorithm in algorithms {
+        let Some(issuer) = Issuer::start(algorithm) else { return };
+        let place = Place::new();
+        let remote = serve(&place, &issuer.config(&format!("algorithms = [\"{algorithm}\"]")));
+        for signed in algorithms {
+            let asked = json!({ "kind": "good", "audience": RESOURCE, "subject": "alice", "algorithm": signed,
+                "scopes": ["design:read"] });
+            let minted = issuer.control("POST", "/mint", &asked);
+            assert_eq!(minted["header"]["alg"], signed);
+            let answer = build(&remote, minted["token"].as_str().unwrap(), false);
+            if signed == algorithm {
+                assert_eq!(answer.status, 200, "{signed}: {}", answer.body);
+                assert_eq!(answer.message()["result"]["structuredContent"]["status"], "proposed");
+            } else {
+                assert_eq!(answer.status, 401, "{signed} where {algorithm} is wanted: {}", answer.body);
+                let says = &answer.message()["error"];
+                assert_eq!(says["code"], -32_000, "{says}");
+                assert!(says["message"].as_str().unwrap().contains("WWW-Authenticate"), "{says}");
+            }
+        }
+        assert_eq!(build(&remote, &issuer.mint("tampered", "alice", &["design:read"]), false).status, 401);
+        remote.finish();
+    }
+}
+
+#[test]
 fn h04_every_token_that_is_not_ours_is_refused_and_leaves_nothing() {
     let Some(issuer) = Issuer::start("ES256") else { return };
     let place = Place::new();
@@ -274,6 +314,7 @@ fn h06_keys_are_fetched_seldom_rotate_and_cannot_be_had_from_elsewhere() {
                 "{mode}: {}",
                 refused.body
             );
+            assert!(refused.message()["error"]["message"].as_str().unwrap().contains("again in 5 seconds"));
         }
         assert_eq!(issuer.asked("/elsewhere"), before, "no redirect is followed");
         remote.finish();

@@ -1,7 +1,7 @@
 //! A server over standard input and output, spoken to on the raw wire.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -19,14 +19,13 @@ pub(crate) struct Wire {
 
 impl Wire {
     pub(crate) fn start(place: &Place) -> Self {
-        let mut child = place
-            .command()
-            .arg("serve")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        Self::with(place.command().arg("serve"))
+    }
+
+    /// As `command` says.
+    fn with(command: &mut Command) -> Self {
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let stdout = child.stdout.take().unwrap();
         let (sender, lines) = mpsc::channel();
         std::thread::spawn(move || {
@@ -48,7 +47,12 @@ impl Wire {
 
     /// The same, by a client that can do this.
     pub(crate) fn initialized_by(place: &Place, capabilities: &Value) -> Self {
-        let mut wire = Self::start(place);
+        Self::greeted(place.command().arg("serve"), capabilities)
+    }
+
+    /// The same, as `command` says.
+    pub(crate) fn greeted(command: &mut Command, capabilities: &Value) -> Self {
+        let mut wire = Self::with(command);
         let params = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": { "name": "t", "version": "0" } });
         let result = wire.request("initialize", params);
         assert_eq!(result["result"]["protocolVersion"], "2025-11-25", "{result}");
