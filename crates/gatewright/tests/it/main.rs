@@ -12,8 +12,11 @@ mod headers;
 mod http;
 mod oauth;
 mod power;
+mod recipes;
 mod remote;
 mod stdio;
+mod strings;
+mod tls;
 mod wire;
 
 use std::path::{Path, PathBuf};
