@@ -349,6 +349,20 @@ fn h12_idle_connections_and_bodies_that_do_not_come_hold_nobody_up() {
 }
 
 #[test]
+fn h12_a_caller_who_begins_session_after_session_loses_his_oldest() {
+    let place = Place::new();
+    let remote = Remote::start(&place);
+    let sessions: Vec<String> = (0..101).map(|_| remote.session()).collect();
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
+    let within = |session: &str| {
+        remote.post(&[("mcp-session-id", session), ("mcp-protocol-version", "2025-11-25")], &list).status
+    };
+    assert_eq!(within(&sessions[0]), 404);
+    assert_eq!((within(&sessions[1]), within(&sessions[100])), (200, 200));
+    remote.finish();
+}
+
+#[test]
 fn h12_whoever_takes_too_long_to_say_what_he_wants_is_let_go() {
     let place = Place::new();
     let remote = Remote::start(&place);
