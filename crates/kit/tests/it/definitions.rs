@@ -99,18 +99,23 @@ const KEYS: [&str; 7] = ["$comment", "x-note", "description", "title", "default"
 fn poison(definition: &mut Value, place: &str, payload: &str, key: &str, how: u8) {
     let Some(value) = definition.pointer_mut(place) else { return };
     match value {
-        Value::String(text) if how % 2 == 0 => text.push_str(payload),
-        Value::String(text) => text.insert_str(0, payload),
+        Value::String(text) => text.insert_str(if how > 127 { text.len() } else { 0 }, payload),
         Value::Bool(flag) => *flag = !*flag,
         Value::Number(n) => *value = json!(n.as_i64().unwrap_or_default() + i64::from(how) + 1),
-        Value::Array(items) if how % 3 == 0 => items.reverse(),
-        Value::Array(items) if how % 3 == 1 => items.push(json!(payload)),
-        Value::Array(items) => drop(items.pop()),
-        Value::Object(map) if how % 3 == 0 => drop(map.insert(key.to_owned(), json!(payload))),
+        Value::Array(items) => match how % 3 {
+            0 => items.reverse(),
+            1 => items.push(json!(payload)),
+            _ => drop(items.pop()),
+        },
         Value::Object(map) => {
-            let Some(old) = map.keys().next().cloned() else { return };
-            if let (Some(value), true) = (map.remove(&old), how % 3 == 1) {
-                map.insert(format!("{old}{payload}"), value);
+            let first = map.keys().next().cloned();
+            match (how % 3, first) {
+                (0, _) | (_, None) => drop(map.insert(key.to_owned(), json!(payload))),
+                (1, Some(first)) => {
+                    let moved = map.remove(&first).unwrap_or_default();
+                    map.insert(format!("{first}{payload}"), moved);
+                }
+                (_, Some(first)) => drop(map.remove(&first)),
             }
         }
         Value::Null => {}

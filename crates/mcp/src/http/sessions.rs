@@ -107,12 +107,11 @@ pub(super) async fn bind(State(sessions): State<Arc<Sessions>>, request: Request
             *response.status_mut() = StatusCode::NO_CONTENT;
         }
     }
-    if let (None, Some(begun)) = (&named, response.headers().get(SESSION).and_then(|v| v.to_str().ok())) {
-        if let Some(ended) = sessions.begin(begun, caller)
-            && let Err(error) = sessions.manager.close_session(&ended.into()).await
-        {
-            tracing::debug!(%error, "a session that made room could not be ended");
-        }
+    if let (None, Some(begun)) = (&named, response.headers().get(SESSION).and_then(|v| v.to_str().ok()))
+        && let Some(ended) = sessions.begin(begun, caller)
+        && let Err(error) = sessions.manager.close_session(&ended.into()).await
+    {
+        tracing::debug!(%error, "a session that made room could not be ended");
     }
     response
 }
