@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, reason = "a command line prints")]
 #![allow(unreachable_pub, reason = "a binary has no public surface")]
 
+mod attacks;
 mod bench;
 mod compare;
 mod conformance;
@@ -23,7 +24,7 @@ const USAGE: &str = "\
 cargo xtask test [--fast]     everything that CI checks; installs what the tests need, or says what is missing
 cargo xtask record            run the quickstart and keep what it prints in docs/guide/session.txt
 cargo xtask gen [--check]     write the generated reference, or check that it is current
-cargo xtask tidy              edges between crates, names, lengths
+cargo xtask tidy              edges between crates, names, lengths, what the page of attacks claims
 cargo xtask soak kill [N]     N rounds of killing a process while it applies plans and appends (default 200)
 cargo xtask fuzz TARGET [S]   fuzz one of the targets, guided by coverage, for S seconds (default 300); `list` names them
 cargo xtask compare [--check] token builds against Style Dictionary's and Terrazzo's, every difference explained

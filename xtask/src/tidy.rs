@@ -35,6 +35,7 @@ pub(crate) fn run() -> Done {
             .map_err(|e| e.to_string())?;
     let mut wrong = edges(&metadata);
     wrong.extend(lengths()?);
+    wrong.extend(crate::attacks::check()?);
     if wrong.is_empty() { Ok(()) } else { Err(format!("✗ tidy\n  {}", wrong.join("\n  "))) }
 }
 

@@ -54,10 +54,18 @@ pub fn spelled_out(text: &str) -> String {
     out
 }
 
-/// As [`spelled_out`], on one line: for names and other short texts that stand in a row of a list.
+/// A name that somebody made up, as a list or an error shows it: all but printable ASCII is written out, so that none
+/// passes for another.
 #[must_use]
-pub fn one_line(text: &str) -> String {
-    spelled_out(text).replace('\n', "␊").replace('\t', "␉")
+pub fn spelled_name(name: &str) -> String {
+    name.chars().fold(String::with_capacity(name.len()), |mut out, c| {
+        if c.is_ascii_graphic() {
+            out.push(c);
+        } else {
+            out.push_str(&format!("<U+{:04X}>", u32::from(c)));
+        }
+        out
+    })
 }
 
 /// `json`, a text that is JSON, with every hidden character in it escaped: the same value, safe to show.
@@ -111,8 +119,9 @@ mod tests {
     }
 
     #[test]
-    fn m10_a_name_in_a_list_stays_on_its_line() {
-        assert_eq!(one_line("a\n\u{200b}b\t\u{1b}"), "a␊<U+200B>b␉<U+001B>");
+    fn m08_a_name_that_looks_like_another_is_shown_as_what_it_is() {
+        assert_eq!(spelled_name("a\n\u{200b}\u{456}ld "), "a<U+000A><U+200B><U+0456>ld<U+0020>");
+        assert_eq!(spelled_name("tokens_build"), "tokens_build");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use audit::Redactor;
 use contract::reply::Envelope;
-use contract::text::{one_line, spelled_out, visible};
+use contract::text::{spelled_name, spelled_out, visible};
 use contract::{Fault, Metadata, Reply, Truncated, tokens_used};
 use serde_json::{Map, Value};
 
@@ -43,10 +43,10 @@ impl Cleaner<'_> {
         spelled_out(&self.without_secrets(text))
     }
 
-    /// A name that somebody gave, as it may leave: what is hidden in it is written out, so that it passes for no other.
+    /// A name that somebody made up, as it may leave: written out, so that it passes for no other.
     #[must_use]
     pub fn named(&self, name: &str) -> String {
-        one_line(&self.without_secrets(name))
+        spelled_name(&self.without_secrets(name))
     }
 
     fn without_secrets(&self, text: &str) -> String {

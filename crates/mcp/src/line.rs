@@ -278,7 +278,7 @@ pub(crate) fn empty() -> Refusal {
 /// What a client said, as an error may repeat it: short, and nothing hidden in it.
 pub(crate) fn shown(text: &str) -> String {
     const LONGEST: usize = 80;
-    text::one_line(&shape::bounded(text, LONGEST))
+    text::spelled_name(&shape::bounded(text, LONGEST))
 }
 
 /// Refuses a request outside of a session that names a revision whose calls need one: naming an older revision is no way

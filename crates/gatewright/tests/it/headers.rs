@@ -297,7 +297,7 @@ fn h12_floods_of_headers_are_refused_and_large_ones_bounded() {
         let text = format!("GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{headers}\r\n");
         raw(&remote.address, text.as_bytes()).status
     };
-    let many = |count: usize| (0..count).map(|n| format!("x-{n}: y\r\n")).collect::<String>();
+    let many = |count: usize| (0..count).map(|n| format!("x-{n}: y\r\n")).collect::<Vec<_>>().concat();
     assert_eq!(get(&many(50)), 200);
     assert_eq!(get(&many(5_000)), 431);
     assert_eq!(get(&format!("x-large: {}\r\n", "y".repeat(64 * 1024))), 200, "a token may be long");
@@ -346,4 +346,69 @@ fn h12_idle_connections_and_bodies_that_do_not_come_hold_nobody_up() {
         let closed = stream.read_to_end(&mut rest);
         assert!(closed.is_ok() || closed.is_err_and(|e| e.kind() == std::io::ErrorKind::ConnectionReset));
     }
+}
+
+#[test]
+fn h12_a_caller_who_begins_session_after_session_loses_his_oldest() {
+    let place = Place::new();
+    let remote = Remote::start(&place);
+    let sessions: Vec<String> = (0..101).map(|_| remote.session()).collect();
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
+    let within = |session: &str| {
+        remote.post(&[("mcp-session-id", session), ("mcp-protocol-version", "2025-11-25")], &list).status
+    };
+    assert_eq!(within(&sessions[0]), 404);
+    assert_eq!((within(&sessions[1]), within(&sessions[100])), (200, 200));
+    remote.finish();
+}
+
+#[test]
+fn h12_whoever_takes_too_long_to_say_what_he_wants_is_let_go() {
+    let place = Place::new();
+    let remote = Remote::start(&place);
+    let head = format!("POST /mcp HTTP/1.1\r\nhost: {}\r\ncontent-length: 9\r\n", remote.address);
+    // A body that does not come, a head that does not end, one whose every byte takes a second, and an idle connection.
+    let (body, unended) = (format!("{head}\r\n{{"), head.clone());
+    let served = format!("GET /healthz HTTP/1.1\r\nhost: {}\r\n\r\n", remote.address);
+    let ends: Vec<(String, Duration)> = std::thread::scope(|scope| {
+        let open = |first: String, drips: bool| {
+            let remote = &remote;
+            scope.spawn(move || {
+                let mut stream = TcpStream::connect(&remote.address).unwrap();
+                stream.write_all(first.as_bytes()).unwrap();
+                let began = Instant::now();
+                let mut said = Vec::new();
+                stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+                while began.elapsed() < Duration::from_secs(50) {
+                    let mut some = [0; 4096];
+                    match stream.read(&mut some) {
+                        Ok(0) => break,
+                        Ok(n) => said.extend_from_slice(&some[..n]),
+                        Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => {
+                            if drips && stream.write_all(b"x").is_err() {
+                                break;
+                            }
+                        }
+                        Err(_) => break,
+                    }
+                }
+                (String::from_utf8(said).unwrap(), began.elapsed())
+            })
+        };
+        let all = [
+            open(body, false),
+            open(unended.clone(), false),
+            open(unended + "x-slow: ", true),
+            open(served, false),
+        ];
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    for (said, took) in &ends {
+        assert!((25..45).contains(&took.as_secs()), "{took:?}: {said}");
+    }
+    assert!(ends[0].0.starts_with("HTTP/1.1 408"), "{}", ends[0].0);
+    assert!(ends[1].0.is_empty() || ends[1].0.starts_with("HTTP/1.1 408"), "{}", ends[1].0);
+    assert!(ends[3].0.starts_with("HTTP/1.1 200"), "{}", ends[3].0);
+    assert_eq!(ends[3].0.matches("HTTP/1.1").count(), 1, "an idle connection just ends");
+    remote.finish();
 }

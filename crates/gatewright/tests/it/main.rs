@@ -16,9 +16,12 @@ mod http;
 mod oauth;
 mod power;
 mod reading;
+mod recipes;
 mod remote;
 mod scripts;
 mod stdio;
+mod strings;
+mod tls;
 mod wire;
 
 use std::path::{Path, PathBuf};

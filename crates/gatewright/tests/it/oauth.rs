@@ -210,7 +210,23 @@ fn h04_every_token_that_is_not_ours_is_refused_and_leaves_nothing() {
 }
 
 #[test]
-fn recipe_009_what_a_token_does_not_grant_is_one_challenge_and_a_record() {
+fn recipe_009_a_token_for_another_resource_is_refused_though_all_else_is_right() {
+    let Some(issuer) = Issuer::start("RS256") else { return };
+    let place = Place::new();
+    let remote = serve(&place, &issuer.config(""));
+    let good = issuer.mint("good", "alice", &["design:apply"]);
+    assert_eq!(build(&remote, &good, false).status, 200);
+    let elsewhere = issuer.mint("wrong_audience", "alice", &["design:apply"]);
+    let refused = build(&remote, &elsewhere, true);
+    assert_eq!(refused.status, 401, "{}", refused.body);
+    let challenge = refused.header("www-authenticate").unwrap();
+    assert!(challenge.contains("invalid_token") && challenge.contains("resource_metadata="), "{challenge}");
+    assert!(!exists(&place.root().join("artifacts")));
+    remote.finish();
+}
+
+#[test]
+fn recipe_012_what_a_token_does_not_grant_is_one_challenge_and_a_record() {
     let Some(issuer) = Issuer::start("EdDSA") else { return };
     let place = Place::new();
     let remote = serve(&place, &issuer.config(""));

@@ -136,11 +136,8 @@ fn app<S: Served>(server: S, options: Options, streams: &CancellationToken) -> R
         .with_max_request_body_bytes(MAX_BODY)
         .with_cancellation_token(streams.child_token());
     let ready = server.clone();
-    let protocol = StreamableHttpService::new(
-        move || Ok(server.begin()),
-        Arc::new(LocalSessionManager::default()),
-        config,
-    );
+    let kept = Arc::new(LocalSessionManager::default());
+    let protocol = StreamableHttpService::new(move || Ok(server.begin()), Arc::clone(&kept), config);
     let asked = ready.clone();
     let door =
         Doorkeeper { lacking: Arc::new(move |call| asked.lacking(call)), who: Arc::clone(&options.identify) };
@@ -149,7 +146,7 @@ fn app<S: Served>(server: S, options: Options, streams: &CancellationToken) -> R
     let protocol = Router::new()
         .route_service("/mcp", protocol)
         .layer(from_fn_with_state(door, message::check))
-        .layer(from_fn_with_state(Arc::new(Sessions::default()), sessions::bind))
+        .layer(from_fn_with_state(Arc::new(Sessions::of(kept)), sessions::bind))
         .layer(from_fn_with_state(options.identify, caller::identify));
     let mut open = Router::new()
         .route("/healthz", get(|| async { "ok" }))

@@ -1,23 +1,30 @@
 //! Sessions of the older era belong to whoever began them: for everybody else they do not exist.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use contract::{Digest, Principal};
+use rmcp::transport::streamable_http_server::session::SessionManager as _;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 
 /// The header that names a session.
 pub(super) const SESSION: &str = "mcp-session-id";
 
-/// Most sessions that are remembered; the oldest are forgotten first, and then do not exist.
-const MAX_SESSIONS: usize = 10_000;
+/// Most sessions of one caller, and of all: each costs some 100 KB until it is idle for minutes. The oldest make room, and
+/// then do not exist.
+const MAX_OF_ONE: usize = 100;
+const MAX_SESSIONS: usize = 1_000;
 
 /// Whose each session is.
 #[derive(Debug, Default)]
-pub(super) struct Sessions(Mutex<Owners>);
+pub(super) struct Sessions {
+    owners: Mutex<Owners>,
+    manager: Arc<LocalSessionManager>,
+}
 
 #[derive(Debug, Default)]
 struct Owners {
@@ -27,33 +34,56 @@ struct Owners {
     next: u64,
 }
 
-impl Sessions {
-    fn is_owned(&self, session: &str, by: &Digest) -> bool {
-        let owners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        owners.of.get(session).is_some_and(|(_, owner)| owner == by)
+impl Owners {
+    /// The session that makes room for another of `owner`'s.
+    fn in_the_way(&self, owner: &Digest) -> Option<String> {
+        let is_his = |session: &&String| self.of.get(*session).is_some_and(|(_, whose)| whose == owner);
+        if self.by_age.values().filter(is_his).count() >= MAX_OF_ONE {
+            return self.by_age.values().find(is_his).cloned();
+        }
+        self.by_age.values().next().filter(|_| self.of.len() >= MAX_SESSIONS).cloned()
     }
 
-    fn begin(&self, session: &str, owner: Digest) {
-        let mut owners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if owners.of.contains_key(session) {
-            return;
+    fn forget(&mut self, session: &str) {
+        if let Some((age, _)) = self.of.remove(session) {
+            self.by_age.remove(&age);
         }
-        if owners.of.len() >= MAX_SESSIONS
-            && let Some((_, oldest)) = owners.by_age.pop_first()
-        {
-            owners.of.remove(&oldest);
+    }
+}
+
+impl Sessions {
+    /// Of the sessions that `manager` keeps.
+    pub(super) fn of(manager: Arc<LocalSessionManager>) -> Self {
+        Self { owners: Mutex::default(), manager }
+    }
+
+    fn owners(&self) -> MutexGuard<'_, Owners> {
+        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_owned(&self, session: &str, by: &Digest) -> bool {
+        self.owners().of.get(session).is_some_and(|(_, owner)| owner == by)
+    }
+
+    /// Notes whose `session` is; the one that it takes the place of is to be ended.
+    fn begin(&self, session: &str, owner: Digest) -> Option<String> {
+        let mut owners = self.owners();
+        if owners.of.contains_key(session) {
+            return None;
+        }
+        let ended = owners.in_the_way(&owner);
+        if let Some(ended) = &ended {
+            owners.forget(ended);
         }
         let age = owners.next;
         owners.next += 1;
         owners.by_age.insert(age, session.to_owned());
         owners.of.insert(session.to_owned(), (age, owner));
+        ended
     }
 
     fn end(&self, session: &str) {
-        let mut owners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((age, _)) = owners.of.remove(session) {
-            owners.by_age.remove(&age);
-        }
+        self.owners().forget(session);
     }
 }
 
@@ -77,8 +107,11 @@ pub(super) async fn bind(State(sessions): State<Arc<Sessions>>, request: Request
             *response.status_mut() = StatusCode::NO_CONTENT;
         }
     }
-    if let (None, Some(begun)) = (&named, response.headers().get(SESSION).and_then(|v| v.to_str().ok())) {
-        sessions.begin(begun, caller);
+    if let (None, Some(begun)) = (&named, response.headers().get(SESSION).and_then(|v| v.to_str().ok()))
+        && let Some(ended) = sessions.begin(begun, caller)
+        && let Err(error) = sessions.manager.close_session(&ended.into()).await
+    {
+        tracing::debug!(%error, "a session that made room could not be ended");
     }
     response
 }
@@ -96,11 +129,19 @@ mod tests {
         // A session that stands cannot be taken over.
         sessions.begin("a", you);
         assert!(sessions.is_owned("a", &me));
-        for n in 0..MAX_SESSIONS {
-            sessions.begin(&n.to_string(), you);
+        // One caller's own make room for one another, and leave those of others alone.
+        for n in 0..MAX_OF_ONE {
+            assert_eq!(sessions.begin(&n.to_string(), you), None);
         }
-        assert!(!sessions.is_owned("a", &me) && sessions.is_owned("0", &you));
-        sessions.end("0");
-        assert!(!sessions.is_owned("0", &you));
+        assert_eq!(sessions.begin("more", you).as_deref(), Some("0"));
+        assert!(sessions.is_owned("a", &me) && !sessions.is_owned("0", &you) && sessions.is_owned("1", &you));
+        sessions.end("1");
+        assert!(!sessions.is_owned("1", &you));
+        // All together they do, too.
+        for n in 0..MAX_SESSIONS {
+            sessions.begin(&format!("x{n}"), Digest::of(n.to_string().as_bytes()));
+        }
+        assert!(!sessions.is_owned("a", &me) && sessions.is_owned("x0", &Digest::of(b"0")));
+        assert_eq!(sessions.owners().of.len(), MAX_SESSIONS);
     }
 }
