@@ -268,3 +268,22 @@ fn the_menu_fits_a_models_window() {
     let tokens: u64 = menu.split_whitespace().next().unwrap().parse().unwrap();
     assert!(tokens <= 2_500, "{menu}");
 }
+
+#[test]
+fn no_tool_grows_on_the_wire_unnoticed() {
+    // Bytes of the whole object as `tools/list` sends it. Raise a pin only for what is worth its cost to every model.
+    const PINS: [(&str, usize); 4] =
+        [("tokens_build", 4_720), ("tool_call", 2_300), ("tool_read", 2_290), ("tools_search", 3_070)];
+    let place = Place::new();
+    let mut wire = Wire::initialized(&place);
+    let tools = wire.request("tools/list", json!({}))["result"]["tools"].clone();
+    let mut grown = Vec::new();
+    for tool in tools.as_array().unwrap() {
+        let (name, size) = (tool["name"].as_str().unwrap(), tool.to_string().len());
+        let pin = PINS.iter().find(|(pinned, _)| *pinned == name).map_or(0, |(_, pin)| *pin);
+        if size > pin {
+            grown.push(format!("{name} has {size} bytes, pinned at {pin}"));
+        }
+    }
+    assert!(grown.is_empty(), "{grown:?}");
+}
