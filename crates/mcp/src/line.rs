@@ -13,12 +13,12 @@ use contract::{canonical, text};
 use kit::shape;
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorData, GetMeta as _, JsonRpcMessage, ProtocolVersion, RequestId,
-    ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, GetMeta as _, JsonRpcMessage, ProtocolVersion,
+    RequestId, ServerJsonRpcMessage,
 };
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -92,10 +92,8 @@ impl LineTransport {
         } else if begins && self.lifecycle != Lifecycle::Open {
             let again = ErrorData::invalid_request("the lifecycle was chosen by an earlier request", None);
             Some(refuse(again, Some(request.id.clone())))
-        } else if self.lifecycle == Lifecycle::Session {
-            None
         } else {
-            without_handshake(&message)
+            misnamed(&message, self.lifecycle == Lifecycle::Session)
         };
         if let Some(refusal) = refusal {
             self.answer(&refusal);
@@ -281,25 +279,29 @@ pub(crate) fn shown(text: &str) -> String {
     text::spelled_name(&shape::bounded(text, LONGEST))
 }
 
-/// Refuses a request outside of a session that names a revision whose calls need one: naming an older revision is no way
-/// around its handshake.
-pub(crate) fn without_handshake(message: &ClientJsonRpcMessage) -> Option<Refusal> {
+/// Refuses a request that names a revision which is not served, or, outside of a session, one whose calls need a session:
+/// naming an older revision is no way around its handshake.
+pub(crate) fn misnamed(message: &ClientJsonRpcMessage, in_session: bool) -> Option<Refusal> {
     let JsonRpcMessage::Request(request) = message else { return None };
-    let needs_none = matches!(
-        request.request,
-        ClientRequest::InitializeRequest(_)
-            | ClientRequest::PingRequest(_)
-            | ClientRequest::DiscoverRequest(_)
-    );
-    let named = request.request.get_meta().protocol_version().filter(|_| !needs_none)?;
-    let (older, stateless): (Vec<_>, Vec<_>) =
-        ProtocolVersion::KNOWN_VERSIONS.iter().cloned().partition(ProtocolVersion::has_initialize);
-    if !older.contains(&named) {
+    if matches!(request.request, ClientRequest::InitializeRequest(_)) {
         return None;
     }
-    let mut error = ErrorData::unsupported_protocol_version(named.clone(), &stateless);
-    error.message = format!("{named} begins with `initialize`: no call is made without it").into();
-    Some(refuse(error, Some(request.id.clone())))
+    let named = request.request.get_meta().protocol_version()?;
+    let known = ProtocolVersion::KNOWN_VERSIONS;
+    let unsupported = |message: String, supported: Vec<&ProtocolVersion>| {
+        let data = json!({ "requested": shown(named.as_str()), "supported": supported });
+        let error = ErrorData::new(ErrorCode::UNSUPPORTED_PROTOCOL_VERSION, message, Some(data));
+        Some(refuse(error, Some(request.id.clone())))
+    };
+    if !known.contains(&named) {
+        return unsupported("Unsupported protocol version".into(), known.iter().collect());
+    }
+    let calls = !matches!(request.request, ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_));
+    if in_session || !calls || !named.has_initialize() {
+        return None;
+    }
+    let why = format!("{named} begins with `initialize`: no call is made without it");
+    unsupported(why, known.iter().filter(|version| !version.has_initialize()).collect())
 }
 
 /// The message in `line`; `None` for an empty line, and for a notification or an answer that cannot be understood.

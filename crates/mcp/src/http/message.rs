@@ -58,9 +58,8 @@ pub(super) async fn check(State(door): State<Doorkeeper>, request: Request, next
         Err(refusal) => return refused(refusal),
     };
     // Calls of the older revisions are made in sessions only.
-    if let Some(message) = message.as_ref().filter(|_| !head.headers.contains_key(SESSION))
-        && let Some(refusal) = line::without_handshake(message)
-    {
+    let in_session = head.headers.contains_key(SESSION);
+    if let Some(refusal) = message.as_ref().and_then(|message| line::misnamed(message, in_session)) {
         return refused(refusal);
     }
     let challenge = message.and_then(|message| door.challenge(head.extensions.get()?, *message));
