@@ -93,7 +93,8 @@ impl LineTransport {
             let again = ErrorData::invalid_request("the lifecycle was chosen by an earlier request", None);
             Some(refuse(again, Some(request.id.clone())))
         } else {
-            misnamed(&message, self.lifecycle == Lifecycle::Session)
+            let in_session = self.lifecycle == Lifecycle::Session;
+            unserved(&message).or_else(|| without_handshake(&message).filter(|_| !in_session))
         };
         if let Some(refusal) = refusal {
             self.answer(&refusal);
@@ -279,29 +280,43 @@ pub(crate) fn shown(text: &str) -> String {
     text::spelled_name(&shape::bounded(text, LONGEST))
 }
 
-/// Refuses a request that names a revision which is not served, or, outside of a session, one whose calls need a session:
-/// naming an older revision is no way around its handshake.
-pub(crate) fn misnamed(message: &ClientJsonRpcMessage, in_session: bool) -> Option<Refusal> {
+/// The revision that a request names, with the request's id.
+fn revision(message: &ClientJsonRpcMessage) -> Option<(ProtocolVersion, RequestId)> {
     let JsonRpcMessage::Request(request) = message else { return None };
-    if matches!(request.request, ClientRequest::InitializeRequest(_)) {
-        return None;
-    }
-    let named = request.request.get_meta().protocol_version()?;
+    Some((request.request.get_meta().protocol_version()?, request.id.clone()))
+}
+
+fn unsupported(
+    why: String,
+    (named, id): (ProtocolVersion, RequestId),
+    served: Vec<&ProtocolVersion>,
+) -> Refusal {
+    let data = json!({ "requested": shown(named.as_str()), "supported": served });
+    refuse(ErrorData::new(ErrorCode::UNSUPPORTED_PROTOCOL_VERSION, why, Some(data)), Some(id))
+}
+
+/// Refuses a request that names a revision which is not served: rmcp would repeat the name as it is.
+fn unserved(message: &ClientJsonRpcMessage) -> Option<Refusal> {
     let known = ProtocolVersion::KNOWN_VERSIONS;
-    let unsupported = |message: String, supported: Vec<&ProtocolVersion>| {
-        let data = json!({ "requested": shown(named.as_str()), "supported": supported });
-        let error = ErrorData::new(ErrorCode::UNSUPPORTED_PROTOCOL_VERSION, message, Some(data));
-        Some(refuse(error, Some(request.id.clone())))
-    };
-    if !known.contains(&named) {
-        return unsupported("Unsupported protocol version".into(), known.iter().collect());
-    }
-    let calls = !matches!(request.request, ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_));
-    if in_session || !calls || !named.has_initialize() {
-        return None;
-    }
-    let why = format!("{named} begins with `initialize`: no call is made without it");
-    unsupported(why, known.iter().filter(|version| !version.has_initialize()).collect())
+    let named = revision(message).filter(|(named, _)| !known.contains(named))?;
+    Some(unsupported("Unsupported protocol version".into(), named, known.iter().collect()))
+}
+
+/// Refuses a call outside of a session that names a revision whose calls need one: naming an older revision is no way
+/// around its handshake.
+pub(crate) fn without_handshake(message: &ClientJsonRpcMessage) -> Option<Refusal> {
+    let JsonRpcMessage::Request(request) = message else { return None };
+    let needs_none = matches!(
+        request.request,
+        ClientRequest::InitializeRequest(_)
+            | ClientRequest::PingRequest(_)
+            | ClientRequest::DiscoverRequest(_)
+    );
+    let (older, stateless): (Vec<_>, Vec<_>) =
+        ProtocolVersion::KNOWN_VERSIONS.iter().partition(|version| version.has_initialize());
+    let named = revision(message).filter(|(named, _)| !needs_none && older.contains(&named))?;
+    let why = format!("{} begins with `initialize`: no call is made without it", named.0);
+    Some(unsupported(why, named, stateless))
 }
 
 /// The message in `line`; `None` for an empty line, and for a notification or an answer that cannot be understood.

@@ -58,8 +58,8 @@ pub(super) async fn check(State(door): State<Doorkeeper>, request: Request, next
         Err(refusal) => return refused(refusal),
     };
     // Calls of the older revisions are made in sessions only.
-    let in_session = head.headers.contains_key(SESSION);
-    if let Some(refusal) = message.as_ref().and_then(|message| line::misnamed(message, in_session)) {
+    let outside = message.as_ref().filter(|_| !head.headers.contains_key(SESSION));
+    if let Some(refusal) = outside.and_then(|message| line::without_handshake(message)) {
         return refused(refusal);
     }
     let challenge = message.and_then(|message| door.challenge(head.extensions.get()?, *message));
