@@ -13,12 +13,12 @@ use contract::{canonical, text};
 use kit::shape;
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorData, GetMeta as _, JsonRpcMessage, ProtocolVersion, RequestId,
-    ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, GetMeta as _, JsonRpcMessage, ProtocolVersion,
+    RequestId, ServerJsonRpcMessage,
 };
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -92,10 +92,9 @@ impl LineTransport {
         } else if begins && self.lifecycle != Lifecycle::Open {
             let again = ErrorData::invalid_request("the lifecycle was chosen by an earlier request", None);
             Some(refuse(again, Some(request.id.clone())))
-        } else if self.lifecycle == Lifecycle::Session {
-            None
         } else {
-            without_handshake(&message)
+            let in_session = self.lifecycle == Lifecycle::Session;
+            unserved(&message).or_else(|| without_handshake(&message).filter(|_| !in_session))
         };
         if let Some(refusal) = refusal {
             self.answer(&refusal);
@@ -281,7 +280,29 @@ pub(crate) fn shown(text: &str) -> String {
     text::spelled_name(&shape::bounded(text, LONGEST))
 }
 
-/// Refuses a request outside of a session that names a revision whose calls need one: naming an older revision is no way
+/// The revision that a request names, with the request's id.
+fn revision(message: &ClientJsonRpcMessage) -> Option<(ProtocolVersion, RequestId)> {
+    let JsonRpcMessage::Request(request) = message else { return None };
+    Some((request.request.get_meta().protocol_version()?, request.id.clone()))
+}
+
+fn unsupported(
+    why: String,
+    (named, id): (ProtocolVersion, RequestId),
+    served: Vec<&ProtocolVersion>,
+) -> Refusal {
+    let data = json!({ "requested": shown(named.as_str()), "supported": served });
+    refuse(ErrorData::new(ErrorCode::UNSUPPORTED_PROTOCOL_VERSION, why, Some(data)), Some(id))
+}
+
+/// Refuses a request that names a revision which is not served: rmcp would repeat the name as it is.
+fn unserved(message: &ClientJsonRpcMessage) -> Option<Refusal> {
+    let known = ProtocolVersion::KNOWN_VERSIONS;
+    let named = revision(message).filter(|(named, _)| !known.contains(named))?;
+    Some(unsupported("Unsupported protocol version".into(), named, known.iter().collect()))
+}
+
+/// Refuses a call outside of a session that names a revision whose calls need one: naming an older revision is no way
 /// around its handshake.
 pub(crate) fn without_handshake(message: &ClientJsonRpcMessage) -> Option<Refusal> {
     let JsonRpcMessage::Request(request) = message else { return None };
@@ -291,15 +312,11 @@ pub(crate) fn without_handshake(message: &ClientJsonRpcMessage) -> Option<Refusa
             | ClientRequest::PingRequest(_)
             | ClientRequest::DiscoverRequest(_)
     );
-    let named = request.request.get_meta().protocol_version().filter(|_| !needs_none)?;
     let (older, stateless): (Vec<_>, Vec<_>) =
-        ProtocolVersion::KNOWN_VERSIONS.iter().cloned().partition(ProtocolVersion::has_initialize);
-    if !older.contains(&named) {
-        return None;
-    }
-    let mut error = ErrorData::unsupported_protocol_version(named.clone(), &stateless);
-    error.message = format!("{named} begins with `initialize`: no call is made without it").into();
-    Some(refuse(error, Some(request.id.clone())))
+        ProtocolVersion::KNOWN_VERSIONS.iter().partition(|version| version.has_initialize());
+    let named = revision(message).filter(|(named, _)| !needs_none && older.contains(&named))?;
+    let why = format!("{} begins with `initialize`: no call is made without it", named.0);
+    Some(unsupported(why, named, stateless))
 }
 
 /// The message in `line`; `None` for an empty line, and for a notification or an answer that cannot be understood.

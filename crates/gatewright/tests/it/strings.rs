@@ -91,6 +91,8 @@ fn m10_hidden_characters_come_out_of_no_answer_whatever_brought_them_in() {
         line(&json!(1), HIDDEN, &json!({})),
         format!(r#"{{"jsonrpc":"2.0","id":1,{0}:1,{0}:2}}"#, json!(HIDDEN)),
         line(&json!(1), "tools/list", &json!({ "cursor": HIDDEN })),
+        line(&json!(1), "tools/list", &json!({ "_meta": meta(HIDDEN) })),
+        line(&json!(1), "server/discover", &json!({ "_meta": meta(HIDDEN) })),
         line(&json!(1), "tools/call", &json!({ "name": HIDDEN, "arguments": HIDDEN })),
     ] {
         wire.send(&text);

@@ -59,9 +59,8 @@ pub(super) async fn check(State(door): State<Doorkeeper>, request: Request, next
         Err(refusal) => return refused(StatusCode::BAD_REQUEST, &refusal),
     };
     // Calls of the older revisions are made in sessions only.
-    if let Some(message) = message.as_ref().filter(|_| !head.headers.contains_key(SESSION))
-        && let Some(refusal) = line::without_handshake(message)
-    {
+    let outside = message.as_ref().filter(|_| !head.headers.contains_key(SESSION));
+    if let Some(refusal) = outside.and_then(|message| line::without_handshake(message)) {
         return refused(StatusCode::BAD_REQUEST, &refusal);
     }
     let challenge = message.and_then(|message| door.challenge(head.extensions.get()?, *message));
