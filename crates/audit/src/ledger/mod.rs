@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use crate::chain::RatchetKey;
 use crate::checkpoint::{self, Checkpoint};
 use crate::merkle::{self, Frontier};
-use crate::record::{self, Body, Recovery, Rekey, Segment};
+use crate::record::{self, Body, Recovery, Rekey, Sealed, Segment};
 
 pub(crate) use files::read_to_end;
 pub use files::{CHECKPOINTS, HEAD, INITIAL_KEY, KeyFile, SEGMENTS, segment_numbers, segment_path};
@@ -201,7 +201,7 @@ impl Ledger {
         body: &Body,
         durability: Durability,
     ) -> Result<Anchor, LedgerError> {
-        self.write(state, head, body)?;
+        self.write_sealed(state, head, sealed(head, body, durability)?)?;
         if durability == Durability::Now {
             self.sync_now(state)?;
         }
@@ -390,13 +390,12 @@ impl Ledger {
         state.head_file.sync_data().map_err(io("head", "synced"))
     }
 
+    /// Writes a record of the ledger's own.
     fn write(&self, state: &mut State, head: &mut Head, body: &Body) -> Result<(), LedgerError> {
-        let sealed = record::seal(body, head.size, head.last_hash, &head.key)?;
-        if sealed.line.len() > MAX_RECORD {
-            return Err(LedgerError::TooLarge(sealed.line.len()));
-        }
-        // What does not read back would break the chain for good.
-        record::open(&sealed.line).map_err(|why| LedgerError::Unreadable(why.to_string()))?;
+        self.write_sealed(state, head, sealed(head, body, Durability::Now)?)
+    }
+
+    fn write_sealed(&self, state: &mut State, head: &mut Head, sealed: Sealed) -> Result<(), LedgerError> {
         self.syncer.check()?;
         let segment = self.segment(state, head.segment)?;
         let mut line = sealed.line;
@@ -432,6 +431,21 @@ impl Ledger {
     pub fn initial_key(&self) -> Option<KeyFile> {
         KeyFile::read(&self.dir.join(INITIAL_KEY)).ok()
     }
+}
+
+/// The next record's line.
+fn sealed(head: &Head, body: &Body, durability: Durability) -> Result<Sealed, LedgerError> {
+    let unreadable = |why: &dyn std::fmt::Display| LedgerError::Unreadable(why.to_string());
+    let sealed = record::seal(body, head.size, head.last_hash, &head.key).map_err(|why| unreadable(&why))?;
+    if sealed.line.len() > MAX_RECORD {
+        return Err(LedgerError::TooLarge(sealed.line.len()));
+    }
+    // `seal` refuses what would not read back. A record of something done is read back for all that: it costs little
+    // beside its sync.
+    if durability == Durability::Now || cfg!(debug_assertions) {
+        record::open(&sealed.line).map_err(|why| unreadable(&why))?;
+    }
+    Ok(sealed)
 }
 
 /// Counts the whole records at the beginning of `tail` that continue the chain; returns them and their bytes.
