@@ -37,6 +37,7 @@ use crate::record::{self, Body, Recovery, Rekey, Sealed, Segment};
 pub(crate) use files::read_to_end;
 pub use files::{CHECKPOINTS, HEAD, INITIAL_KEY, KeyFile, SEGMENTS, segment_numbers, segment_path};
 pub use head::Head;
+use head::HeadFile;
 pub(crate) use held::Held;
 use sync::Syncer;
 
@@ -123,7 +124,7 @@ pub struct Ledger {
 
 #[derive(Debug)]
 struct State {
-    head_file: File,
+    head_file: HeadFile,
     segment: Option<(u64, Arc<File>)>,
 }
 
@@ -139,13 +140,13 @@ impl Ledger {
         files::create_private_dir(&dir.join(SEGMENTS))?;
         let lock = files::open_private(&dir.join("lock"), "lock")?;
         let held = Held::exclusive(&lock)?;
-        let head_file = files::open_private(&dir.join(HEAD), "head")?;
-        if head_file.metadata().map_err(io("head", "read"))?.len() == 0 {
+        let mut head_file = HeadFile::new(files::open_private(&dir.join(HEAD), "head")?);
+        if head_file.is_empty()? {
             // A lost head is no reason to begin over what is there: that would destroy it.
             if files::has_anything(dir)? {
                 return Err(LedgerError::DamagedHead);
             }
-            files::begin(dir, &head_file)?;
+            files::begin(dir, &mut head_file)?;
         }
         let tag_key = files::read_key(dir, "tag.key")?;
         drop(held);
@@ -187,7 +188,7 @@ impl Ledger {
     pub fn try_append(&self, body: &Body) -> Result<Option<Anchor>, LedgerError> {
         let Some(mut state) = self.state_if_free() else { return Ok(None) };
         let Some(_held) = Held::exclusive_if_free(&self.lock)? else { return Ok(None) };
-        let mut head = Head::read(&state.head_file)?;
+        let mut head = state.head_file.read()?;
         if head.segment_len >= self.segment_bytes || !self.is_settled(&state, &head)? {
             return Ok(None);
         }
@@ -254,7 +255,7 @@ impl Ledger {
     ) -> Result<T, LedgerError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let _held = Held::exclusive(&self.lock)?;
-        let mut head = Head::read(&state.head_file)?;
+        let mut head = state.head_file.read()?;
         work(self, &mut state, &mut head)
     }
 
@@ -303,6 +304,9 @@ impl Ledger {
         if head.segment == 0 {
             return self.begin_segment(state, head);
         }
+        if self.is_settled(state, head)? {
+            return Ok(());
+        }
         let segment = self.segment(state, head.segment)?;
         let length = segment.metadata().map_err(io("segment", "read"))?.len();
         if length == head.segment_len {
@@ -325,7 +329,7 @@ impl Ledger {
             files::quarantine(&self.dir, torn)?;
             segment.set_len(head.segment_len).map_err(io("segment", "cut"))?;
         }
-        head.write(&state.head_file)?;
+        state.head_file.write(head)?;
         let reason = "a process stopped between writing a record and counting it".to_owned();
         self.write(state, head, &recovery(reason, adopted, torn))?;
         self.sync_now(state)
@@ -350,7 +354,7 @@ impl Ledger {
         }
         file.set_len(candidate.segment_len).map_err(io("segment", "cut"))?;
         *head = candidate;
-        head.write(&state.head_file)?;
+        state.head_file.write(head)?;
         let reason = "a process stopped after it had begun a segment".to_owned();
         self.write(state, head, &recovery(reason, adopted, torn))?;
         self.sync_now(state)
@@ -387,7 +391,7 @@ impl Ledger {
         self.write(state, head, &body)?;
         self.sync_now(state)?;
         // The head must not be older on disk than the segment that it is to name.
-        state.head_file.sync_data().map_err(io("head", "synced"))
+        state.head_file.sync()
     }
 
     /// Writes a record of the ledger's own.
@@ -397,7 +401,11 @@ impl Ledger {
 
     fn write_sealed(&self, state: &mut State, head: &mut Head, sealed: Sealed) -> Result<(), LedgerError> {
         self.syncer.check()?;
-        let segment = self.segment(state, head.segment)?;
+        let segment = match &state.segment {
+            // Just looked at, to settle.
+            Some((open, file)) if *open == head.segment => Arc::clone(file),
+            _ => self.segment(state, head.segment)?,
+        };
         let mut line = sealed.line;
         let leaf = merkle::leaf(&line);
         line.push(b'\n');
@@ -407,7 +415,7 @@ impl Ledger {
             return Err(io("segment", "written")(error));
         }
         head.advance(leaf, sealed.hash, line.len() as u64);
-        head.write(&state.head_file)?;
+        state.head_file.write(head)?;
         self.syncer.soon(&segment);
         Ok(())
     }

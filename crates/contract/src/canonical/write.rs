@@ -44,7 +44,7 @@ pub(super) fn write_object(map: &Map<String, Value>, out: &mut Vec<u8>) {
 }
 
 /// The entries in the order of their keys. The map has them ordered by bytes, which is nearly that, or as they came when
-/// another crate asks serde_json for it.
+/// another crate asks `serde_json` for it.
 pub(super) fn ordered(map: &Map<String, Value>) -> Vec<(&String, &Value)> {
     let mut entries: Vec<_> = map.iter().collect();
     entries.sort_by(|(a, _), (b, _)| key_order(a, b));
