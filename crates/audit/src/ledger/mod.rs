@@ -266,18 +266,23 @@ impl Ledger {
         files::read_key(&self.dir, SIGNING_KEY).map(|bytes| SigningKey::from_bytes(&bytes))
     }
 
-    fn segment(&self, state: &mut State, number: u64) -> Result<Arc<File>, LedgerError> {
+    /// The file of the segment that the head names.
+    fn segment(&self, state: &mut State, head: &Head) -> Result<Arc<File>, LedgerError> {
         if let Some((open, file)) = &state.segment
-            && *open == number
+            && *open == head.segment
             // A file that was deleted meanwhile would swallow records without a sound.
             && file.metadata().map_err(io("segment", "read"))?.nlink() > 0
         {
             return Ok(Arc::clone(file));
         }
-        let path = segment_path(&self.dir, number);
+        let path = segment_path(&self.dir, head.segment);
+        // The name of one that has records was synced before the first of them was written.
+        let is_new = head.segment_len == 0 || std::fs::symlink_metadata(&path).is_err();
         let file = Arc::new(files::open_private(&path, "segment")?);
-        files::sync_dir(&self.dir.join(SEGMENTS))?;
-        state.segment = Some((number, Arc::clone(&file)));
+        if is_new {
+            files::sync_dir(&self.dir.join(SEGMENTS))?;
+        }
+        state.segment = Some((head.segment, Arc::clone(&file)));
         Ok(file)
     }
 
@@ -313,7 +318,7 @@ impl Ledger {
         let segment = match &state.segment {
             // Just looked at, to settle.
             Some((open, file)) if *open == head.segment => Arc::clone(file),
-            _ => self.segment(state, head.segment)?,
+            _ => self.segment(state, head)?,
         };
         if let Err(error) = files::write_at(&segment, lines, head.segment_len) {
             // A disk that filled up half-way: take the torn bytes back. If that fails too, recovery will.

@@ -6,7 +6,8 @@ use contract::Digest;
 use ed25519_dalek::SigningKey;
 
 use super::{
-    Head, Ledger, LedgerError, NEXT_KEY, SIGNING_KEY, State, files, io, now, read_to_end, segment_path,
+    Head, Ledger, LedgerError, NEXT_KEY, SEGMENTS, SIGNING_KEY, State, files, io, now, read_to_end,
+    segment_path,
 };
 use crate::checkpoint;
 use crate::merkle;
@@ -48,7 +49,7 @@ impl Ledger {
         if self.is_settled(state, head)? {
             return Ok(());
         }
-        let segment = self.segment(state, head.segment)?;
+        let segment = self.segment(state, head)?;
         let length = segment.metadata().map_err(io("segment", "read"))?.len();
         if length == head.segment_len {
             return self.settle_next(state, head);
@@ -94,6 +95,7 @@ impl Ledger {
             return std::fs::remove_file(&path).map_err(io("segment", "removed"));
         }
         file.set_len(candidate.segment_len).map_err(io("segment", "cut"))?;
+        files::sync_dir(&self.dir.join(SEGMENTS))?;
         *head = candidate;
         state.head_file.write(head)?;
         let reason = "a process stopped after it had begun a segment".to_owned();
