@@ -8,9 +8,11 @@
 
 use std::collections::BTreeMap;
 
+use audit::chain::RatchetKey;
+use audit::record::{self, ExecutionMode};
 use audit::verify::{With, verify};
-use audit::{Ledger, Redactor};
-use contract::{PlanFile, RelPath, canonical};
+use audit::{Body, Ledger, Redactor, Transcript};
+use contract::{CallId, Digest, PlanFile, RelPath, TranscriptId, canonical};
 use design_tokens::{Options, Platform, References, compile};
 
 /// A target: its name, what it does with bytes, and bytes to begin with.
@@ -123,11 +125,45 @@ pub fn plan(data: &[u8]) {
     }
 }
 
-/// Any JSON that is admitted is written as another implementation writes it.
+/// Any JSON is written as another implementation writes it; what is admitted reads back, and so does a record that holds it.
 pub fn canonical(data: &[u8]) {
-    let Ok(value) = canonical::parse_strict(data) else { return };
+    let Ok(value) = serde_json::from_slice::<serde_json::Value>(data) else { return };
     let written = canonical::of(&value);
     assert_eq!(written, serde_json_canonicalizer::to_vec(&value).unwrap());
+    if canonical::admit(&value).is_ok() {
+        canonical::parse_canonical(&written).unwrap();
+    }
+    let transcript = Transcript {
+        id: TranscriptId::random().unwrap(),
+        tool_call_id: CallId(String::from_utf8_lossy(data).into_owned()),
+        timestamp_start: String::new(),
+        timestamp_end: String::new(),
+        tool_name: "fuzz".into(),
+        tool_args: value,
+        execution_mode: ExecutionMode::DryRun,
+        exit_code: None,
+        stdout: String::from_utf8_lossy(data).into_owned(),
+        stderr: String::new(),
+        artifacts: Vec::new(),
+        redactions: Vec::new(),
+        principal: String::new(),
+        decision: String::new(),
+        plan_id: None,
+        definition_hash: None,
+        confinement: String::new(),
+        error: None,
+        root: None,
+        effects: Vec::new(),
+        diff: String::new(),
+    };
+    let (key, body) = (RatchetKey::from_bytes([7; 32]), Body::Transcript(Box::new(transcript)));
+    let Ok(sealed) = record::seal(&body, 3, Digest::ZERO, &key) else { return };
+    let opened = record::open(&sealed.line).unwrap();
+    assert_eq!(opened.entry.integrity_hash, sealed.hash);
+    // By what is written: 1.0 reads back as 1.
+    let written = |body: &Body| canonical::to_vec(body).unwrap();
+    assert_eq!(written(&opened.entry.body), written(&body));
+    assert!(key.verify(&opened.mac_input, &opened.entry.mac));
 }
 
 /// Any bytes written over, or behind, a good ledger: verifying says so or finds it intact, and opening does not panic.

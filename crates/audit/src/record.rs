@@ -1,8 +1,9 @@
 //! The records of the ledger, and how they are sealed into one line each.
 
-use contract::{CallId, Digest, Fault, PlanId, TranscriptId, canonical};
+use contract::canonical::{self, Text};
+use contract::{CallId, Digest, Fault, PlanId, TranscriptId};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::chain::RatchetKey;
 
@@ -190,19 +191,26 @@ pub struct Sealed {
     pub hash: Digest,
 }
 
-/// Seals `body` at `seq` after `prev_hash`.
-pub fn seal(body: &Body, seq: u64, prev_hash: Digest, key: &RatchetKey) -> Result<Sealed, serde_json::Error> {
-    let mut object = match serde_json::to_value(body)? {
-        Value::Object(object) => object,
-        other => Map::from_iter([("body".to_owned(), other)]),
-    };
-    object.insert("seq".into(), seq.into());
-    object.insert("prevHash".into(), prev_hash.to_string().into());
-    let mac = key.mac(&canonical::of_object(&object));
-    object.insert("mac".into(), mac.to_string().into());
-    let hash = Digest::of(&canonical::of_object(&object));
-    object.insert("integrityHash".into(), hash.to_string().into());
-    Ok(Sealed { line: canonical::of_object(&object), hash })
+/// Seals `body` at `seq` after `prev_hash`. What would not read back is refused: it would break the chain for good.
+pub fn seal(
+    body: &Body,
+    seq: u64,
+    prev_hash: Digest,
+    key: &RatchetKey,
+) -> Result<Sealed, canonical::Refusal> {
+    let mut value = serde_json::to_value(body)?;
+    if let Value::Object(object) = &mut value {
+        object.insert("seq".into(), seq.into());
+        object.insert("prevHash".into(), prev_hash.to_string().into());
+    }
+    canonical::admit(&value)?;
+    let Value::Object(object) = value else { return Err(canonical::Refusal::NotCanonical) };
+    // Written once: what is computed is put into what it was computed from.
+    let mut text = Text::of(&object);
+    text.insert("mac", &key.mac(text.bytes()).to_string().into());
+    let hash = Digest::of(text.bytes());
+    text.insert("integrityHash", &hash.to_string().into());
+    Ok(Sealed { line: text.into_bytes(), hash })
 }
 
 /// Why a line is not an intact record.

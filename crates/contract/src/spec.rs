@@ -88,10 +88,8 @@ impl Spec {
     /// The hash that an approval is bound to: the whole definition as it goes over the wire. One with an integer that
     /// another would pass for has none.
     pub fn definition_hash(&self) -> Result<Digest, serde_json::Error> {
-        if ![&self.input_schema, &self.output_schema].into_iter().all(canonical::is_exact) {
-            return Err(serde::ser::Error::custom(
-                "it has an integer beyond 2^53, which has no exact double",
-            ));
+        for schema in [&self.input_schema, &self.output_schema] {
+            canonical::admit(schema).map_err(serde::ser::Error::custom)?;
         }
         canonical::to_vec(self).map(|bytes| Digest::of(&bytes))
     }

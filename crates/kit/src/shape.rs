@@ -103,16 +103,39 @@ fn replaced(text: &str, place: &str, name: &str) -> String {
     out
 }
 
+/// How many characters the reply's JSON has without its metadata, counted as it is written: no copy is made.
+fn cost(envelope: &Envelope, output: &Map<String, Value>) -> Result<u64, Fault> {
+    let failed = |e: serde_json::Error| Fault::internal(e.to_string());
+    let Value::Object(mut fields) = serde_json::to_value(envelope).map_err(failed)? else { return Ok(0) };
+    fields.remove("metadata");
+    // The envelope's fields are not replaced by the tool's.
+    let own = output.iter().filter(|(name, _)| *name != "metadata" && !fields.contains_key(*name));
+    let mut written = Characters(0);
+    for (name, value) in own.chain(&fields) {
+        serde_json::to_writer(&mut written, name).map_err(failed)?;
+        serde_json::to_writer(&mut written, value).map_err(failed)?;
+        // A colon and a comma; the braces are one more than the last comma.
+        written.0 += 2;
+    }
+    Ok(written.0 + 1)
+}
+
+/// Counts the characters that are written to it.
+struct Characters(u64);
+
+impl std::io::Write for Characters {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Puts a reply together within `budget` tokens: the plan's diff is what gives way.
 pub fn reply(mut envelope: Envelope, output: Map<String, Value>, budget: u64) -> Result<Reply, Fault> {
-    let cost = |envelope: &Envelope, output: &Map<String, Value>| -> Result<u64, Fault> {
-        let reply = Reply { envelope: envelope.clone(), output: output.clone() };
-        let mut value = reply.to_value().map_err(|e| Fault::internal(e.to_string()))?;
-        if let Some(object) = value.as_object_mut() {
-            object.remove("metadata");
-        }
-        Ok(value.to_string().chars().count() as u64)
-    };
     let allowed = chars(budget);
     let mut size = cost(&envelope, &output)?;
     if size > allowed
@@ -199,6 +222,17 @@ mod tests {
             truncated: None,
             metadata: metadata(),
         }
+    }
+
+    #[test]
+    fn the_cost_is_that_of_the_text_without_metadata() {
+        let output =
+            serde_json::json!({"success": 1, "metadata": 2, "text": "é\n\u{1f600}", "list": [{"a": null}]});
+        let output = output.as_object().unwrap();
+        let envelope = envelope("+ ä\n".into());
+        let mut value = Reply { envelope: envelope.clone(), output: output.clone() }.to_value().unwrap();
+        value.as_object_mut().unwrap().remove("metadata");
+        assert_eq!(cost(&envelope, output).unwrap(), value.to_string().chars().count() as u64);
     }
 
     #[test]

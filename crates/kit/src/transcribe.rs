@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use audit::{Anchor, Body, Durability, LedgerError, Transcript};
 use contract::{Code, Fault};
+use tokio::sync::oneshot;
 
 use crate::engine::Engine;
 use crate::running::blocking;
@@ -17,17 +18,35 @@ pub(crate) async fn transcribe(
     transcript: Transcript,
     durability: Durability,
 ) -> Result<Anchor, Fault> {
-    let failed = |error: LedgerError| {
-        tracing::error!(%error, "the ledger cannot be written");
-        ledger_fault(&error)
-    };
     let here = durability == Durability::Soon && transcript.text_len() <= SEALED_HERE;
     let body = Body::Transcript(Box::new(transcript));
-    if here && let Some(anchor) = engine.ledger().try_append(&body).map_err(failed)? {
-        return Ok(anchor);
+    if here {
+        return in_group(engine, body).await;
     }
     let engine = Arc::clone(engine);
-    blocking(move || engine.ledger().append(&body, durability).map_err(failed)).await
+    blocking(move || engine.ledger().append(&body, durability).map_err(|error| failed(&error))).await
+}
+
+/// Leaves the record with those of other calls: one write takes all.
+async fn in_group(engine: &Arc<Engine>, body: Body) -> Result<Anchor, Fault> {
+    let (answer, answered) = oneshot::channel();
+    // Whoever waited may be gone.
+    engine.ledger().enqueue(body, move |written| drop(answer.send(written)));
+    // Calls that are about to end come first.
+    tokio::task::yield_now().await;
+    if !engine.ledger().try_flush() {
+        let engine = Arc::clone(engine);
+        tokio::task::spawn_blocking(move || engine.ledger().flush());
+    }
+    match answered.await {
+        Ok(written) => written.map_err(|error| failed(&error)),
+        Err(_) => Err(Fault::internal("the call could not be recorded")),
+    }
+}
+
+fn failed(error: &LedgerError) -> Fault {
+    tracing::error!(%error, "the ledger cannot be written");
+    ledger_fault(error)
 }
 
 pub(crate) fn ledger_fault(error: &LedgerError) -> Fault {

@@ -185,16 +185,31 @@ impl Transport<RoleServer> for LineTransport {
     }
 }
 
+/// Most answers that are written at once.
+const AT_ONCE: usize = 64;
+
+/// Writes all that waits with one call.
 async fn write(mut output: impl AsyncWrite + Unpin, mut queue: mpsc::UnboundedReceiver<(Vec<u8>, Written)>) {
-    while let Some((line, written)) = queue.recv().await {
-        let result = match output.write_all(&line).await {
+    let mut waiting = Vec::with_capacity(AT_ONCE);
+    while queue.recv_many(&mut waiting, AT_ONCE).await > 0 {
+        let mut lines = Vec::new();
+        for (line, _) in &mut waiting {
+            if lines.is_empty() {
+                lines = std::mem::take(line);
+            } else {
+                lines.extend_from_slice(line);
+            }
+        }
+        let result = match output.write_all(&lines).await {
             Ok(()) => output.flush().await,
             Err(error) => Err(error),
         };
-        let failed = result.is_err();
-        // Nobody may be waiting any more.
-        let _ = written.send(result);
-        if failed {
+        let failed = result.as_ref().err().map(io::Error::kind);
+        for (_, written) in waiting.drain(..) {
+            // Nobody may be waiting any more.
+            let _ = written.send(failed.map_or(Ok(()), |kind| Err(kind.into())));
+        }
+        if failed.is_some() {
             return;
         }
     }

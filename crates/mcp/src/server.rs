@@ -1,6 +1,8 @@
 //! rmcp's handler over the engine.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,6 +46,8 @@ const MAX_INSTRUCTIONS: usize = 2048;
 pub struct Server {
     house: Arc<House>,
     tools: Arc<Vec<Tool>>,
+    /// Every tool as it goes over the wire, by name: made once, looked up with each request over HTTP.
+    known: Arc<BTreeMap<String, Tool>>,
     stop: CancellationToken,
     running: Running,
     asker: Asker,
@@ -75,10 +79,12 @@ impl Server {
     /// A server over `house` that lists `menu`, by name; when `stop` is cancelled, so are its calls. What is not listed
     /// is called by name all the same.
     pub fn new(house: House, menu: &[String], stop: CancellationToken) -> Result<Self, ServeError> {
+        let all = house.registry().iter().map(|r| (r.spec().name.to_string(), tool(r.spec())));
+        let known: Arc<BTreeMap<String, Tool>> = Arc::new(all.collect());
         let listed = menu.iter().filter_map(|name| house.registry().resolve(name));
-        let tools = Arc::new(listed.map(|r| tool(r.spec())).collect());
+        let tools = Arc::new(listed.filter_map(|r| known.get(r.spec().name.as_str()).cloned()).collect());
         let asker = Asker::new().map_err(ServeError::Begin)?;
-        Ok(Self { house: Arc::new(house), tools, stop, running: Running::default(), asker })
+        Ok(Self { house: Arc::new(house), tools, known, stop, running: Running::default(), asker })
     }
 
     /// What is served.
@@ -115,19 +121,20 @@ impl Server {
     /// that goes away, or a server that ends, does not take the record along.
     async fn made(&self, call: Call, context: &RequestContext<RoleServer>) -> Result<Done, ErrorData> {
         let (asked, ours) = (context.ct.clone(), call.cancel.clone());
-        let watch = tokio::spawn(async move {
-            asked.cancelled().await;
-            ours.cancel();
-        });
         let (house, one) = (Arc::clone(&self.house), self.running.begin());
         let made = tokio::spawn(async move {
-            let done = house.call(call).await;
+            let mut calling = pin!(house.call(call));
+            let done = tokio::select! {
+                done = &mut calling => done,
+                () = asked.cancelled() => {
+                    ours.cancel();
+                    calling.await
+                }
+            };
             drop(one);
             done
         });
-        let done = made.await.map_err(|_| ErrorData::internal_error("the call was lost", None));
-        watch.abort();
-        done
+        made.await.map_err(|_| ErrorData::internal_error("the call was lost", None))
     }
 
     /// A read, as the pipeline's call.
@@ -247,7 +254,8 @@ impl ServerHandler for Server {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.house.registry().resolve(name).map(|registered| tool(registered.spec()))
+        let registered = self.house.registry().resolve(name)?;
+        self.known.get(registered.spec().name.as_str()).cloned()
     }
 
     async fn call_tool(

@@ -10,6 +10,7 @@ use ed25519_dalek::SigningKey;
 use rustix::fs::OFlags;
 use serde::Serialize;
 
+use super::head::HeadFile;
 use super::{Head, LedgerError, io};
 use crate::chain::RatchetKey;
 use crate::checkpoint::Checkpoint;
@@ -132,7 +133,7 @@ impl KeyFile {
 }
 
 /// Makes the keys and the first head.
-pub(super) fn begin(dir: &Path, head_file: &File) -> Result<(), LedgerError> {
+pub(super) fn begin(dir: &Path, head_file: &mut HeadFile) -> Result<(), LedgerError> {
     let mut random = [[0; 32]; 3];
     for bytes in &mut random {
         getrandom::fill(bytes).map_err(|_| LedgerError::Randomness)?;
@@ -143,8 +144,8 @@ pub(super) fn begin(dir: &Path, head_file: &File) -> Result<(), LedgerError> {
     replace_key(dir, "tag.key", &tag)?;
     replace_key(dir, INITIAL_KEY, first.as_bytes())?;
     let ledger = Digest::from_bytes(id).short(32);
-    Head::first(ledger, first).write(head_file)?;
-    head_file.sync_all().map_err(io("head", "synced"))?;
+    head_file.write(&mut Head::first(ledger, first))?;
+    head_file.sync()?;
     sync_dir(dir)
 }
 

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
 use contract::Digest;
+use zeroize::Zeroizing;
 
 use super::{LedgerError, io};
 use crate::chain::RatchetKey;
@@ -46,33 +47,18 @@ impl std::fmt::Debug for Head {
 impl Head {
     /// Reads the newer intact slot.
     pub fn read(file: &File) -> Result<Self, LedgerError> {
-        let mut bytes = vec![0; 2 * SLOT];
-        let mut filled = 0;
-        while filled < bytes.len() {
-            match file.read_at(&mut bytes[filled..], filled as u64) {
-                Ok(0) => break,
-                Ok(n) => filled += n,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(io("head", "read")(error)),
-            }
-        }
-        let (first, second) = bytes.split_at(SLOT);
+        let mut image = Image::default();
+        image.fill(file)?;
+        Self::newer(&image)
+    }
+
+    fn newer(image: &Image) -> Result<Self, LedgerError> {
+        let (first, second) = image.0.split_at(SLOT);
         match (Self::decode(first), Self::decode(second)) {
             (Some(a), Some(b)) => Ok(if a.generation >= b.generation { a } else { b }),
             (Some(head), None) | (None, Some(head)) => Ok(head),
             (None, None) => Err(LedgerError::DamagedHead),
         }
-    }
-
-    /// Writes both slots, the older one first.
-    pub(super) fn write(&mut self, file: &File) -> Result<(), LedgerError> {
-        self.generation += 1;
-        let bytes = self.encode();
-        let older = self.generation % 2;
-        for slot in [older, 1 - older] {
-            file.write_all_at(&bytes, slot * SLOT as u64).map_err(io("head", "written"))?;
-        }
-        Ok(())
     }
 
     fn encode(&self) -> Vec<u8> {
@@ -124,40 +110,155 @@ impl Head {
     }
 }
 
+/// The bytes of both slots. They hold a key: erased when dropped.
+struct Image(Zeroizing<Vec<u8>>);
+
+impl Default for Image {
+    fn default() -> Self {
+        Self(Zeroizing::new(vec![0; 2 * SLOT]))
+    }
+}
+
+impl Image {
+    fn fill(&mut self, file: &File) -> Result<(), LedgerError> {
+        let mut filled = 0;
+        // A slot is shorter than its place: what is read up to the end of the file is all there is.
+        while filled <= SLOT {
+            match file.read_at(&mut self.0[filled..], filled as u64) {
+                Ok(0) => break,
+                Ok(n) => filled += n,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(io("head", "read")(error)),
+            }
+        }
+        self.0[filled..].fill(0);
+        Ok(())
+    }
+}
+
+/// The file, with what it said when it was last read or written here.
+pub(super) struct HeadFile {
+    file: File,
+    seen: Image,
+    now: Image,
+    /// What `seen` says; nothing while that is not known.
+    head: Option<Head>,
+}
+
+impl std::fmt::Debug for HeadFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "HeadFile({:?})", self.head)
+    }
+}
+
+impl HeadFile {
+    pub(super) fn new(file: File) -> Self {
+        Self { file, seen: Image::default(), now: Image::default(), head: None }
+    }
+
+    /// The head as it is on disk now. It is decoded only when its bytes are other than they were: no trust is put in
+    /// what is remembered, and whatever another process writes has another generation at least.
+    pub(super) fn read(&mut self) -> Result<Head, LedgerError> {
+        self.now.fill(&self.file)?;
+        if let Some(head) = &self.head
+            && *self.now.0 == *self.seen.0
+        {
+            return Ok(head.clone());
+        }
+        let head = Head::newer(&self.now)?;
+        std::mem::swap(&mut self.now, &mut self.seen);
+        self.head = Some(head.clone());
+        Ok(head)
+    }
+
+    /// Writes both slots, the older one first.
+    pub(super) fn write(&mut self, head: &mut Head) -> Result<(), LedgerError> {
+        // Until it is written whole, what is there is not known.
+        self.head = None;
+        head.generation += 1;
+        let bytes = head.encode();
+        let older = usize::from(head.generation % 2 == 1);
+        for at in [older, 1 - older].map(|slot| slot * SLOT) {
+            self.file.write_all_at(&bytes, at as u64).map_err(io("head", "written"))?;
+            self.seen.0[at..at + bytes.len()].copy_from_slice(&bytes);
+        }
+        self.head = Some(head.clone());
+        Ok(())
+    }
+
+    pub(super) fn sync(&self) -> Result<(), LedgerError> {
+        self.file.sync_data().map_err(io("head", "synced"))
+    }
+
+    pub(super) fn is_empty(&self) -> Result<bool, LedgerError> {
+        self.file.metadata().map(|m| m.len() == 0).map_err(io("head", "read"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn head() -> Head {
+        Head::first("0123456789abcdef0123456789abcdef".into(), RatchetKey::from_bytes([3; 32]))
+    }
+
     #[test]
     fn a_torn_slot_leaves_the_other() {
         let file = tempfile::tempfile().unwrap();
-        let mut head =
-            Head::first("0123456789abcdef0123456789abcdef".into(), RatchetKey::from_bytes([3; 32]));
-        head.write(&file).unwrap();
+        let mut ours = HeadFile::new(file.try_clone().unwrap());
+        let mut head = head();
+        ours.write(&mut head).unwrap();
         for i in 0..5u8 {
             head.advance(Digest::of(&[i]), Digest::of(&[i, i]), 10);
         }
-        head.write(&file).unwrap();
+        ours.write(&mut head).unwrap();
         for torn in [0, SLOT as u64] {
             file.write_all_at(b"x", torn + 50).unwrap();
-            let read = Head::read(&file).unwrap();
-            assert_eq!((read.size, read.frontier.root()), (5, head.frontier.root()));
-            head.write(&file).unwrap();
+            for read in [Head::read(&file).unwrap(), ours.read().unwrap()] {
+                assert_eq!((read.size, read.frontier.root()), (5, head.frontier.root()));
+            }
+            ours.write(&mut head).unwrap();
         }
         file.write_all_at(b"x", 50).unwrap();
         file.write_all_at(b"x", SLOT as u64 + 50).unwrap();
         assert!(matches!(Head::read(&file), Err(LedgerError::DamagedHead)));
+        assert!(matches!(ours.read(), Err(LedgerError::DamagedHead)));
+    }
+
+    #[test]
+    fn what_another_process_wrote_is_seen_and_what_was_written_here_is_remembered_as_it_is_on_disk() {
+        let file = tempfile::tempfile().unwrap();
+        let mut ours = HeadFile::new(file.try_clone().unwrap());
+        let mut theirs = HeadFile::new(file.try_clone().unwrap());
+        let mut head = head();
+        ours.write(&mut head).unwrap();
+        // Frontiers grow and shrink: what stays of a longer one behind a shorter one is part of the image.
+        for i in 0..20u8 {
+            let (writer, reader) =
+                if i % 3 == 0 { (&mut theirs, &mut ours) } else { (&mut ours, &mut theirs) };
+            let mut head = writer.read().unwrap();
+            head.advance(Digest::of(&[i]), Digest::of(&[i, i]), 10);
+            writer.write(&mut head).unwrap();
+            for file in [writer, reader] {
+                let read = file.read().unwrap();
+                assert_eq!((read.size, read.generation), (u64::from(i) + 1, u64::from(i) + 2));
+                file.now.fill(&file.file).unwrap();
+                assert!(*file.now.0 == *file.seen.0, "the image is the file");
+            }
+        }
     }
 
     #[test]
     fn no_slot_keeps_an_old_key() {
         let file = tempfile::tempfile().unwrap();
-        let mut head =
-            Head::first("0123456789abcdef0123456789abcdef".into(), RatchetKey::from_bytes([3; 32]));
-        head.write(&file).unwrap();
+        let mut ours = HeadFile::new(file.try_clone().unwrap());
+        let mut head = head();
+        ours.write(&mut head).unwrap();
         head.advance(Digest::ZERO, Digest::ZERO, 1);
-        head.write(&file).unwrap();
+        ours.write(&mut head).unwrap();
         let bytes = super::super::read_to_end(&file, 0).unwrap();
         assert!(!bytes.windows(32).any(|window| window == [3; 32]));
+        assert!(!ours.seen.0.windows(32).any(|window| window == [3; 32]));
     }
 }

@@ -18,12 +18,14 @@
 mod files;
 mod head;
 mod held;
+mod queue;
+mod settle;
 mod sync;
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::Digest;
 use ed25519_dalek::SigningKey;
@@ -32,12 +34,15 @@ use serde::{Deserialize, Serialize};
 use crate::chain::RatchetKey;
 use crate::checkpoint::{self, Checkpoint};
 use crate::merkle::{self, Frontier};
-use crate::record::{self, Body, Recovery, Rekey, Segment};
+use crate::record::{self, Body, Rekey, Sealed, Segment};
 
 pub(crate) use files::read_to_end;
 pub use files::{CHECKPOINTS, HEAD, INITIAL_KEY, KeyFile, SEGMENTS, segment_numbers, segment_path};
 pub use head::Head;
+use head::HeadFile;
 pub(crate) use held::Held;
+use queue::Queue;
+pub use queue::Written;
 use sync::Syncer;
 
 const SIGNING_KEY: &str = "signing.key";
@@ -118,12 +123,13 @@ pub struct Ledger {
     tag_key: [u8; 32],
     segment_bytes: u64,
     state: Mutex<State>,
+    queue: Queue,
     syncer: Syncer,
 }
 
 #[derive(Debug)]
 struct State {
-    head_file: File,
+    head_file: HeadFile,
     segment: Option<(u64, Arc<File>)>,
 }
 
@@ -139,19 +145,27 @@ impl Ledger {
         files::create_private_dir(&dir.join(SEGMENTS))?;
         let lock = files::open_private(&dir.join("lock"), "lock")?;
         let held = Held::exclusive(&lock)?;
-        let head_file = files::open_private(&dir.join(HEAD), "head")?;
-        if head_file.metadata().map_err(io("head", "read"))?.len() == 0 {
+        let mut head_file = HeadFile::new(files::open_private(&dir.join(HEAD), "head")?);
+        if head_file.is_empty()? {
             // A lost head is no reason to begin over what is there: that would destroy it.
             if files::has_anything(dir)? {
                 return Err(LedgerError::DamagedHead);
             }
-            files::begin(dir, &head_file)?;
+            files::begin(dir, &mut head_file)?;
         }
         let tag_key = files::read_key(dir, "tag.key")?;
         drop(held);
         let state = Mutex::new(State { head_file, segment: None });
         let dir = dir.to_owned();
-        let ledger = Self { dir, lock, tag_key, segment_bytes, state, syncer: Syncer::default() };
+        let ledger = Self {
+            dir,
+            lock,
+            tag_key,
+            segment_bytes,
+            state,
+            queue: Queue::default(),
+            syncer: Syncer::default(),
+        };
         ledger.locked(|ledger, state, head| {
             ledger.settle(state, head)?;
             ledger.settle_key(head)
@@ -174,49 +188,23 @@ impl Ledger {
     /// Appends one record and returns the anchor that covers it.
     pub fn append(&self, body: &Body, durability: Durability) -> Result<Anchor, LedgerError> {
         self.locked(|ledger, state, head| {
-            ledger.settle(state, head)?;
-            if head.segment_len >= ledger.segment_bytes {
-                ledger.begin_segment(state, head)?;
+            ledger.prepare(state, head)?;
+            let (mut next, mut line) = (head.clone(), Vec::new());
+            next_line(&mut next, body, durability, &mut line)?;
+            ledger.put(state, head, next, &line)?;
+            if durability == Durability::Now {
+                ledger.sync_now(state)?;
             }
-            ledger.add(state, head, body, durability)
+            if durability == Durability::Now || head.size.is_multiple_of(CHECKPOINT_EVERY) {
+                ledger.sign(&head.checkpoint())?;
+            }
+            Ok(head.anchor())
         })
-    }
-
-    /// Appends one record that is to be synced soon, unless that would make the caller wait: for whoever holds the
-    /// ledger, or for the disk, when there is something to settle or a segment to begin. `None` says so.
-    pub fn try_append(&self, body: &Body) -> Result<Option<Anchor>, LedgerError> {
-        let Some(mut state) = self.state_if_free() else { return Ok(None) };
-        let Some(_held) = Held::exclusive_if_free(&self.lock)? else { return Ok(None) };
-        let mut head = Head::read(&state.head_file)?;
-        if head.segment_len >= self.segment_bytes || !self.is_settled(&state, &head)? {
-            return Ok(None);
-        }
-        self.add(&mut state, &mut head, body, Durability::Soon).map(Some)
-    }
-
-    fn add(
-        &self,
-        state: &mut State,
-        head: &mut Head,
-        body: &Body,
-        durability: Durability,
-    ) -> Result<Anchor, LedgerError> {
-        self.write(state, head, body)?;
-        if durability == Durability::Now {
-            self.sync_now(state)?;
-        }
-        if durability == Durability::Now || head.size.is_multiple_of(CHECKPOINT_EVERY) {
-            self.checkpoint(head)?;
-        }
-        Ok(Anchor { ledger: head.ledger.clone(), seq: head.size - 1, root: head.frontier.root() })
     }
 
     /// The anchor of what is there now; `None` for an empty ledger.
     pub fn anchor(&self) -> Result<Option<Anchor>, LedgerError> {
-        self.locked(|_, _, head| {
-            let seq = head.size.checked_sub(1);
-            Ok(seq.map(|seq| Anchor { ledger: head.ledger.clone(), seq, root: head.frontier.root() }))
-        })
+        self.locked(|_, _, head| Ok((head.size > 0).then(|| head.anchor())))
     }
 
     /// Begins a new segment now, whatever the size of the current one.
@@ -224,7 +212,7 @@ impl Ledger {
         self.locked(|ledger, state, head| {
             ledger.settle(state, head)?;
             ledger.begin_segment(state, head)?;
-            ledger.checkpoint(head)
+            ledger.sign(&head.checkpoint())
         })
     }
 
@@ -247,23 +235,30 @@ impl Ledger {
         })
     }
 
-    /// Runs `work` with the lock held and the head as it is on disk now.
+    /// Runs `work` with the lock held and the head as it is on disk now, then writes what came to wait for that.
     fn locked<T>(
+        &self,
+        work: impl FnOnce(&Self, &mut State, &mut Head) -> Result<T, LedgerError>,
+    ) -> Result<T, LedgerError> {
+        let done = self.exclusively(work);
+        self.flush();
+        done
+    }
+
+    fn exclusively<T>(
         &self,
         work: impl FnOnce(&Self, &mut State, &mut Head) -> Result<T, LedgerError>,
     ) -> Result<T, LedgerError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let _held = Held::exclusive(&self.lock)?;
-        let mut head = Head::read(&state.head_file)?;
+        let mut head = state.head_file.read()?;
         work(self, &mut state, &mut head)
     }
 
-    fn state_if_free(&self) -> Option<MutexGuard<'_, State>> {
-        match self.state.try_lock() {
-            Ok(state) => Some(state),
-            Err(TryLockError::Poisoned(state)) => Some(state.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
+    /// Settles what is there, and begins another segment when this one is full.
+    fn prepare(&self, state: &mut State, head: &mut Head) -> Result<(), LedgerError> {
+        self.settle(state, head)?;
+        if head.segment_len >= self.segment_bytes { self.begin_segment(state, head) } else { Ok(()) }
     }
 
     /// The signing key as it is now: another process may have replaced it.
@@ -271,103 +266,23 @@ impl Ledger {
         files::read_key(&self.dir, SIGNING_KEY).map(|bytes| SigningKey::from_bytes(&bytes))
     }
 
-    /// Finishes, or drops, a replacement of the signing key that was interrupted.
-    fn settle_key(&self, head: &Head) -> Result<(), LedgerError> {
-        let Ok(next) = files::read_key(&self.dir, NEXT_KEY) else { return Ok(()) };
-        let named = checkpoint::encode_key(&SigningKey::from_bytes(&next).verifying_key());
-        let text =
-            std::fs::read_to_string(segment_path(&self.dir, head.segment)).map_err(io("segment", "read"))?;
-        if text.lines().any(|line| line.contains("\"rekey\"") && line.contains(&named)) {
-            files::promote_key(&self.dir, NEXT_KEY, SIGNING_KEY)
-        } else {
-            std::fs::remove_file(self.dir.join(NEXT_KEY)).map_err(io(NEXT_KEY, "removed"))
-        }
-    }
-
-    /// Whether the head says what is there, and the segment that it names is open here.
-    fn is_settled(&self, state: &State, head: &Head) -> Result<bool, LedgerError> {
-        let Some((_, segment)) = state.segment.as_ref().filter(|(open, _)| *open == head.segment) else {
-            return Ok(false);
-        };
-        let found = segment.metadata().map_err(io("segment", "read"))?;
-        Ok(found.len() == head.segment_len && found.nlink() > 0 && !self.is_followed(head))
-    }
-
-    /// Whether there is a segment beyond the one that the head knows.
-    fn is_followed(&self, head: &Head) -> bool {
-        std::fs::symlink_metadata(segment_path(&self.dir, head.segment + 1)).is_ok()
-    }
-
-    /// Brings the segment file and the head together after whatever another process, or a crash, did.
-    fn settle(&self, state: &mut State, head: &mut Head) -> Result<(), LedgerError> {
-        if head.segment == 0 {
-            return self.begin_segment(state, head);
-        }
-        let segment = self.segment(state, head.segment)?;
-        let length = segment.metadata().map_err(io("segment", "read"))?.len();
-        if length == head.segment_len {
-            return self.settle_next(state, head);
-        }
-        if length < head.segment_len {
-            // What the head counted is gone: cut off by someone, or lost with power before it was synced.
-            // The chain goes on from what the head knows, so that `verify` sees the gap.
-            let reason = format!(
-                "the segment has {length} bytes, the head says {}: records are missing",
-                head.segment_len
-            );
-            self.begin_segment(state, head)?;
-            return self.write(state, head, &recovery(reason, 0, &[]));
-        }
-        let tail = read_to_end(&segment, head.segment_len)?;
-        let (adopted, used) = adopt(head, &tail);
-        let torn = &tail[used..];
-        if !torn.is_empty() {
-            files::quarantine(&self.dir, torn)?;
-            segment.set_len(head.segment_len).map_err(io("segment", "cut"))?;
-        }
-        head.write(&state.head_file)?;
-        let reason = "a process stopped between writing a record and counting it".to_owned();
-        self.write(state, head, &recovery(reason, adopted, torn))?;
-        self.sync_now(state)
-    }
-
-    /// A segment beyond the one that the head knows: begun by a process that stopped before it could say so.
-    fn settle_next(&self, state: &mut State, head: &mut Head) -> Result<(), LedgerError> {
-        if !self.is_followed(head) {
-            return Ok(());
-        }
-        let path = segment_path(&self.dir, head.segment + 1);
-        let file = files::open_private(&path, "segment")?;
-        let bytes = read_to_end(&file, 0)?;
-        let mut candidate = Head { segment: head.segment + 1, segment_len: 0, ..head.clone() };
-        let (adopted, used) = adopt(&mut candidate, &bytes);
-        let torn = &bytes[used..];
-        if !torn.is_empty() {
-            files::quarantine(&self.dir, torn)?;
-        }
-        if adopted == 0 {
-            return std::fs::remove_file(&path).map_err(io("segment", "removed"));
-        }
-        file.set_len(candidate.segment_len).map_err(io("segment", "cut"))?;
-        *head = candidate;
-        head.write(&state.head_file)?;
-        let reason = "a process stopped after it had begun a segment".to_owned();
-        self.write(state, head, &recovery(reason, adopted, torn))?;
-        self.sync_now(state)
-    }
-
-    fn segment(&self, state: &mut State, number: u64) -> Result<Arc<File>, LedgerError> {
+    /// The file of the segment that the head names.
+    fn segment(&self, state: &mut State, head: &Head) -> Result<Arc<File>, LedgerError> {
         if let Some((open, file)) = &state.segment
-            && *open == number
+            && *open == head.segment
             // A file that was deleted meanwhile would swallow records without a sound.
             && file.metadata().map_err(io("segment", "read"))?.nlink() > 0
         {
             return Ok(Arc::clone(file));
         }
-        let path = segment_path(&self.dir, number);
+        let path = segment_path(&self.dir, head.segment);
+        // The name of one that has records was synced before the first of them was written.
+        let is_new = head.segment_len == 0 || std::fs::symlink_metadata(&path).is_err();
         let file = Arc::new(files::open_private(&path, "segment")?);
-        files::sync_dir(&self.dir.join(SEGMENTS))?;
-        state.segment = Some((number, Arc::clone(&file)));
+        if is_new {
+            files::sync_dir(&self.dir.join(SEGMENTS))?;
+        }
+        state.segment = Some((head.segment, Arc::clone(&file)));
         Ok(file)
     }
 
@@ -387,28 +302,31 @@ impl Ledger {
         self.write(state, head, &body)?;
         self.sync_now(state)?;
         // The head must not be older on disk than the segment that it is to name.
-        state.head_file.sync_data().map_err(io("head", "synced"))
+        state.head_file.sync()
     }
 
+    /// Writes a record of the ledger's own.
     fn write(&self, state: &mut State, head: &mut Head, body: &Body) -> Result<(), LedgerError> {
-        let sealed = record::seal(body, head.size, head.last_hash, &head.key)?;
-        if sealed.line.len() > MAX_RECORD {
-            return Err(LedgerError::TooLarge(sealed.line.len()));
-        }
-        // What does not read back would break the chain for good.
-        record::open(&sealed.line).map_err(|why| LedgerError::Unreadable(why.to_string()))?;
+        let (mut next, mut line) = (head.clone(), Vec::new());
+        next_line(&mut next, body, Durability::Now, &mut line)?;
+        self.put(state, head, next, &line)
+    }
+
+    /// Writes the lines that lead from `head` to `next`, and makes that the head.
+    fn put(&self, state: &mut State, head: &mut Head, next: Head, lines: &[u8]) -> Result<(), LedgerError> {
         self.syncer.check()?;
-        let segment = self.segment(state, head.segment)?;
-        let mut line = sealed.line;
-        let leaf = merkle::leaf(&line);
-        line.push(b'\n');
-        if let Err(error) = files::write_at(&segment, &line, head.segment_len) {
+        let segment = match &state.segment {
+            // Just looked at, to settle.
+            Some((open, file)) if *open == head.segment => Arc::clone(file),
+            _ => self.segment(state, head)?,
+        };
+        if let Err(error) = files::write_at(&segment, lines, head.segment_len) {
             // A disk that filled up half-way: take the torn bytes back. If that fails too, recovery will.
             let _ = segment.set_len(head.segment_len);
             return Err(io("segment", "written")(error));
         }
-        head.advance(leaf, sealed.hash, line.len() as u64);
-        head.write(&state.head_file)?;
+        *head = next;
+        state.head_file.write(head)?;
         self.syncer.soon(&segment);
         Ok(())
     }
@@ -421,10 +339,8 @@ impl Ledger {
         Ok(())
     }
 
-    fn checkpoint(&self, head: &Head) -> Result<(), LedgerError> {
-        let checkpoint =
-            Checkpoint { ledger: head.ledger.clone(), size: head.size, root: head.frontier.root() };
-        files::append_checkpoint(&self.dir, &checkpoint, &self.signing()?)
+    fn sign(&self, checkpoint: &Checkpoint) -> Result<(), LedgerError> {
+        files::append_checkpoint(&self.dir, checkpoint, &self.signing()?)
     }
 
     /// The first ratchet key, when the operator has not taken it away.
@@ -434,31 +350,28 @@ impl Ledger {
     }
 }
 
-/// Counts the whole records at the beginning of `tail` that continue the chain; returns them and their bytes.
-fn adopt(head: &mut Head, tail: &[u8]) -> (u64, usize) {
-    let (mut adopted, mut used) = (0, 0);
-    for line in tail.split_inclusive(|b| *b == b'\n') {
-        let Some(bare) = line.strip_suffix(b"\n") else { break };
-        let Ok(opened) = record::open(bare) else { break };
-        let follows = opened.entry.seq == head.size && opened.entry.prev_hash == head.last_hash;
-        if !follows || !head.key.verify(&opened.mac_input, &opened.entry.mac) {
-            break;
-        }
-        head.advance(merkle::leaf(bare), opened.entry.integrity_hash, line.len() as u64);
-        adopted += 1;
-        used += line.len();
+/// Appends the line of the record after `head` to `lines`, and moves `head` behind it.
+fn next_line(
+    head: &mut Head,
+    body: &Body,
+    durability: Durability,
+    lines: &mut Vec<u8>,
+) -> Result<(), LedgerError> {
+    let unreadable = |why: &dyn std::fmt::Display| LedgerError::Unreadable(why.to_string());
+    let Sealed { line, hash } =
+        record::seal(body, head.size, head.last_hash, &head.key).map_err(|why| unreadable(&why))?;
+    if line.len() > MAX_RECORD {
+        return Err(LedgerError::TooLarge(line.len()));
     }
-    (adopted, used)
-}
-
-fn recovery(reason: String, adopted: u64, torn: &[u8]) -> Body {
-    Body::Recovery(Recovery {
-        reason,
-        adopted,
-        torn_bytes: torn.len() as u64,
-        torn_digest: (!torn.is_empty()).then(|| Digest::of(torn)),
-        timestamp: now(),
-    })
+    // `seal` refuses what would not read back. A record of something done is read back for all that: it costs little
+    // beside its sync.
+    if durability == Durability::Now || cfg!(debug_assertions) {
+        record::open(&line).map_err(|why| unreadable(&why))?;
+    }
+    head.advance(merkle::leaf(&line), hash, line.len() as u64 + 1);
+    lines.extend_from_slice(&line);
+    lines.push(b'\n');
+    Ok(())
 }
 
 /// Now: RFC 3339, UTC, milliseconds.
@@ -474,6 +387,15 @@ impl Head {
         self.last_hash = hash;
         self.frontier.push(leaf);
         self.key = self.key.next();
+    }
+
+    /// The anchor of the last record.
+    fn anchor(&self) -> Anchor {
+        Anchor { ledger: self.ledger.clone(), seq: self.size.saturating_sub(1), root: self.frontier.root() }
+    }
+
+    fn checkpoint(&self) -> Checkpoint {
+        Checkpoint { ledger: self.ledger.clone(), size: self.size, root: self.frontier.root() }
     }
 
     /// The head of a ledger that has no record yet.

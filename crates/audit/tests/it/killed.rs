@@ -17,9 +17,19 @@ fn killed_child() {
     let Some(dir) = std::env::var_os(CHILD) else { return };
     let ledger = Ledger::open(Path::new(&dir)).unwrap();
     for i in 0.. {
+        // Acknowledged: whoever reads such a line may rely on the record.
+        if i % 4 == 3 {
+            // A group; one of its lines may be torn.
+            for n in 0..20 {
+                ledger.enqueue(transcript(i + n), |written| println!("ack {}", written.unwrap().seq));
+            }
+            if !ledger.try_flush() {
+                ledger.flush();
+            }
+            continue;
+        }
         let durability = if i % 3 == 0 { Durability::Now } else { Durability::Soon };
         let anchor = ledger.append(&transcript(i), durability).unwrap();
-        // Acknowledged: whoever reads this line may rely on the record.
         println!("ack {}", anchor.seq);
     }
 }

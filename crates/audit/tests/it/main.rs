@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests attack the files from outside")]
 
 mod attacks;
+mod groups;
 mod killed;
 
 use std::path::Path;
@@ -126,42 +127,6 @@ fn several_processes_worth_of_handles_append_to_one_chain() {
     let report = check(path);
     assert!(report.intact, "{:?}", report.findings);
     assert_eq!(report.transcripts, 200);
-}
-
-#[test]
-fn trying_to_append_never_waits_for_another_process() {
-    let dir = tempfile::tempdir().unwrap();
-    let ledger = Ledger::open(dir.path()).unwrap();
-    assert!(ledger.try_append(&transcript(0)).unwrap().is_some());
-    let lock = std::fs::File::open(dir.path().join("lock")).unwrap();
-    lock.lock().unwrap();
-    assert!(ledger.try_append(&transcript(1)).unwrap().is_none());
-    lock.unlock().unwrap();
-    assert!(ledger.try_append(&transcript(1)).unwrap().is_some());
-    // What another process wrote is seen.
-    Ledger::open(dir.path()).unwrap().append(&transcript(2), Durability::Soon).unwrap();
-    assert!(ledger.try_append(&transcript(3)).unwrap().is_some());
-    let report = check(dir.path());
-    assert!(report.intact, "{:?}", report.findings);
-    assert_eq!(report.transcripts, 4);
-}
-
-#[test]
-fn trying_to_append_leaves_what_must_be_synced_to_a_caller_that_can_wait() {
-    let dir = tempfile::tempdir().unwrap();
-    let ledger = Ledger::open_with(dir.path(), 600).unwrap();
-    while ledger.try_append(&transcript(0)).unwrap().is_some() {}
-    // The segment is full: another is begun by an append that may wait.
-    ledger.append(&transcript(1), Durability::Soon).unwrap();
-    assert!(dir.path().join("segments/000002.jsonl").exists());
-    // Bytes that nobody counted: recovery syncs.
-    let path = dir.path().join("segments/000002.jsonl");
-    let mut torn = std::fs::OpenOptions::new().append(true).open(path).unwrap();
-    std::io::Write::write_all(&mut torn, b"{\"torn").unwrap();
-    assert!(ledger.try_append(&transcript(2)).unwrap().is_none());
-    ledger.append(&transcript(2), Durability::Soon).unwrap();
-    let report = check(dir.path());
-    assert!(report.intact, "{:?}", report.findings);
 }
 
 #[test]

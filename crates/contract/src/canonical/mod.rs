@@ -3,12 +3,14 @@
 //! Canonical form alone is not injective: duplicate keys vanish and integers beyond 2⁵³ collide. Whatever is
 //! hashed here is therefore first *admitted*: [`parse_strict`] refuses both.
 
+mod text;
 mod write;
 
 use serde::Serialize;
 use serde::de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
+pub use text::Text;
 pub use write::key_order;
 
 /// Integers beyond this magnitude lose digits in IEEE 754 doubles, which RFC 8785 numbers are.
@@ -57,16 +59,39 @@ pub fn parse_strict(bytes: &[u8]) -> Result<Value, Refusal> {
     Ok(value)
 }
 
-/// Whether every integer in `value` is one that [`parse_strict`] would admit: others look like their neighbours once they
-/// are canonical.
-#[must_use]
-pub fn is_exact(value: &Value) -> bool {
+/// Refuses what [`parse_canonical`] might refuse once it is written: nesting beyond [`MAX_DEPTH`], and whatever is written
+/// as an integer beyond ±2⁵³−1. A value has no key twice.
+pub fn admit(value: &Value) -> Result<(), Refusal> {
+    admit_within(value, Strict { depth: 0 }).map_err(Refusal::Parse)
+}
+
+fn admit_within(value: &Value, at: Strict) -> Result<(), serde_json::Error> {
     match value {
-        Value::Number(n) => n.is_f64() || n.as_i64().is_some_and(|i| i.unsigned_abs() <= MAX_SAFE_INTEGER),
-        Value::Array(items) => items.iter().all(is_exact),
-        Value::Object(map) => map.values().all(is_exact),
-        _ => true,
+        Value::Number(number) if !reads_back(number) => Err(no_exact_double(number)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
+        Value::Array(items) => {
+            let inner = at.deeper()?;
+            items.iter().try_for_each(|item| admit_within(item, inner))
+        }
+        Value::Object(map) => {
+            let inner = at.deeper()?;
+            map.values().try_for_each(|item| admit_within(item, inner))
+        }
     }
+}
+
+/// Whether the number is written as a text that is no integer beyond [`MAX_SAFE_INTEGER`]: from 10²¹ on it has an exponent.
+fn reads_back(number: &Number) -> bool {
+    if let Some(magnitude) = number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs)) {
+        return magnitude <= MAX_SAFE_INTEGER;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "the bound itself is exact")]
+    let safe = MAX_SAFE_INTEGER as f64;
+    number.as_f64().is_some_and(|double| double.abs() <= safe || double.abs() >= 1e21)
+}
+
+fn no_exact_double<E: de::Error>(integer: impl std::fmt::Display) -> E {
+    E::custom(format_args!("integer {integer} has no exact double; write it as a string"))
 }
 
 /// Parses `bytes` and checks that they are the canonical form of what they say.
@@ -114,14 +139,14 @@ impl<'de> Visitor<'de> for Strict {
 
     fn visit_i64<E: de::Error>(self, value: i64) -> Result<Value, E> {
         if value.unsigned_abs() > MAX_SAFE_INTEGER {
-            return Err(E::custom(format_args!("integer {value} has no exact double; write it as a string")));
+            return Err(no_exact_double(value));
         }
         Ok(Value::Number(value.into()))
     }
 
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<Value, E> {
         if value > MAX_SAFE_INTEGER {
-            return Err(E::custom(format_args!("integer {value} has no exact double; write it as a string")));
+            return Err(no_exact_double(value));
         }
         Ok(Value::Number(value.into()))
     }
@@ -190,6 +215,36 @@ mod tests {
             assert!(parse_canonical(text.as_bytes()).is_err(), "{text}");
         }
         assert!(parse_canonical(br#"{"a":1}"#).is_ok());
+    }
+
+    #[test]
+    fn the_text_of_a_value_that_is_admitted_is_admitted() {
+        let nested = |levels| (0..levels).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
+        let doubles = [
+            1e15,
+            9_007_199_254_740_991.0,
+            9_007_199_254_740_992.0,
+            -1e16,
+            9.99e20,
+            1e21,
+            -1e300,
+            0.1,
+            5e-324,
+        ];
+        let integers = [MAX_SAFE_INTEGER, MAX_SAFE_INTEGER + 1, u64::MAX];
+        let values = doubles.map(Value::from).into_iter().chain(integers.map(Value::from));
+        for value in
+            values.chain([i64::MIN.into(), (-9_007_199_254_740_991_i64).into(), nested(96), nested(97)])
+        {
+            let within = serde_json::json!({ "a": [value] });
+            for value in [value, within] {
+                let reads_back = parse_canonical(&of(&value)).is_ok();
+                // Integers that no machine word holds are read as doubles.
+                let is_wide =
+                    value.as_f64().or_else(|| value["a"][0].as_f64()).is_some_and(|f| f.abs() > 9e18);
+                assert!(admit(&value).is_ok() == reads_back || (reads_back && is_wide), "{value}");
+            }
+        }
     }
 
     #[test]

@@ -31,19 +31,8 @@ pub(super) fn write(value: &Value, out: &mut Vec<u8>) {
 
 /// Appends the canonical bytes of an object to `out`.
 pub(super) fn write_object(map: &Map<String, Value>, out: &mut Vec<u8>) {
-    // The map is ordered by bytes, or as it was filled when another crate asks serde_json for that.
-    if map.keys().is_sorted_by(|a, b| key_order(a, b).is_le()) {
-        write_entries(map.iter(), out);
-    } else {
-        let mut entries: Vec<_> = map.iter().collect();
-        entries.sort_by(|(a, _), (b, _)| key_order(a, b));
-        write_entries(entries.into_iter(), out);
-    }
-}
-
-fn write_entries<'a>(entries: impl Iterator<Item = (&'a String, &'a Value)>, out: &mut Vec<u8>) {
     out.push(b'{');
-    for (index, (key, value)) in entries.enumerate() {
+    for (index, (key, value)) in ordered(map).into_iter().enumerate() {
         if index > 0 {
             out.push(b',');
         }
@@ -52,6 +41,14 @@ fn write_entries<'a>(entries: impl Iterator<Item = (&'a String, &'a Value)>, out
         write(value, out);
     }
     out.push(b'}');
+}
+
+/// The entries in the order of their keys. The map has them ordered by bytes, which is nearly that, or as they came when
+/// another crate asks `serde_json` for it.
+pub(super) fn ordered(map: &Map<String, Value>) -> Vec<(&String, &Value)> {
+    let mut entries: Vec<_> = map.iter().collect();
+    entries.sort_by(|(a, _), (b, _)| key_order(a, b));
+    entries
 }
 
 /// The order of UTF-16 code units, without transcoding. It is the order of UTF-8 bytes but for U+E000 to U+FFFF (first
@@ -78,7 +75,7 @@ fn write_number(number: &Number, out: &mut Vec<u8>) {
     out.extend_from_slice(ryu_js::Buffer::new().format(double).as_bytes());
 }
 
-fn write_string(text: &str, out: &mut Vec<u8>) {
+pub(super) fn write_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
     let bytes = text.as_bytes();
     let mut plain = 0;

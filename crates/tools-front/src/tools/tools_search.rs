@@ -3,7 +3,9 @@
 //! Finds tools by what they do, among all that are enabled, listed or not. Returns names, descriptions and
 //! input schemas, best first; call what you found by its name.
 
-use contract::{Fault, Kind, Toolset};
+use std::sync::OnceLock;
+
+use contract::{Fault, Kind, Spec, Toolset};
 use kit::{Answer, Define, Doc, Read, ReadDesk, doc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,7 +50,20 @@ pub struct Found {
 
 /// The tool.
 #[derive(Debug, Default)]
-pub struct ToolsSearch;
+pub struct ToolsSearch {
+    /// The words of every tool: a registry makes its own instance, and does not change any more.
+    index: OnceLock<Vec<Document>>,
+}
+
+fn document(spec: &Spec) -> Document {
+    let properties = spec.input_schema.get("properties").and_then(Value::as_object);
+    let arguments = properties.into_iter().flatten().map(|(name, _)| name.as_str());
+    Document::default()
+        .field(spec.name.as_str(), 3.0)
+        .field(&spec.title, 2.0)
+        .field(&spec.description, 1.0)
+        .field(&arguments.collect::<Vec<_>>().join(" "), 1.0)
+}
 
 impl Define for ToolsSearch {
     type Input = Input;
@@ -68,19 +83,8 @@ impl Read for ToolsSearch {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         let others: Vec<_> =
             desk.registry().iter().map(|t| t.spec()).filter(|s| s.toolset != FRONT.0).collect();
-        let documents: Vec<Document> = others
-            .iter()
-            .map(|spec| {
-                let properties = spec.input_schema.get("properties").and_then(Value::as_object);
-                let arguments = properties.into_iter().flatten().map(|(name, _)| name.as_str());
-                Document::default()
-                    .field(spec.name.as_str(), 3.0)
-                    .field(&spec.title, 2.0)
-                    .field(&spec.description, 1.0)
-                    .field(&arguments.collect::<Vec<_>>().join(" "), 1.0)
-            })
-            .collect();
-        let found = rank(&documents, &input.query);
+        let documents = self.index.get_or_init(|| others.iter().map(|spec| document(spec)).collect());
+        let found = rank(documents, &input.query);
         let tools: Vec<Found> = found
             .into_iter()
             .map(|(index, _)| {

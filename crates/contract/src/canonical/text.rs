@@ -1,0 +1,110 @@
+//! The canonical text of an object that grows: a hash is taken of it, then put into it.
+
+use std::cmp::Ordering;
+
+use serde_json::{Map, Value};
+
+use super::key_order;
+use super::write::{ordered, write, write_string};
+
+/// An object's canonical bytes, to which fields are added at their places.
+#[derive(Debug)]
+pub struct Text<'m> {
+    bytes: Vec<u8>,
+    /// Each key, with where its field begins.
+    fields: Vec<(&'m str, usize)>,
+}
+
+impl<'m> Text<'m> {
+    /// The text of `map`.
+    #[must_use]
+    pub fn of(map: &'m Map<String, Value>) -> Self {
+        let (mut bytes, mut fields) = (Vec::with_capacity(1024), Vec::with_capacity(map.len() + 2));
+        bytes.push(b'{');
+        for (key, value) in ordered(map) {
+            if !fields.is_empty() {
+                bytes.push(b',');
+            }
+            fields.push((key.as_str(), bytes.len()));
+            write_field(key, value, &mut bytes);
+        }
+        bytes.push(b'}');
+        Self { bytes, fields }
+    }
+
+    /// The canonical bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The canonical bytes.
+    #[must_use]
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// Adds a field. One that is there already stays, and nothing is added.
+    pub fn insert(&mut self, key: &'m str, value: &Value) {
+        let index = self.fields.partition_point(|(k, _)| key_order(k, key) == Ordering::Less);
+        let next = self.fields.get(index).copied();
+        if next.is_some_and(|(k, _)| k == key) {
+            return;
+        }
+        let mut field = Vec::with_capacity(128);
+        let at = match next {
+            Some((_, at)) => {
+                write_field(key, value, &mut field);
+                field.push(b',');
+                self.fields.insert(index, (key, at));
+                at
+            }
+            None => {
+                // Behind the last field, before the brace.
+                let end = self.bytes.len() - 1;
+                let comma = usize::from(!self.fields.is_empty());
+                field.extend_from_slice(&b","[..comma]);
+                write_field(key, value, &mut field);
+                self.fields.push((key, end + comma));
+                end
+            }
+        };
+        for (_, later) in self.fields.iter_mut().skip(index + 1) {
+            *later += field.len();
+        }
+        self.bytes.splice(at..at, field);
+    }
+}
+
+fn write_field(key: &str, value: &Value, out: &mut Vec<u8>) {
+    write_string(key, out);
+    out.push(b':');
+    write(value, out);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::canonical::of_object;
+
+    proptest! {
+        #[test]
+        fn what_is_added_field_by_field_is_what_is_written_whole(
+            before in prop::collection::btree_map("[a-e\u{e000}\u{10000}]{0,2}", 0..100_u8, 0..6),
+            added in prop::collection::vec("[a-e\u{e000}\u{10000}]{0,2}", 0..5),
+        ) {
+            let mut whole: Map<String, Value> =
+                before.into_iter().map(|(key, value)| (key, json!([value]))).collect();
+            let start = whole.clone();
+            let mut text = Text::of(&start);
+            for key in &added {
+                text.insert(key, &json!("\"added\""));
+                whole.entry(key.clone()).or_insert_with(|| json!("\"added\""));
+                prop_assert_eq!(text.bytes(), of_object(&whole));
+            }
+        }
+    }
+}
