@@ -90,15 +90,23 @@ fn base64_of(bytes: &[u8]) -> String {
 pub fn checked(text: &str) -> Result<Url, FetchError> {
     let refused = || FetchError::Url(text.to_owned());
     let url = Url::parse(text).map_err(|_| refused())?;
-    let here = match url.host() {
+    if url.host().is_none() {
+        return Err(refused());
+    }
+    let is_private = url.scheme() == "https" || url.scheme() == "http" && is_here(&url);
+    let is_bare = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
+    if is_private && is_bare { Ok(url) } else { Err(refused()) }
+}
+
+/// Whether a URL names this machine by a loopback address.
+#[must_use]
+pub fn is_here(url: &Url) -> bool {
+    match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
         Some(Host::Domain(name)) => name == "localhost",
-        None => return Err(refused()),
-    };
-    let is_private = url.scheme() == "https" || url.scheme() == "http" && here;
-    let is_bare = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
-    if is_private && is_bare { Ok(url) } else { Err(refused()) }
+        None => false,
+    }
 }
 
 fn answer(asked: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<Fetched, FetchError> {

@@ -4,7 +4,7 @@
 //! lock           held while anything is applied, undone or recovered in the root
 //! ledger/        the audit crate's
 //! blobs/ab/…     bytes by digest: planned content and pre-images, unredacted, 0600, expiring
-//! plans/         rehearsed plans by id
+//! plans/         rehearsed plans by id, and what a person said when asked about one
 //! handles/       what cursors and the like stand for; they expire
 //! journal/       applies under way: TX.json prepared, TX.done committed
 //! applied/       what each applied plan did, by transcript id: what undo works from
@@ -29,6 +29,24 @@ use crate::root::Root;
 
 /// How long a rehearsed plan can be applied.
 pub const PLAN_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
+
+/// What a person said when asked about a plan, other than yes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Said {
+    /// No.
+    No,
+    /// Nothing: nobody answered.
+    Nothing,
+}
+
+impl Said {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::No => "no",
+            Self::Nothing => "nothing",
+        }
+    }
+}
 
 /// The folder of one root's state.
 #[derive(Debug, Clone)]
@@ -197,6 +215,25 @@ impl StateDir {
             return Err(unknown());
         }
         Ok(file)
+    }
+
+    /// Keeps what a person said when asked about a plan of `principal`; it lasts as long as a plan does, also when the same
+    /// plan is rehearsed again. Of a plan that does not exist nothing is kept.
+    pub fn keep_answer(&self, id: &PlanId, principal: &Principal, said: Said) -> Result<(), Fault> {
+        self.plan(id, principal)?;
+        write_atomically(&self.answer_path(id), said.word().as_bytes(), Durable::No)
+            .map_err(|e| broken("answer", &e))
+    }
+
+    /// What a person said when asked about the plan.
+    #[must_use]
+    pub fn answer(&self, id: &PlanId) -> Option<Said> {
+        let word = read_private(&self.answer_path(id)).ok()?;
+        [Said::No, Said::Nothing].into_iter().find(|said| said.word().as_bytes() == word)
+    }
+
+    fn answer_path(&self, id: &PlanId) -> PathBuf {
+        self.dir.join("plans").join(format!("{id}.answer"))
     }
 
     /// The plans that `principal` could apply, the newest first, at most `most`.

@@ -73,7 +73,26 @@ impl OAuthSection {
     }
 
     /// The resource server, whose clients may ask for `scopes`.
-    pub fn resource_server(&self, scopes: Vec<String>) -> Result<ResourceServer, Fault> {
+    pub fn resource_server(&self, scopes: Vec<String>, roots: &[&str]) -> Result<ResourceServer, Fault> {
+        for access in &self.access {
+            let is_known = |root: &&String| *root == "*" || roots.contains(&root.as_str());
+            if let Some(unknown) = access.roots.iter().find(|root| !is_known(root)) {
+                return Err(invalid(&format!(
+                    "access: there is no root {unknown:?}; there are {}",
+                    roots.join(", ")
+                )));
+            }
+            match &access.issuer {
+                Some(named) if !self.issuers.iter().any(|issuer| issuer.issuer == *named) => {
+                    return Err(invalid(&format!("access: there is no issuer {named:?}")));
+                }
+                None if self.issuers.len() > 1 && access.subjects.iter().any(|subject| subject != "*") => {
+                    let why = "access: with several issuers a subject needs its `issuer`: a name is somebody else's elsewhere";
+                    return Err(invalid(why));
+                }
+                _ => {}
+            }
+        }
         let issuers = self.issuers.iter().map(IssuerSection::config).collect::<Result<_, _>>()?;
         let config =
             Config { resource: self.resource.clone(), audiences: self.audiences.clone(), issuers, scopes };

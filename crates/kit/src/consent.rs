@@ -12,15 +12,25 @@ const SHOWN: usize = 20;
 const MAX_ARGUMENTS: usize = 1000;
 
 /// What the caller's user said, where the front door could ask.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consent {
-    /// Nobody was asked.
-    #[default]
-    Unasked,
+    /// Nobody was asked yet. Where the caller's client `can_ask`, naming a plan is no consent.
+    Unasked {
+        /// Whether the front door can ask the user.
+        can_ask: bool,
+    },
     /// The user agreed: to this plan, or to a call that has none.
     Given(Option<PlanId>),
-    /// The user said no.
-    Refused,
+    /// The user said no to this plan, or to a call that has none.
+    Refused(Option<PlanId>),
+    /// The user was asked about this plan and gave no answer: nobody sits there, or the question was closed.
+    Unanswered(Option<PlanId>),
+}
+
+impl Default for Consent {
+    fn default() -> Self {
+        Self::Unasked { can_ask: false }
+    }
 }
 
 /// A question for the caller's user.

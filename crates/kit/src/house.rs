@@ -7,7 +7,7 @@ use contract::{Kind, Principal};
 use policy::{Right, Scope, scope};
 use serde_json::{Map, Value};
 
-use crate::authorise::lacking;
+use crate::authorise::{lacking, lacking_for_reading};
 use crate::call::{Call, Done};
 use crate::engine::Engine;
 use crate::kinds::Wraps;
@@ -74,6 +74,11 @@ impl House {
         std::iter::once(&self.first).chain(&self.others)
     }
 
+    /// The same, and the one that serves whoever has no root.
+    pub fn every_engine(&self) -> impl Iterator<Item = &Arc<Engine>> {
+        self.engines().chain(self.guarded.iter().map(|guarded| &guarded.outside))
+    }
+
     /// The inner call of one that wraps it. What does not fit stays as it is: the wrapper then says what is wrong.
     fn unwrapped(&self, mut call: Call) -> Call {
         let wrapper = self.registry().resolve(&call.tool).and_then(|outer| outer.tool.wraps());
@@ -135,7 +140,13 @@ impl House {
     #[must_use]
     pub fn lacking(&self, call: &Call) -> Option<Scope> {
         let call = self.unwrapped(call.clone());
-        self.registry().resolve(&call.tool).and_then(|tool| lacking(tool, &call))
+        self.registry().resolve(&call.tool).and_then(|tool| lacking(tool, &call, self.registry()))
+    }
+
+    /// The scope that `owner` needs to look at what is its own, where it was granted nothing here.
+    #[must_use]
+    pub fn lacking_for_reading(&self, owner: &Principal) -> Option<Scope> {
+        lacking_for_reading(owner, self.registry())
     }
 
     /// Makes a call in the root that its arguments name. A name that is no root's is refused as arguments that do not

@@ -17,6 +17,12 @@ const MAX_ARGUMENTS: usize = 256 * 1024;
 /// Most bytes of text that a transcript keeps of each stream and of the diff.
 pub(crate) const MAX_STREAM: usize = 64 * 1024;
 
+/// The same, for a call that is refused before anything looked at them.
+const MAX_REFUSED: usize = 4 * 1024;
+
+/// The decision of a call that never came to one.
+const EARLY: &str = "refused before policy";
+
 /// Deepest nesting of arguments that a transcript keeps as it is.
 const MAX_DEPTH: usize = 48;
 
@@ -47,12 +53,8 @@ impl Notes {
     pub(crate) fn begin(call: &Call, id: TranscriptId, redactor: &Redactor, cleaner: &Cleaner<'_>) -> Self {
         let redacted = redactor.value(&call.arguments);
         let size = redacted.value.to_string().len();
-        let arguments = if size > MAX_ARGUMENTS {
-            let digest = Digest::of(redacted.value.to_string().as_bytes());
-            serde_json::json!({ "omitted": format!("{size} bytes"), "digest": digest })
-        } else {
-            exact(&redacted.value, 0)
-        };
+        let arguments =
+            if size > MAX_ARGUMENTS { omitted(&redacted.value) } else { exact(&redacted.value, 0) };
         Self {
             id,
             started: Instant::now(),
@@ -61,7 +63,7 @@ impl Notes {
             arguments,
             redactions: redacted.redactions,
             mode: ExecutionMode::DryRun,
-            decision: "refused before policy".into(),
+            decision: EARLY.into(),
             plan: None,
             definition: None,
             effects: Vec::new(),
@@ -84,13 +86,15 @@ impl Notes {
             Ok(reply) => (reply.envelope.message.as_str(), None),
             Err(fault) => ("", Some(fault.clone())),
         };
+        let large = self.decision == EARLY && self.arguments.to_string().len() > MAX_REFUSED;
+        let tool_args = if large { omitted(&self.arguments) } else { self.arguments };
         Transcript {
             id: self.id,
             tool_call_id: call.id.clone(),
             timestamp_start: self.started_at,
             timestamp_end: ledger::now(),
             tool_name: self.tool,
-            tool_args: self.arguments,
+            tool_args,
             execution_mode: self.mode,
             exit_code: None,
             stdout: shape::bounded(message, MAX_STREAM),
@@ -108,6 +112,12 @@ impl Notes {
             diff: self.diff,
         }
     }
+}
+
+/// Arguments, named by what they are and no more.
+fn omitted(arguments: &Value) -> Value {
+    let text = arguments.to_string();
+    serde_json::json!({ "omitted": format!("{} bytes", text.len()), "digest": Digest::of(text.as_bytes()) })
 }
 
 /// Numbers that have no exact double, and what is nested too deep, become text: a record reads back as it was written.

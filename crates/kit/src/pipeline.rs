@@ -10,6 +10,7 @@ use audit::record::ExecutionMode;
 use audit::{Body, Durability, Intent, ledger};
 use contract::{Code, Digest, Effect, Fault, Kind, Plan, PlanId, Principal, Reply, TranscriptId};
 use exec::draft::Proposal;
+use exec::state::Said;
 use futures_util::FutureExt as _;
 use policy::{Decision, Facts};
 use serde_json::{Map, Value};
@@ -27,6 +28,9 @@ use crate::running::{blocking, cancelled, invoke, panic_text};
 use crate::shape;
 use crate::transcribe::ledger_fault;
 use crate::wish::{self, Wish};
+
+/// Under which name calls of tools that are not there are counted.
+const UNKNOWN: &str = "an unknown tool";
 
 /// An answer, with the plan that goes with it.
 pub(crate) struct Planned {
@@ -78,16 +82,30 @@ impl Engine {
 
     /// Everything between a call and its record.
     async fn steps(self: &Arc<Self>, call: &Call, notes: &mut Notes) -> Result<Reply, Fault> {
-        let tool = self.resolve(call, notes)?;
-        authorise(&tool, call)?;
+        let tool = match self.resolve(call, notes) {
+            Ok(tool) => tool,
+            Err(fault) => {
+                self.admit(call, UNKNOWN, Limits::DEFAULT, notes)?;
+                return Err(fault);
+            }
+        };
         let limits = tool.tool.limits();
         let name = tool.spec().name.as_str().to_owned();
+        // Before anything else: what is refused later leaves a record, and those must not be without number.
         self.admit(call, &name, limits, notes)?;
+        authorise(&tool, call, &self.parts.registry)?;
         self.parts.approvals.check(&tool)?;
         let (arguments, mut wish) = wish::validate(&tool, call, &self.parts.state)?;
         match call.consent {
-            Consent::Unasked => {}
-            Consent::Refused => return Err(consent::refused(&name)),
+            Consent::Unasked { .. } => {}
+            Consent::Refused(plan) => {
+                self.keep_answer(call, plan, Said::No).await?;
+                return Err(consent::refused(&name));
+            }
+            Consent::Unanswered(plan) => {
+                self.keep_answer(call, plan, Said::Nothing).await?;
+                return Err(Question::about_plan(&name, plan, &[]).unanswered(&name));
+            }
             Consent::Given(plan) => {
                 // Exactly what was shown is agreed to, whatever the arguments say about it.
                 wish.apply |= plan.is_some();
@@ -168,7 +186,7 @@ impl Engine {
             apply: performs,
             consent: match (call.consent, wish.plan) {
                 (Consent::Given(_), _) => Some("the user agreed"),
-                (_, Some(_)) => Some("reviewed plan"),
+                (consent, Some(plan)) => self.reviewed_plan(consent, &plan),
                 _ => None,
             },
         };
@@ -187,6 +205,27 @@ impl Engine {
             .suggest("A person can change the policy in the configuration."));
         }
         Ok(decided.decision)
+    }
+
+    /// Naming a plan that was shown is consent where nobody can be asked, or where nobody answered; never where somebody
+    /// said no.
+    fn reviewed_plan(&self, consent: Consent, plan: &PlanId) -> Option<&'static str> {
+        match self.parts.state.answer(plan) {
+            Some(Said::No) => None,
+            Some(Said::Nothing) => Some("reviewed plan, nobody answered"),
+            None => (consent == Consent::Unasked { can_ask: false }).then_some("reviewed plan"),
+        }
+    }
+
+    async fn keep_answer(
+        self: &Arc<Self>,
+        call: &Call,
+        plan: Option<PlanId>,
+        said: Said,
+    ) -> Result<(), Fault> {
+        let Some(plan) = plan else { return Ok(()) };
+        let (engine, owner) = (Arc::clone(self), call.principal.clone());
+        blocking(move || engine.parts.state.keep_answer(&plan, &owner, said)).await
     }
 
     /// Runs the tool's code: cancellable, bounded in time, its panics caught.

@@ -217,6 +217,12 @@ impl Registry {
         scored.filter(|(score, _)| *score > 0.75).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, known)| known)
     }
 
+    /// Whether any tool is in the toolset.
+    #[must_use]
+    pub fn has_toolset(&self, name: &str) -> bool {
+        self.tools.values().any(|tool| tool.spec().toolset == name)
+    }
+
     /// One line per family whose tools are offered: when to reach for them.
     #[must_use]
     pub fn guides(&self) -> &[&'static str] {

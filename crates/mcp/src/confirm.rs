@@ -18,13 +18,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// How long a question may be answered.
-const ANSWERED: Duration = Duration::from_mins(10);
+pub(crate) const ANSWERED: Duration = Duration::from_mins(10);
 
 /// The key of the one question among the input requests.
 const KEY: &str = "confirm";
 
-/// Most answered questions that are remembered; beyond that none is accepted until old ones expire.
-const MAX_ANSWERED: usize = 10_000;
+/// Most answered questions of one caller that are remembered; beyond that none of his is accepted until old ones expire.
+const MAX_ANSWERED: usize = 1_000;
+
+/// When each caller's questions were answered, by their names.
+type Answered = BTreeMap<Digest, BTreeMap<String, Instant>>;
 
 /// What goes along with a question and comes back with its answer.
 #[derive(Debug, Serialize, Deserialize)]
@@ -38,7 +41,7 @@ struct Asked {
 #[derive(Clone)]
 pub(crate) struct Asker {
     states: Arc<RequestStateCodec>,
-    answered: Arc<Mutex<BTreeMap<String, Instant>>>,
+    answered: Arc<Mutex<Answered>>,
 }
 
 impl Asker {
@@ -80,7 +83,7 @@ impl Asker {
         };
         let opened = self.states.open_with(sealed, &bound(request, caller)?).map_err(|_| unknown())?;
         let asked: Asked = serde_json::from_slice(&opened).map_err(|_| unknown())?;
-        if !self.is_first(asked.question.to_string()) {
+        if !self.is_first(caller.key(), asked.question.to_string()) {
             return Err(ErrorData::invalid_params(
                 "this question was answered before: call again without it",
                 None,
@@ -90,15 +93,19 @@ impl Asker {
             request.input_responses.as_ref().and_then(|all| all.get(KEY)).and_then(|a| a.get("action"));
         Ok(Some(match action.and_then(Value::as_str) {
             Some("accept") => Consent::Given(asked.plan),
-            Some("decline") => Consent::Refused,
-            _ => Consent::Unasked,
+            Some("decline") => Consent::Refused(asked.plan),
+            _ => Consent::Unanswered(asked.plan),
         }))
     }
 
-    fn is_first(&self, question: String) -> bool {
+    fn is_first(&self, caller: Digest, question: String) -> bool {
         let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
-        answered.retain(|_, at| at.elapsed() < ANSWERED);
-        answered.len() < MAX_ANSWERED && answered.insert(question, Instant::now()).is_none()
+        answered.retain(|_, own| {
+            own.retain(|_, at| at.elapsed() < ANSWERED);
+            !own.is_empty()
+        });
+        let own = answered.entry(caller).or_default();
+        own.len() < MAX_ANSWERED && own.insert(question, Instant::now()).is_none()
     }
 }
 
@@ -133,20 +140,19 @@ pub(crate) fn can_ask(context: &RequestContext<RoleServer>) -> bool {
 
 /// Asks in the middle of the call.
 pub(crate) async fn ask(context: &RequestContext<RoleServer>, question: &Question) -> Consent {
-    let Ok(form) = serde_json::from_value::<ElicitRequestParams>(form(question)) else {
-        return Consent::Unasked;
-    };
+    let unanswered = Consent::Unanswered(question.plan);
+    let Ok(form) = serde_json::from_value::<ElicitRequestParams>(form(question)) else { return unanswered };
     let answered = tokio::select! {
         answered = context.peer.create_elicitation_with_timeout(form, Some(ANSWERED)) => answered,
-        () = context.ct.cancelled() => return Consent::Unasked,
+        () = context.ct.cancelled() => return unanswered,
     };
     match answered.map(|result| result.action) {
         Ok(ElicitationAction::Accept) => Consent::Given(question.plan),
-        Ok(ElicitationAction::Decline) => Consent::Refused,
-        Ok(_) => Consent::Unasked,
+        Ok(ElicitationAction::Decline) => Consent::Refused(question.plan),
+        Ok(_) => unanswered,
         Err(error) => {
             tracing::debug!(%error, "the user could not be asked");
-            Consent::Unasked
+            unanswered
         }
     }
 }

@@ -95,7 +95,7 @@ impl Server {
     /// Whether every root's record can be read.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        self.house.engines().all(|engine| engine.ledger().anchor().is_ok())
+        self.house.every_engine().all(|engine| engine.ledger().anchor().is_ok())
     }
 
     /// Waits until no call is being made, at most `longest`. Once `stop` is cancelled, none goes on for long.
@@ -266,24 +266,23 @@ impl ServerHandler for Server {
         let caller = self.principal(&context)?;
         let is_current = is_current(&context);
         let answer = if is_current { self.asker.answer(&request, &caller)? } else { None };
+        let can_ask = confirm::can_ask(&context);
         let call = Call {
             id: CallId(context.id.to_string()),
             tool: request.name.to_string(),
             arguments: Value::Object(request.arguments.clone().unwrap_or_default()),
             principal: caller.clone(),
-            consent: answer.unwrap_or_default(),
+            consent: answer.unwrap_or(Consent::Unasked { can_ask }),
             cancel: self.stop.child_token(),
             progress: progress(&context),
         };
         let mut done = self.made(call.clone(), &context).await?;
-        if let (Some(question), None, true) = (&done.question, answer, confirm::can_ask(&context)) {
+        if let (Some(question), None, true) = (&done.question, answer, can_ask) {
             if is_current {
                 return Ok(self.asker.asks(question, &request, &caller)?.into());
             }
             let consent = confirm::ask(&context, question).await;
-            if consent != Consent::Unasked {
-                done = self.made(Call { consent, ..call }, &context).await?;
-            }
+            done = self.made(Call { consent, ..call }, &context).await?;
         }
         if done.unknown_tool {
             let message = done.result.as_ref().err().map(|fault| {

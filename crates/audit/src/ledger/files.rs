@@ -161,11 +161,19 @@ pub(super) fn replace_key(dir: &Path, name: &'static str, key: &[u8; 32]) -> Res
 }
 
 pub(super) fn read_key(dir: &Path, name: &'static str) -> Result<[u8; 32], LedgerError> {
-    read_private(&dir.join(name))
-        .ok()
-        .and_then(|text| text.trim_end().parse::<Digest>().ok())
-        .map(|digest| *digest.as_bytes())
-        .ok_or(LedgerError::DamagedKey(name))
+    use std::io::ErrorKind::{InvalidData, NotFound, PermissionDenied};
+    match read_private(&dir.join(name)) {
+        Ok(text) => text
+            .trim_end()
+            .parse::<Digest>()
+            .map(|digest| *digest.as_bytes())
+            .map_err(|_| LedgerError::DamagedKey(name)),
+        Err(error) if matches!(error.kind(), NotFound | InvalidData | PermissionDenied) => {
+            Err(LedgerError::DamagedKey(name))
+        }
+        // The key is fine for all that is known: the system has run out of something.
+        Err(error) => Err(io("key", "read")(error)),
+    }
 }
 
 /// Keeps torn bytes where a person can look at them.

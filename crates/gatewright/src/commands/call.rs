@@ -38,18 +38,15 @@ pub fn run(asked: &Asked, args: &CallArgs) -> CommandResult {
             id: CallId(format!("cli-{}", Key::random().map(|k| k.to_string()).unwrap_or_default())),
             tool: args.tool.clone(),
             arguments: Value::Object(arguments),
-            consent: Consent::Unasked,
+            consent: Consent::Unasked { can_ask: can_ask(as_json) },
             principal: Principal::Local { uid: house.first().uid() },
             cancel,
             progress,
         };
         let mut done = house.call(call.clone()).await;
         bar.finish_and_clear();
-        if let Some(question) = done.question.as_ref().filter(|_| !as_json) {
-            let consent = asked_here(question);
-            if consent != Consent::Unasked {
-                done = house.call(Call { consent, ..call }).await;
-            }
+        if let Some(question) = done.question.as_ref().filter(|_| can_ask(as_json)) {
+            done = house.call(Call { consent: asked_here(question), ..call }).await;
         }
         done
     });
@@ -65,19 +62,21 @@ pub fn run(asked: &Asked, args: &CallArgs) -> CommandResult {
     })
 }
 
-/// Asks whoever sits at the terminal. Where nobody does, nobody is asked.
+/// Whether somebody sits at the terminal.
+fn can_ask(as_json: bool) -> bool {
+    !as_json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// Asks whoever sits at the terminal.
 fn asked_here(question: &Question) -> Consent {
-    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        return Consent::Unasked;
-    }
     anstream::eprint!("{}[y/N] ", question.text);
     let mut answer = String::new();
     match std::io::stdin().read_line(&mut answer) {
         Ok(read) if read > 0 => match answer.trim() {
             "y" | "Y" | "yes" => Consent::Given(question.plan),
-            _ => Consent::Refused,
+            _ => Consent::Refused(question.plan),
         },
-        _ => Consent::Unasked,
+        _ => Consent::Unanswered(question.plan),
     }
 }
 

@@ -119,7 +119,9 @@ impl Gate {
             Self::Loopback => Arc::new(Loopback { uid: house.first().uid() }),
             Self::OAuth(section) => {
                 let scopes = house.scopes().iter().map(ToString::to_string).collect();
-                Arc::new(section.resource_server(scopes)?)
+                let roots: Vec<&str> =
+                    house.engines().filter_map(|e| e.root()).map(|root| root.name()).collect();
+                Arc::new(section.resource_server(scopes, &roots)?)
             }
         })
     }

@@ -7,12 +7,11 @@ mod transcripts;
 
 use std::sync::Arc;
 
-use audit::record::ExecutionMode;
 use contract::reply::Envelope;
 use contract::{Code, Fault, Principal, Reply, Status, TranscriptId};
-use policy::{Right, Scope, scope};
 use serde_json::{Map, Value, json};
 
+use crate::authorise::authorise_reading;
 use crate::call::Call;
 use crate::engine::Engine;
 use crate::house::House;
@@ -21,6 +20,9 @@ use crate::shape;
 
 /// What a read is called in the record.
 pub const READ: &str = "resources/read";
+
+/// How lists and completions are counted.
+const LIST: &str = "resources/list";
 
 /// Most entries on a page of a list.
 const PAGE: usize = 50;
@@ -84,18 +86,6 @@ fn unknown(uri: &str) -> Fault {
         .suggest("List the resources to see those that there are.")
 }
 
-/// Looking at what is one's own takes a token that grants anything at all.
-fn authorise(owner: &Principal) -> Result<(), Fault> {
-    let needed = Scope::new(scope::FRONT, Right::Read);
-    match owner {
-        Principal::Token { scopes, .. } if !needed.is_granted(scopes) => {
-            Err(Fault::new(Code::Forbidden, "the token grants nothing here")
-                .suggest("Ask for a token with the scope gatewright:read."))
-        }
-        _ => Ok(()),
-    }
-}
-
 impl House {
     /// The kinds of things that can be read.
     pub fn templates() -> impl Iterator<Item = Template> {
@@ -108,7 +98,7 @@ impl House {
         owner: &Principal,
         offset: usize,
     ) -> Result<(Vec<Listed>, Option<usize>), Fault> {
-        authorise(owner)?;
+        self.may_list(owner)?;
         let mut all = self.listed(owner, |_| true).await?;
         all.sort_by(|a, b| b.since.cmp(&a.since).then_with(|| a.uri.cmp(&b.uri)));
         let total = all.len();
@@ -119,11 +109,18 @@ impl House {
 
     /// The names of `owner`'s things of the kind `scheme` that begin with `start`, the newest first.
     pub async fn names(&self, owner: &Principal, scheme: &str, start: &str) -> Result<Vec<String>, Fault> {
-        authorise(owner)?;
+        self.may_list(owner)?;
         let mut all = self.listed(owner, |template| template.scheme == scheme).await?;
         all.sort_by(|a, b| b.since.cmp(&a.since));
         let names = all.into_iter().filter_map(|l| l.uri.split_once("://").map(|(_, id)| id.to_owned()));
         Ok(names.filter(|id| id.starts_with(start)).collect())
+    }
+
+    /// Lists are counted, though they leave no record: they show nothing that a read would not.
+    fn may_list(&self, owner: &Principal) -> Result<(), Fault> {
+        authorise_reading(owner, self.registry())?;
+        let limiter = &self.first().parts.limiter;
+        limiter.count(owner.key(), LIST, LIMITS).map_err(|refused| refused.fault)
     }
 
     async fn listed(&self, owner: &Principal, of: impl Fn(&Template) -> bool) -> Result<Vec<Listed>, Fault> {
@@ -147,19 +144,36 @@ impl House {
     /// Reads what `uri` names. `call` says who asks; the read is on record as a call of [`READ`].
     pub async fn read(&self, uri: &str, call: Call) -> Result<(Template, String), Fault> {
         let call = Call { tool: READ.to_owned(), arguments: json!({ "uri": uri }), ..call };
-        let mut last = None;
-        for engine in self.open_to(&call.principal) {
-            let there = look(engine, uri, &call.principal).await;
-            let is_elsewhere = there.as_ref().is_err_and(|fault| fault.code == Code::NotFound);
-            last = Some((engine, there));
-            if !is_elsewhere {
-                break;
+        let asked = self.usual(&call.principal);
+        let id = TranscriptId::random().map_err(|e| Fault::internal(e.to_string()))?;
+        let mut notes = asked.notes(&call, id);
+        // Before anything is looked for: looking costs more than saying no.
+        let admitted = asked
+            .admit(&call, READ, LIMITS, &mut notes)
+            .and_then(|()| authorise_reading(&call.principal, self.registry()));
+        let outcome = match admitted {
+            Ok(()) => {
+                notes.decision = "allow (their own)".into();
+                let _place = asked.parts.limiter.enter(READ, LIMITS).await;
+                self.found(uri, &call.principal).await
+            }
+            Err(fault) => Err(fault),
+        };
+        let outcome = outcome.map_err(|fault| asked.cleaner().fault(fault));
+        let reply = outcome.as_ref().map(|_| empty()).map_err(Clone::clone);
+        let done = asked.close(&call, notes, reply).await;
+        done.result.and(outcome)
+    }
+
+    /// What `uri` names, in whichever of the owner's roots has it.
+    async fn found(&self, uri: &str, owner: &Principal) -> Result<(Template, String), Fault> {
+        for engine in self.open_to(owner) {
+            match look(engine, uri, owner).await {
+                Err(fault) if fault.code == Code::NotFound => {}
+                there => return there,
             }
         }
-        match last {
-            Some((engine, there)) => engine.read_as(call, there).await,
-            None => self.usual(&call.principal).read_as(call, Err(unknown(uri))).await,
-        }
+        Err(unknown(&shape::bounded(uri, 256)))
     }
 }
 
@@ -177,25 +191,6 @@ async fn look(engine: &Arc<Engine>, uri: &str, owner: &Principal) -> Result<(Tem
         Ok((kind.template(), text))
     })
     .await
-}
-
-impl Engine {
-    /// Admits, records and answers a read whose outcome is known.
-    async fn read_as(
-        self: &Arc<Self>,
-        call: Call,
-        there: Result<(Template, String), Fault>,
-    ) -> Result<(Template, String), Fault> {
-        let id = TranscriptId::random().map_err(|e| Fault::internal(e.to_string()))?;
-        let mut notes = self.notes(&call, id);
-        notes.decision = "allow (their own)".into();
-        notes.mode = ExecutionMode::DryRun;
-        let admitted = authorise(&call.principal).and_then(|()| self.admit(&call, READ, LIMITS, &mut notes));
-        let outcome = admitted.and(there).map_err(|fault| self.cleaner().fault(fault));
-        let reply = outcome.as_ref().map(|_| empty()).map_err(Clone::clone);
-        let done = self.close(&call, notes, reply).await;
-        done.result.and(outcome)
-    }
 }
 
 /// What the record shows of a read: that it was.

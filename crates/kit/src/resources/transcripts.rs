@@ -34,27 +34,22 @@ impl Resource for Transcripts {
 
     fn list(&self, engine: &Engine, owner: &Principal) -> Result<Vec<(String, String, String)>, Fault> {
         let (label, mut looked, mut found) = (owner.label(), 0, Vec::new());
-        let listed = recent::transcripts(
-            engine.ledger().dir(),
-            |_| true,
-            |entry| {
-                looked += 1;
-                if let Some(own) = transcript(&entry).filter(|t| t.principal == label && t.tool_name != READ)
-                {
-                    let outcome = match &own.error {
-                        Some(error) => error.code.as_str().to_owned(),
-                        None => "done".to_owned(),
-                    };
-                    let title = format!("{}: {outcome}", own.tool_name);
-                    found.push((own.id.to_string(), title, own.timestamp_end.clone()));
-                }
-                if looked >= LOOKED_AT || found.len() >= super::MAX_LISTED {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                }
-            },
-        );
+        let listed = recent::transcripts(engine.ledger().dir(), None, |entry| {
+            looked += 1;
+            if let Some(own) = transcript(&entry).filter(|t| t.principal == label && t.tool_name != READ) {
+                let outcome = match &own.error {
+                    Some(error) => error.code.as_str().to_owned(),
+                    None => "done".to_owned(),
+                };
+                let title = format!("{}: {outcome}", own.tool_name);
+                found.push((own.id.to_string(), title, own.timestamp_end.clone()));
+            }
+            if looked >= LOOKED_AT || found.len() >= super::MAX_LISTED {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
         listed.map_err(|e| fault(&e))?;
         Ok(found)
     }
@@ -62,8 +57,7 @@ impl Resource for Transcripts {
     fn read(&self, engine: &Engine, owner: &Principal, id: &str) -> Result<String, Fault> {
         let id: TranscriptId = id.parse().map_err(|_| super::unknown(id))?;
         let (label, wanted, mut found) = (owner.label(), id.to_string(), None);
-        let names = |line: &[u8]| line.windows(wanted.len()).any(|part| part == wanted.as_bytes());
-        let looked = recent::transcripts(engine.ledger().dir(), names, |entry| {
+        let looked = recent::transcripts(engine.ledger().dir(), Some(&wanted), |entry| {
             if transcript(&entry).is_some_and(|t| t.id == id) {
                 found = Some(entry);
                 return ControlFlow::Break(());

@@ -109,7 +109,7 @@ impl Bench {
             id: CallId("test".into()),
             tool: tool.to_owned(),
             arguments,
-            consent: Consent::Unasked,
+            consent: Consent::default(),
             principal: Principal::Local { uid: 0 },
             cancel: CancellationToken::new(),
             progress: Arc::new(|_| {}),

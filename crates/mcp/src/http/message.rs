@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
@@ -15,33 +15,59 @@ use kit::Call;
 use kit::consent::Consent;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ServerJsonRpcMessage};
 use serde_json::Value;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use super::Served;
 use super::caller::Identify;
 use super::sessions::SESSION;
 use crate::line;
 
-/// Largest body of a request, in bytes; the same as the longest line on standard input.
-pub(super) const MAX_BODY: usize = line::MAX_LINE;
+/// Largest body of a request, in bytes: read, it takes some fifty times as much memory at worst.
+pub(super) const MAX_BODY: usize = 4 * 1024 * 1024;
+
+/// Most KiB of bodies that are read or answered at once, of all callers; who finds no room in time is told to come back.
+const IN_FLIGHT: usize = 4 * MAX_BODY / KIB;
+const KIB: usize = 1024;
+
+/// Longest body that is read on the protocol's own threads, in bytes.
+const READ_HERE: usize = 64 * 1024;
 
 /// Longest that a body may take to arrive.
 const ARRIVES: Duration = Duration::from_secs(30);
 
-/// Tells which scope a call needs that its caller was not granted.
-pub(super) type Lacking = Arc<dyn Fn(&Call) -> Option<String> + Send + Sync>;
-
 /// What the check asks.
 #[derive(Clone)]
-pub(super) struct Doorkeeper {
-    pub(super) lacking: Lacking,
-    pub(super) who: Arc<dyn Identify>,
+pub(super) struct Doorkeeper<S> {
+    server: S,
+    who: Arc<dyn Identify>,
+    room: Arc<Semaphore>,
 }
 
-pub(super) async fn check(State(door): State<Doorkeeper>, request: Request, next: Next) -> Response {
+impl<S: Served> Doorkeeper<S> {
+    /// For `server`, whose callers are known by `who`.
+    pub(super) fn new(server: S, who: Arc<dyn Identify>) -> Self {
+        Self { server, who, room: Arc::new(Semaphore::new(IN_FLIGHT)) }
+    }
+}
+
+pub(super) async fn check<S: Served>(
+    State(door): State<Doorkeeper<S>>,
+    request: Request,
+    next: Next,
+) -> Response {
     if request.method() != Method::POST {
         return next.run(request).await;
     }
     let (head, body) = request.into_parts();
+    // What does not say how long it is may be as long as any.
+    let length = body.size_hint().upper().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(MAX_BODY);
+    let room = length.min(MAX_BODY).div_ceil(KIB).max(1);
+    let room = Arc::clone(&door.room).acquire_many_owned(u32::try_from(room).unwrap_or(u32::MAX));
+    let Ok(Ok(_room)) = tokio::time::timeout(ARRIVES, room).await else {
+        return (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "5")], "too much at once")
+            .into_response();
+    };
     let body = match tokio::time::timeout(ARRIVES, Limited::new(body, MAX_BODY).collect()).await {
         Ok(Ok(whole)) => whole.to_bytes(),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
@@ -51,7 +77,16 @@ pub(super) async fn check(State(door): State<Doorkeeper>, request: Request, next
         Ok(Err(_)) => return (StatusCode::BAD_REQUEST, "the body broke off").into_response(),
         Err(_) => return (StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time").into_response(),
     };
-    let message = match line::check(&body) {
+    let checked = if body.len() <= READ_HERE {
+        line::check(&body)
+    } else {
+        let whole = body.clone();
+        match tokio::task::spawn_blocking(move || line::check(&whole)).await {
+            Ok(checked) => checked,
+            Err(_) => return StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        }
+    };
+    let message = match checked {
         Ok(Some(message)) => Some(message),
         // A notification that is not understood is ignored, as on standard input.
         Ok(None) if !body.trim_ascii().is_empty() => None,
@@ -65,29 +100,37 @@ pub(super) async fn check(State(door): State<Doorkeeper>, request: Request, next
     }
     let challenge = message.and_then(|message| door.challenge(head.extensions.get()?, *message));
     let mut response = next.run(Request::from_parts(head, Body::from(body))).await;
-    if let Some(challenge) = challenge.and_then(|text| HeaderValue::from_str(&text).ok()) {
+    if let Some(challenge) = challenge.and_then(|text| HeaderValue::from_str(&text).ok())
+        && response.status().is_success()
+    {
         *response.status_mut() = StatusCode::FORBIDDEN;
         response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
     }
     response
 }
 
-impl Doorkeeper {
-    /// The challenge for a call that `caller` may not make.
+impl<S: Served> Doorkeeper<S> {
+    /// The challenge for what `caller` may not do.
     fn challenge(&self, caller: &Principal, message: ClientJsonRpcMessage) -> Option<String> {
         let Principal::Token { scopes, .. } = caller else { return None };
         let JsonRpcMessage::Request(request) = message else { return None };
-        let ClientRequest::CallToolRequest(call) = request.request else { return None };
-        let call = Call {
-            id: CallId(request.id.to_string()),
-            tool: call.params.name.into_owned(),
-            arguments: Value::Object(call.params.arguments.unwrap_or_default()),
-            consent: Consent::Unasked,
-            principal: caller.clone(),
-            cancel: CancellationToken::new(),
-            progress: Arc::new(|_| {}),
+        let needed = match request.request {
+            ClientRequest::CallToolRequest(call) => self.server.lacking(&Call {
+                id: CallId(request.id.to_string()),
+                tool: call.params.name.into_owned(),
+                arguments: Value::Object(call.params.arguments.unwrap_or_default()),
+                consent: Consent::default(),
+                principal: caller.clone(),
+                cancel: CancellationToken::new(),
+                progress: Arc::new(|_| {}),
+            }),
+            ClientRequest::ListResourcesRequest(_)
+            | ClientRequest::ReadResourceRequest(_)
+            | ClientRequest::GetPromptRequest(_)
+            | ClientRequest::CompleteRequest(_) => self.server.lacking_for_reading(caller),
+            _ => None,
         };
-        self.who.step_up(scopes, &(self.lacking)(&call)?)
+        self.who.step_up(scopes, &needed?)
     }
 }
 

@@ -15,6 +15,7 @@ use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use axum::{Json, Router};
+use contract::Principal;
 use kit::{Call, House};
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -63,6 +64,11 @@ pub(crate) trait Served: ServerHandler + Clone {
         None
     }
 
+    /// The scope that a caller needs to look at what is its own, where it was granted nothing here.
+    fn lacking_for_reading(&self, _caller: &Principal) -> Option<String> {
+        None
+    }
+
     /// Waits until no call is being made, at most `longest`.
     fn drained(&self, longest: Duration) -> impl Future<Output = ()> + Send;
 }
@@ -74,6 +80,10 @@ impl Served for Server {
 
     fn lacking(&self, call: &Call) -> Option<String> {
         self.house().lacking(call).map(|scope| scope.to_string())
+    }
+
+    fn lacking_for_reading(&self, caller: &Principal) -> Option<String> {
+        self.house().lacking_for_reading(caller).map(|scope| scope.to_string())
     }
 
     fn drained(&self, longest: Duration) -> impl Future<Output = ()> + Send {
@@ -118,6 +128,9 @@ pub(crate) async fn serve_over<S: Served>(
     }
 }
 
+/// How long a session lasts in which nothing happens: longer than the longest call, and than a question to a person.
+const IDLE: Duration = Duration::from_mins(30);
+
 /// How long answers that are ready have to go out.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
@@ -136,16 +149,16 @@ fn app<S: Served>(server: S, options: Options, streams: &CancellationToken) -> R
         .with_max_request_body_bytes(MAX_BODY)
         .with_cancellation_token(streams.child_token());
     let ready = server.clone();
-    let kept = Arc::new(LocalSessionManager::default());
+    let mut kept = LocalSessionManager::default();
+    kept.session_config.keep_alive = Some(IDLE);
+    let kept = Arc::new(kept);
     let protocol = StreamableHttpService::new(move || Ok(server.begin()), Arc::clone(&kept), config);
-    let asked = ready.clone();
-    let door =
-        Doorkeeper { lacking: Arc::new(move |call| asked.lacking(call)), who: Arc::clone(&options.identify) };
+    let door = Doorkeeper::new(ready.clone(), Arc::clone(&options.identify));
     let metadata = options.identify.metadata().cloned();
     // From the outside in: who calls, whose session it is, what is said, the protocol.
     let protocol = Router::new()
         .route_service("/mcp", protocol)
-        .layer(from_fn_with_state(door, message::check))
+        .layer(from_fn_with_state(door, message::check::<S>))
         .layer(from_fn_with_state(Arc::new(Sessions::of(kept)), sessions::bind))
         .layer(from_fn_with_state(options.identify, caller::identify));
     let mut open = Router::new()

@@ -14,8 +14,8 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 /// The header that names a session.
 pub(super) const SESSION: &str = "mcp-session-id";
 
-/// Most sessions of one caller, and of all: each costs some 100 KB until it is idle for minutes. The oldest make room, and
-/// then do not exist.
+/// Most sessions of one caller, and of all: each costs some 100 KB until it is idle for minutes. Those that were
+/// used least recently make room, and then do not exist.
 const MAX_OF_ONE: usize = 100;
 const MAX_SESSIONS: usize = 1_000;
 
@@ -29,7 +29,7 @@ pub(super) struct Sessions {
 #[derive(Debug, Default)]
 struct Owners {
     of: BTreeMap<String, (u64, Digest)>,
-    /// The sessions by age.
+    /// The sessions by their last use.
     by_age: BTreeMap<u64, String>,
     next: u64,
 }
@@ -42,6 +42,15 @@ impl Owners {
             return self.by_age.values().find(is_his).cloned();
         }
         self.by_age.values().next().filter(|_| self.of.len() >= MAX_SESSIONS).cloned()
+    }
+
+    /// Notes whose `session` is, as the one that was used last.
+    fn put(&mut self, session: String, owner: Digest) {
+        self.forget(&session);
+        let age = self.next;
+        self.next += 1;
+        self.by_age.insert(age, session.clone());
+        self.of.insert(session, (age, owner));
     }
 
     fn forget(&mut self, session: &str) {
@@ -61,8 +70,25 @@ impl Sessions {
         self.owners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether `session` is `by`'s, who uses it now.
     fn is_owned(&self, session: &str, by: &Digest) -> bool {
-        self.owners().of.get(session).is_some_and(|(_, owner)| owner == by)
+        let mut owners = self.owners();
+        if owners.of.get(session).is_none_or(|(_, owner)| owner != by) {
+            return false;
+        }
+        owners.put(session.to_owned(), *by);
+        true
+    }
+
+    /// Forgets sessions that ended by themselves.
+    async fn tidy(&self) {
+        let there = self.manager.sessions.read().await;
+        let gone = |session: &&String| !there.contains_key(session.as_str());
+        let mut owners = self.owners();
+        let gone: Vec<String> = owners.of.keys().filter(gone).cloned().collect();
+        for session in gone {
+            owners.forget(&session);
+        }
     }
 
     /// Notes whose `session` is; the one that it takes the place of is to be ended.
@@ -75,10 +101,7 @@ impl Sessions {
         if let Some(ended) = &ended {
             owners.forget(ended);
         }
-        let age = owners.next;
-        owners.next += 1;
-        owners.by_age.insert(age, session.to_owned());
-        owners.of.insert(session.to_owned(), (age, owner));
+        owners.put(session.to_owned(), owner);
         ended
     }
 
@@ -100,14 +123,18 @@ pub(super) async fn bind(State(sessions): State<Arc<Sessions>>, request: Request
         return (StatusCode::NOT_FOUND, "there is no such session: initialize again").into_response();
     }
     let mut response = next.run(request).await;
-    if let (Some(session), true) = (&named, ends) {
+    if let (Some(session), true) = (&named, ends && response.status().is_success()) {
         sessions.end(session);
         if response.status() == StatusCode::ACCEPTED {
             // It has ended, and nothing more is to come: clients warn of anything but 200 and 204.
             *response.status_mut() = StatusCode::NO_CONTENT;
         }
     }
-    if let (None, Some(begun)) = (&named, response.headers().get(SESSION).and_then(|v| v.to_str().ok()))
+    let begun = response.headers().get(SESSION).and_then(|v| v.to_str().ok()).filter(|_| named.is_none());
+    if begun.is_some() {
+        sessions.tidy().await;
+    }
+    if let Some(begun) = begun
         && let Some(ended) = sessions.begin(begun, caller)
         && let Err(error) = sessions.manager.close_session(&ended.into()).await
     {
@@ -121,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn h14_a_session_is_its_owners_and_the_oldest_is_forgotten_first() {
+    fn h14_a_session_is_its_owners_and_the_one_used_longest_ago_is_forgotten_first() {
         let sessions = Sessions::default();
         let (me, you) = (Digest::of(b"me"), Digest::of(b"you"));
         sessions.begin("a", me);

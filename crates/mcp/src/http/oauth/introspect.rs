@@ -20,25 +20,38 @@ const KEPT: Duration = Duration::from_secs(30);
 /// Most answers that are kept.
 const MAX_KEPT: usize = 10_000;
 
-/// Most questions at once; who finds no place in time is told to come back.
-const AT_ONCE: usize = 8;
+/// Most questions at once, about tokens that were good a while ago and about others; who finds no place in time is told to
+/// come back. Made-up tokens take no place of those that were good.
+const AT_ONCE: usize = 4;
+
+/// How long it is remembered that a token was good.
+const WAS_GOOD: Duration = Duration::from_hours(1);
+
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What was answered, by the tokens' digests.
+#[derive(Default)]
+struct Kept {
+    good: BTreeMap<Digest, (Instant, Value)>,
+    bad: BTreeMap<Digest, (Instant, Value)>,
+}
 
 /// Asks one issuer about tokens.
 pub(super) struct Introspector {
     issuer: String,
     how: Introspection,
     fetcher: Fetcher,
-    places: Semaphore,
-    kept: Mutex<BTreeMap<Digest, (Instant, Value)>>,
+    known: Semaphore,
+    others: Semaphore,
+    kept: Mutex<Kept>,
     endpoint: Mutex<Option<String>>,
 }
 
 impl Introspector {
     pub(super) fn new(issuer: String, how: Introspection, fetcher: Fetcher) -> Self {
         let endpoint = Mutex::new(how.endpoint.clone());
-        let places = Semaphore::new(AT_ONCE);
-        Self { issuer, how, fetcher, places, kept: Mutex::default(), endpoint }
+        let (known, others) = (Semaphore::new(AT_ONCE), Semaphore::new(AT_ONCE));
+        Self { issuer, how, fetcher, known, others, kept: Mutex::default(), endpoint }
     }
 
     /// Who `token` speaks for. Its times are checked again each time, whenever its issuer was asked.
@@ -47,13 +60,18 @@ impl Introspector {
         let answer = match self.remembered(&digest) {
             Some(answer) => answer,
             None => {
-                let answer = self.ask(token).await?;
+                let answer = self.ask(token, &digest).await?;
                 self.remember(digest, answer.clone());
                 answer
             }
         };
         if answer.get("active") != Some(&Value::Bool(true)) {
             return Err(TokenError::Invalid("the token is not active"));
+        }
+        // A refresh token is active, too.
+        let kind = answer.get("token_type").and_then(Value::as_str).unwrap_or("bearer");
+        if !kind.eq_ignore_ascii_case("bearer") {
+            return Err(TokenError::Invalid("the token is no bearer token"));
         }
         let mut claims = answer;
         if let Value::Object(claims) = &mut claims {
@@ -65,22 +83,34 @@ impl Introspector {
 
     fn remembered(&self, token: &Digest) -> Option<Value> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.get(token).filter(|(at, _)| at.elapsed() < KEPT).map(|(_, answer)| answer.clone())
+        let found = kept.good.get(token).or_else(|| kept.bad.get(token));
+        found.filter(|(at, _)| at.elapsed() < KEPT).map(|(_, answer)| answer.clone())
+    }
+
+    fn was_good(&self, token: &Digest) -> bool {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).good.contains_key(token)
     }
 
     fn remember(&self, token: Digest, answer: Value) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MAX_KEPT {
-            kept.retain(|_, (at, _)| at.elapsed() < KEPT);
+        let is_good = answer.get("active") == Some(&Value::Bool(true));
+        if !is_good {
+            kept.good.remove(&token);
         }
-        if kept.len() < MAX_KEPT {
-            kept.insert(token, (Instant::now(), answer));
+        let (answers, long) = if is_good { (&mut kept.good, WAS_GOOD) } else { (&mut kept.bad, KEPT) };
+        if answers.len() >= MAX_KEPT {
+            answers.retain(|_, (at, _)| at.elapsed() < long);
         }
+        if answers.len() >= MAX_KEPT {
+            answers.pop_first();
+        }
+        answers.insert(token, (Instant::now(), answer));
     }
 
-    async fn ask(&self, token: &str) -> Result<Value, TokenError> {
+    async fn ask(&self, token: &str, digest: &Digest) -> Result<Value, TokenError> {
         let unavailable = |why: &str| TokenError::Unavailable(why.to_owned());
-        let place = tokio::time::timeout(PATIENCE, self.places.acquire()).await;
+        let places = if self.was_good(digest) { &self.known } else { &self.others };
+        let place = tokio::time::timeout(PATIENCE, places.acquire()).await;
         let _place =
             place.ok().and_then(Result::ok).ok_or_else(|| unavailable("too many questions at once"))?;
         let known = self.endpoint.lock().unwrap_or_else(PoisonError::into_inner).clone();

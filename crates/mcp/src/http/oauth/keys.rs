@@ -5,8 +5,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use exec::Fetcher;
-use exec::fetch::checked;
-use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, PublicKeyUse};
+use exec::fetch::{checked, is_here};
+use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, KeyOperations, PublicKeyUse};
 use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey};
 use serde_json::Value;
 use tokio::sync::Mutex;
@@ -55,10 +55,19 @@ struct Key {
     public: DecodingKey,
 }
 
+impl Known {
+    /// Whether the issuer was left alone for long enough.
+    fn may_ask(&self) -> bool {
+        let wait = if self.keys.is_empty() { IMPATIENT } else { COOLDOWN };
+        self.asked.is_none_or(|at| at.elapsed() >= wait)
+    }
+}
+
 impl Key {
     /// The key of `jwk`, if it is a public one for signatures.
     fn of(jwk: &Jwk) -> Option<Self> {
-        let signs = jwk.common.public_key_use.as_ref().is_none_or(|u| *u == PublicKeyUse::Signature);
+        let signs = jwk.common.public_key_use.as_ref().is_none_or(|u| *u == PublicKeyUse::Signature)
+            && jwk.common.key_operations.as_ref().is_none_or(|all| all.contains(&KeyOperations::Verify));
         let (kind, curve) = match &jwk.algorithm {
             AlgorithmParameters::RSA(_) => (AlgorithmFamily::Rsa, None),
             AlgorithmParameters::EllipticCurve(p) => match p.curve {
@@ -101,32 +110,50 @@ impl Keys {
     }
 
     /// The key called `id`, for `algorithm`. A token that names none means the only one that fits.
+    ///
+    /// Nobody whose key is known waits for the issuer: old keys serve on while they are fetched again.
     pub(super) async fn find(
-        &self,
+        self: &Arc<Self>,
         id: Option<&str>,
         algorithm: Algorithm,
     ) -> Result<DecodingKey, TokenError> {
+        let known = self.known();
+        let age = known.since.map(|at| at.elapsed());
+        if let Some(key) = among(&known.keys, id, algorithm)
+            && let Some(age) = age.filter(|age| *age < FRESH + GRACE)
+        {
+            if age >= FRESH {
+                self.refresh();
+            }
+            return Ok(key);
+        }
+        let asking = self.asking.lock().await;
         let mut known = self.known();
         let mut found = among(&known.keys, id, algorithm);
-        let is_fresh = |known: &Known| known.since.is_some_and(|at| at.elapsed() < FRESH);
-        if found.is_none() || !is_fresh(&known) {
-            let asking = self.asking.lock().await;
-            known = self.known();
+        let is_old = known.since.is_none_or(|at| at.elapsed() >= FRESH + GRACE);
+        if (found.is_none() || is_old) && known.may_ask() {
+            known = self.ask().await;
             found = among(&known.keys, id, algorithm);
-            let wait = if known.keys.is_empty() { IMPATIENT } else { COOLDOWN };
-            let may_ask = known.asked.is_none_or(|at| at.elapsed() >= wait);
-            if may_ask && (found.is_none() || !is_fresh(&known)) {
-                known = self.ask().await;
-                found = among(&known.keys, id, algorithm);
-            }
-            drop(asking);
         }
+        drop(asking);
         let serve = known.since.is_some_and(|at| at.elapsed() < FRESH + GRACE);
         match found {
             Some(key) if serve => Ok(key),
             None if serve => Err(TokenError::Invalid("the token's key is unknown")),
             _ => Err(TokenError::Unavailable(known.why.unwrap_or_else(|| "it has no keys".into()))),
         }
+    }
+
+    /// Fetches the keys again beside the calls, unless somebody does.
+    fn refresh(self: &Arc<Self>) {
+        let keys = Arc::clone(self);
+        tokio::spawn(async move {
+            if let Ok(_asking) = keys.asking.try_lock()
+                && keys.known().may_ask()
+            {
+                keys.ask().await;
+            }
+        });
     }
 
     /// Asks the issuer; what is known stays where it does not answer.
@@ -172,7 +199,9 @@ fn among(keys: &[Key], id: Option<&str>, algorithm: Algorithm) -> Option<Decodin
 fn keys(set: &Value) -> Result<Vec<Key>, String> {
     let listed = set.get("keys").and_then(Value::as_array).ok_or("the key set has no `keys`")?;
     let usable = listed.iter().filter_map(|jwk| serde_json::from_value::<Jwk>(jwk.clone()).ok());
-    Ok(usable.filter_map(|jwk| Key::of(&jwk)).take(MAX_KEYS).collect())
+    let keys: Vec<Key> = usable.filter_map(|jwk| Key::of(&jwk)).take(MAX_KEYS).collect();
+    // An issuer without keys could not have signed anything: something is wrong there, and the keys that were stay.
+    if keys.is_empty() { Err("the key set has no key that can be used".into()) } else { Ok(keys) }
 }
 
 fn json(fetcher: &Fetcher, url: &str) -> Result<Value, String> {
@@ -184,7 +213,8 @@ fn json(fetcher: &Fetcher, url: &str) -> Result<Value, String> {
 }
 
 /// The URL called `field` in the metadata of `issuer`: by RFC 8414, else by `OpenID` Connect Discovery. Metadata that names
-/// another issuer is not its own (RFC 8414 §3.3). An issuer on the network cannot point back at this machine.
+/// another issuer is not its own (RFC 8414 §3.3). An issuer on the network cannot name an address of this machine; what its
+/// names resolve to is its own affair.
 pub(super) fn found_by_metadata(fetcher: &Fetcher, issuer: &str, field: &str) -> Result<String, String> {
     let parsed = checked(issuer).map_err(|e| e.to_string())?;
     let (origin, path) = (parsed.origin().ascii_serialization(), parsed.path().trim_end_matches('/'));
@@ -208,8 +238,11 @@ pub(super) fn found_by_metadata(fetcher: &Fetcher, issuer: &str, field: &str) ->
         let url =
             document.get(field).and_then(Value::as_str).ok_or_else(|| format!("{place}: no `{field}`"))?;
         let found = checked(url).map_err(|e| e.to_string())?;
-        if found.scheme() != parsed.scheme() {
-            return Err(format!("{place}: `{field}` leads from {} to {}", parsed.scheme(), found.scheme()));
+        if found.scheme() != parsed.scheme() || is_here(&found) && !is_here(&parsed) {
+            return Err(format!(
+                "{place}: `{field}` leads to {}, away from the issuer's network",
+                found.origin().ascii_serialization()
+            ));
         }
         return Ok(url.to_owned());
     }

@@ -28,6 +28,13 @@ impl Metadata {
         if resource.query().is_some() {
             return Err(wrong("a resource has no query".into()));
         }
+        let plain = |c: char| c.is_ascii_alphanumeric() || "/-._~%".contains(c);
+        if !resource.path().chars().all(plain) {
+            return Err(wrong(format!(
+                "{} has characters in its path that are none of `A-Za-z0-9/-._~`",
+                config.resource
+            )));
+        }
         let issuers: Vec<&str> = config.issuers.iter().map(|i| i.issuer.as_str()).collect();
         let document = json!({
             "resource": config.resource,

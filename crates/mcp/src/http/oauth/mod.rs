@@ -10,6 +10,8 @@ mod keys;
 mod metadata;
 mod verify;
 
+use std::sync::Arc;
+
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use contract::Principal;
@@ -102,7 +104,7 @@ struct Issuer {
     name: String,
     algorithms: Vec<Algorithm>,
     plain_jwt: bool,
-    keys: Keys,
+    keys: Arc<Keys>,
 }
 
 /// Accepts the tokens that its issuers wrote for it.
@@ -113,7 +115,7 @@ pub struct ResourceServer {
     introspector: Option<Introspector>,
 }
 
-/// Why a token is not accepted. It is written to the log; the caller hears less.
+/// Why a token is not accepted. The caller hears why it is invalid, and not why an issuer cannot be asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 enum TokenError {
     #[error("{0}")]
@@ -131,6 +133,13 @@ impl ResourceServer {
         let (mut issuers, mut introspector) = (Vec::<Issuer>::new(), None);
         for one in config.issuers {
             checked_url("issuer", &one.issuer)?;
+            if one.issuer.contains('@') {
+                // Records name a caller `subject@issuer`: the last `@` must be the one between the two.
+                return Err(ConfigError::Url {
+                    what: "issuer",
+                    why: format!("{} has an `@` in it", one.issuer),
+                });
+            }
             if issuers.iter().any(|issuer| issuer.name == one.issuer) {
                 return Err(ConfigError::Ambiguous(format!("the issuer {} stands twice", one.issuer)));
             }
@@ -151,7 +160,7 @@ impl ResourceServer {
             issuers.push(Issuer {
                 algorithms: algorithms(&one.algorithms)?,
                 plain_jwt: one.plain_jwt,
-                keys: Keys::new(one.issuer.clone(), one.jwks_uri, fetcher.clone()),
+                keys: Arc::new(Keys::new(one.issuer.clone(), one.jwks_uri, fetcher.clone())),
                 name: one.issuer,
             });
         }
@@ -212,7 +221,7 @@ impl Identify for ResourceServer {
                 Err(error) => Err(error),
             };
             found.map_err(|error| {
-                tracing::info!(%error, "a token was not accepted");
+                tracing::debug!(%error, "a token was not accepted");
                 match error {
                     TokenError::Invalid(why) => {
                         Refused::challenged(StatusCode::UNAUTHORIZED, self.metadata.invalid(why))

@@ -3,6 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use contract::Principal;
+use contract::text::is_deceptive;
 use jsonwebtoken::crypto::{CryptoProvider, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::signature::{Error as Unverified, Verifier};
@@ -137,6 +138,11 @@ pub(super) fn check_claims(
     if claims.get("iss").and_then(Value::as_str) != Some(issuer) {
         return Err(invalid("the token's issuer is unknown"));
     }
+    // A token that is bound to a key is nobody's without the proof (RFC 7800); what only an ID token has is no access
+    // token, whatever its type says.
+    if ["cnf", "nonce", "at_hash"].iter().any(|claim| claims.get(*claim).is_some()) {
+        return Err(invalid("the token is no plain access token"));
+    }
     let for_us = |text: &Value| text.as_str().is_some_and(|text| audiences.iter().any(|a| a == text));
     let is_meant = match claims.get("aud") {
         Some(Value::Array(several)) => several.iter().any(for_us),
@@ -164,8 +170,9 @@ pub(super) fn check_claims(
             return Err(invalid("the token is not valid yet"));
         }
     }
+    let hidden = |c: char| c.is_control() || is_deceptive(c);
     let subject = claims.get("sub").and_then(Value::as_str).unwrap_or_default();
-    if subject.is_empty() || subject.len() > MAX_SUBJECT || subject.chars().any(char::is_control) {
+    if subject.is_empty() || subject.len() > MAX_SUBJECT || subject.chars().any(hidden) {
         return Err(invalid("the token has no usable subject"));
     }
     Ok(Principal::Token { issuer: issuer.to_owned(), subject: subject.to_owned(), scopes: scopes(claims)? })
