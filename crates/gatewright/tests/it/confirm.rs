@@ -22,6 +22,11 @@ fn arguments() -> Value {
 
 /// One round of the newer era, by a client that can ask its user.
 fn round(remote: &Remote, name: &str, arguments: &Value, back: &Value) -> Answer {
+    round_as(remote, "", name, arguments, back)
+}
+
+/// The same, with a token.
+fn round_as(remote: &Remote, token: &str, name: &str, arguments: &Value, back: &Value) -> Answer {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": { "elicitation": { "form": {} } },
@@ -30,7 +35,13 @@ fn round(remote: &Remote, name: &str, arguments: &Value, back: &Value) -> Answer
     for (key, value) in back.as_object().unwrap() {
         params[key] = value.clone();
     }
-    let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", name)];
+    let bearer = format!("Bearer {token}");
+    let headers = [
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "tools/call"),
+        ("mcp-name", name),
+        ("authorization", &bearer),
+    ];
     remote.post(&headers, &json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }))
 }
 
@@ -192,4 +203,76 @@ fn whoever_sits_at_the_terminal_is_asked() {
     // Without a terminal, and for programs that read JSON, nobody is asked.
     let (code, message) = Place::fails(&asking(), &words);
     assert!(code == 1 && message.contains("wants the plan reviewed"), "{message}");
+}
+
+#[test]
+fn naming_the_plan_is_no_consent_where_the_user_can_be_asked_or_said_no() {
+    let place = asking();
+    let remote = Remote::start(&place);
+    let rehearsal = json!({ "source": "tokens", "platforms": ["css"] });
+    let rehearsed = round(&remote, "tokens_build", &rehearsal, &json!({})).message();
+    let plan = rehearsed["result"]["structuredContent"]["plan"]["id"].clone();
+    let mut naming = arguments();
+    naming["plan"] = plan.clone();
+    let asks = |arguments: &Value| {
+        let answer = round(&remote, "tokens_build", arguments, &json!({})).message();
+        assert_eq!(answer["result"]["resultType"], "input_required", "{answer}");
+        answer["result"]["requestState"].as_str().unwrap().to_owned()
+    };
+    // The user is asked although the plan is named, says no, and is asked again when it is tried again.
+    let state = asks(&naming);
+    let declined = round(&remote, "tokens_build", &naming, &answer(&state, "decline")).message();
+    assert!(declined.to_string().contains("said no"), "{declined}");
+    asks(&naming);
+    // Nor does a client that cannot ask get by with it: not in the older era, and not after rehearsing the same again.
+    let mut wire = Wire::initialized_by(&place, &json!({}));
+    for arguments in [&naming, &rehearsal, &naming] {
+        let answer =
+            wire.request("tools/call", json!({ "name": "tokens_build", "arguments": arguments }))["result"]
+                .clone();
+        if arguments.get("apply").is_some() {
+            assert!(answer.to_string().contains("confirmation_required"), "{answer}");
+        }
+    }
+    assert!(!exists(&place.root().join("artifacts")));
+    // Whoever changes their mind says so when asked.
+    let agreed = round(&remote, "tokens_build", &naming, &answer(&asks(&naming), "accept")).message();
+    assert_eq!(agreed["result"]["structuredContent"]["status"], "completed", "{agreed}");
+    remote.finish();
+}
+
+#[test]
+fn where_nobody_answers_the_reviewed_plan_can_be_named() {
+    let place = asking();
+    let remote = Remote::start(&place);
+    let closed = round(&remote, "tokens_build", &arguments(), &answer(&asked(&remote), "cancel")).message();
+    let text = closed["result"]["content"][0]["text"].as_str().unwrap();
+    let plan = text.split("plan_").nth(1).unwrap().get(..64).unwrap();
+    let mut naming = arguments();
+    naming["plan"] = json!(format!("plan_{plan}"));
+    let applied = round(&remote, "tokens_build", &naming, &json!({})).message();
+    assert_eq!(applied["result"]["structuredContent"]["status"], "completed", "{applied}");
+    remote.finish();
+    let records = place.json(&["audit", "tail", "--output", "json"]).to_string();
+    assert!(records.contains("reviewed plan, nobody answered"), "{records}");
+}
+
+#[test]
+fn m20_a_question_is_answered_by_whom_it_was_asked() {
+    let Some(issuer) = super::oauth::Issuer::start("ES256") else { return };
+    let place = asking();
+    let both = issuer.config("").replace("[\"alice\"]", "[\"alice\", \"bob\"]");
+    let policy = "[policy]\nrules = [{ apply = true, decision = \"confirm\" }]\n";
+    let remote = super::oauth::serve(&place, &format!("{policy}{both}"));
+    let [alice, bob] = ["alice", "bob"].map(|who| issuer.mint("good", who, &["gatewright:apply"]));
+    let question = round_as(&remote, &alice, "tokens_build", &arguments(), &json!({})).message();
+    let state = question["result"]["requestState"].as_str().unwrap().to_owned();
+    let stolen = round_as(&remote, &bob, "tokens_build", &arguments(), &answer(&state, "accept")).message();
+    assert_eq!(stolen["error"]["code"], -32602, "{stolen}");
+    assert!(!exists(&place.root().join("artifacts")));
+    // A fresh token of the same person will do.
+    let again = issuer.mint("good", "alice", &["design:apply"]);
+    let agreed = round_as(&remote, &again, "tokens_build", &arguments(), &answer(&state, "accept")).message();
+    assert_eq!(agreed["result"]["structuredContent"]["status"], "completed", "{agreed}");
+    remote.finish();
 }

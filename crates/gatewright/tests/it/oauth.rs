@@ -62,7 +62,7 @@ pub(crate) fn serve(place: &Place, config: &str) -> Remote {
 }
 
 /// A stateless call of the newer era, with whatever headers.
-fn call(remote: &Remote, headers: &[(&str, &str)], name: &str, arguments: &Value) -> Answer {
+pub(crate) fn call(remote: &Remote, headers: &[(&str, &str)], name: &str, arguments: &Value) -> Answer {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -396,4 +396,122 @@ fn a_configuration_that_would_let_the_wrong_ones_in_is_refused_at_the_start() {
     // On standard input nobody asks for tokens; what is said about them must still be understood.
     let (_, message) = place.fails(&["serve"]);
     assert!(message.contains("did you mean `algorithms`"), "{message}");
+}
+
+#[test]
+fn what_a_challenge_asks_for_can_be_had_and_scopes_of_others_open_nothing() {
+    let Some(issuer) = Issuer::start("ES256") else { return };
+    let place = Place::new();
+    let remote = serve(&place, &issuer.config(""));
+    let metadata = remote.request("GET", "/.well-known/oauth-protected-resource/mcp", &[], "").body;
+    let metadata: Value = serde_json::from_str(&metadata).unwrap();
+    let supported = metadata["scopes_supported"].as_array().unwrap();
+    // Nothing of ours, and something that only looks like it.
+    let foreign = json!({ "kind": "good", "audience": RESOURCE, "subject": "alice", "claims": { "scope": "calendar:read openid" } });
+    let foreign = issuer.control("POST", "/mint", &foreign)["token"].as_str().unwrap().to_owned();
+    for token in [issuer.mint("no_scope", "alice", &[]), foreign] {
+        let bearer = format!("Bearer {token}");
+        let with = [("authorization", bearer.as_str())];
+        let search = call(&remote, &with, "tools_search", &json!({ "query": "x" }));
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let headers = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "resources/list"), with[0]];
+        let list =
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/list", "params": { "_meta": meta } });
+        for refused in [search, remote.post(&headers, &list)] {
+            assert_eq!(refused.status, 403, "{}", refused.body);
+            let challenge = refused.header("www-authenticate").unwrap();
+            let asked = challenge.split("scope=\"").nth(1).unwrap().split('"').next().unwrap();
+            assert!(
+                !asked.is_empty() && asked.split(' ').all(|s| supported.contains(&json!(s))),
+                "{challenge}"
+            );
+        }
+    }
+    // What does not fit is not a matter of scopes.
+    let reader = format!("Bearer {}", issuer.mint("good", "alice", &["design:read"]));
+    let mistyped = json!({ "tool": "tokens_bild", "arguments": {} });
+    let answer = call(&remote, &[("authorization", &reader)], "tool_call", &mistyped);
+    assert!(
+        answer.status == 200 && answer.body.contains("tokens_build"),
+        "{} {}",
+        answer.status,
+        answer.body
+    );
+    // Nor is a request that is refused for another reason.
+    let odd = call(
+        &remote,
+        &[("authorization", &reader), ("origin", "https://evil.example")],
+        "tokens_build",
+        &json!({ "apply": true }),
+    );
+    assert_eq!((odd.status, odd.header("www-authenticate")), (403, None), "{}", odd.body);
+    remote.finish();
+}
+
+#[test]
+fn plans_and_records_of_others_do_not_exist() {
+    let Some(issuer) = Issuer::start("ES256") else { return };
+    let place = Place::new();
+    let remote = serve(&place, &issuer.config("").replace("[\"alice\"]", "[\"alice\", \"bob\"]"));
+    let [alice, bob] = ["alice", "bob"].map(|who| issuer.mint("good", who, &["gatewright:read"]));
+    let rehearsed = build(&remote, &alice, false).message()["result"]["structuredContent"].clone();
+    let ask = |token: &str, method: &str, name: Option<&str>, mut params: Value| {
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let bearer = format!("Bearer {token}");
+        let mut headers = vec![
+            ("mcp-protocol-version", "2026-07-28"),
+            ("mcp-method", method),
+            ("authorization", bearer.as_str()),
+        ];
+        headers.extend(name.map(|name| ("mcp-name", name)));
+        remote
+            .post(&headers, &json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }))
+            .message()
+    };
+    let uris = [
+        format!("plan://{}", rehearsed["plan"]["id"].as_str().unwrap()),
+        format!("transcript://{}", rehearsed["metadata"]["transcript"].as_str().unwrap()),
+    ];
+    for uri in &uris {
+        let read = |token: &str| ask(token, "resources/read", Some(uri), json!({ "uri": uri }));
+        assert!(read(&alice)["result"]["contents"][0]["text"].is_string(), "{}", read(&alice));
+        assert_eq!(read(&bob)["error"]["code"], -32602, "{}", read(&bob));
+    }
+    let listed = |token: &str| ask(token, "resources/list", None, json!({}))["result"]["resources"].clone();
+    assert_eq!(listed(&alice).as_array().unwrap().len(), 2);
+    assert_eq!(listed(&bob), json!([]));
+    let about = json!({ "ref": { "type": "ref/prompt", "name": "review_change" }, "argument": { "name": "plan", "value": "" } });
+    let completed = |token: &str| {
+        ask(token, "completion/complete", None, about.clone())["result"]["completion"]["total"].clone()
+    };
+    assert_eq!((completed(&alice), completed(&bob)), (json!(1), json!(0)));
+    remote.finish();
+}
+
+#[test]
+fn access_that_could_mean_somebody_else_is_refused_at_the_start() {
+    let place = Place::new();
+    let dir = place.scratch.path().join("config/gatewright");
+    std::fs::create_dir_all(&dir).unwrap();
+    let base =
+        format!("[oauth]\nresource = \"{RESOURCE}\"\n[[oauth.issuers]]\nissuer = \"https://id.example\"\n");
+    let second = "[[oauth.issuers]]\nissuer = \"https://other.example\"\n";
+    let access = |more: &str| format!("[[oauth.access]]\nsubjects = [\"alice\"]\n{more}\n");
+    for (config, expected) in [
+        (format!("{base}{}", access("roots = [\"rot\"]")), "no root \"rot\""),
+        (format!("{base}{}", access("roots = [\"root\"]\nissuer = \"https://id.exmple\"")), "no issuer"),
+        (format!("{base}{second}{}", access("roots = [\"root\"]")), "several issuers"),
+        (base.replace("id.example", "id.example/a@b"), "`@`"),
+        (base.replace("/mcp", "/:mcp"), "characters in its path"),
+    ] {
+        std::fs::write(dir.join("config.toml"), &config).unwrap();
+        let (_, message) = place.fails(&["serve", "--http", "127.0.0.1:0"]);
+        assert!(message.contains(expected), "{expected}: {message}");
+    }
 }
