@@ -12,7 +12,7 @@ use kit::engine::Parts;
 use kit::house::Access;
 use kit::limits::Limiter;
 use kit::menu;
-use kit::registry::Registered;
+use kit::registry::{Registered, Roots};
 use kit::{Approvals, Engine, House, Registry};
 
 use crate::config::{self, Config};
@@ -68,7 +68,7 @@ impl Offer {
 const AUTO: &str = "auto";
 
 /// The registry of everything that is compiled in and wanted, over these roots.
-pub fn registry(offer: &Offer, roots: &[&str]) -> Result<Registry, Fault> {
+pub fn registry(offer: &Offer, roots: Roots) -> Result<Registry, Fault> {
     offer.check()?;
     Registry::over(families::ALL, |spec| offer.wants(spec), roots).map_err(|e| Fault::internal(e.to_string()))
 }
@@ -99,7 +99,8 @@ pub fn house(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) -> R
     let config = configuration(first.as_deref())?;
     let roots = asked.all(first, &config.roots)?;
     let names: Vec<&str> = roots.iter().map(|r| r.name()).collect();
-    let registry = Arc::new(registry(offer, &names)?);
+    let offered = if access.is_some() { Roots::Given } else { Roots::of(&names) };
+    let registry = Arc::new(registry(offer, offered)?);
     let limiter = Arc::new(Limiter::new(config.limits.enabled));
     let engine = |root: Option<&Arc<Root>>| {
         let config = configuration(root.map(|r| &**r))?;

@@ -109,10 +109,45 @@ fn check_foreign(spec: &Spec) -> Result<(), BadRegistry> {
     Ok(())
 }
 
+/// Which roots a call may name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Roots {
+    /// None: there is one at most.
+    #[default]
+    One,
+    /// One of these; the first is meant where none is named.
+    Named(Vec<String>),
+    /// Whichever the caller was given: not everyone sees the same, so the schema names none.
+    Given,
+}
+
+impl Roots {
+    /// Of `names`, which everyone may use.
+    #[must_use]
+    pub fn of(names: &[&str]) -> Self {
+        if names.len() > 1 { Self::Named(names.iter().map(|n| (*n).to_owned()).collect()) } else { Self::One }
+    }
+
+    /// What a call says about its root.
+    fn schema(&self) -> Option<Value> {
+        let description = "Which root to work in.";
+        match self {
+            Self::One => None,
+            Self::Named(names) => Some(json!({
+                "type": "string",
+                "description": description,
+                "enum": names,
+                "default": names.first(),
+            })),
+            Self::Given => Some(json!({ "type": "string", "description": description })),
+        }
+    }
+}
+
 /// Everything that a server offers.
 #[derive(Default)]
 pub struct Registry {
-    roots: Vec<String>,
+    roots: Roots,
     guides: Vec<&'static str>,
     tools: BTreeMap<String, Arc<Registered>>,
     aliases: BTreeMap<String, String>,
@@ -121,16 +156,15 @@ pub struct Registry {
 impl Registry {
     /// The tools of `families` that `wanted` says yes to.
     pub fn new(families: &[&Family], wanted: impl Fn(&Spec) -> bool) -> Result<Self, BadRegistry> {
-        Self::over(families, wanted, &[])
+        Self::over(families, wanted, Roots::One)
     }
 
-    /// As [`Registry::new`], over several roots: every tool takes one of their names, the first by default.
+    /// As [`Registry::new`], over several roots: every tool takes one of their names.
     pub fn over(
         families: &[&Family],
         wanted: impl Fn(&Spec) -> bool,
-        roots: &[&str],
+        roots: Roots,
     ) -> Result<Self, BadRegistry> {
-        let roots = roots.iter().map(|r| (*r).to_owned()).collect();
         let mut registry = Self { roots, ..Self::default() };
         for family in families {
             let before = registry.len();
@@ -151,22 +185,16 @@ impl Registry {
         if !tool.shadowed().is_empty() {
             return Err(BadRegistry::Shadowed { tool: name, names: tool.shadowed().to_vec() });
         }
-        let names_root = self.roots.len() > 1;
+        let root = self.roots.schema();
+        let names_root = root.is_some();
         if spec.kind == Kind::Foreign {
             check_foreign(&spec)?;
         }
-        if let (true, Some(schema)) = (names_root, spec.input_schema.as_object_mut())
+        if let (Some(root), Some(schema)) = (root, spec.input_schema.as_object_mut())
             && let Value::Object(properties) = schema.entry("properties").or_insert_with(|| json!({}))
+            && properties.insert(ROOT.to_owned(), root).is_some()
         {
-            let root = json!({
-                "type": "string",
-                "description": "Which root to work in.",
-                "enum": self.roots,
-                "default": self.roots[0],
-            });
-            if properties.insert(ROOT.to_owned(), root).is_some() {
-                return Err(BadRegistry::Shadowed { tool: name, names: vec![ROOT.to_owned()] });
-            }
+            return Err(BadRegistry::Shadowed { tool: name, names: vec![ROOT.to_owned()] });
         }
         let definition = spec
             .definition_hash()

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use contract::{Code, Fault};
 use kit::Registry;
 use kit::lock::{self, Difference, Lock};
+use kit::registry::Roots;
 use serde_json::{Value, json};
 
 use super::{CommandError, CommandResult, print_json};
@@ -16,7 +17,7 @@ use crate::roots::Asked;
 use crate::term::{BAD, BOLD, DIM, GOOD, NOTE};
 
 pub fn run(asked: &Asked, command: ApprovalsCommand) -> CommandResult {
-    let registry = compose::registry(&Offer::default(), &[])?;
+    let registry = compose::registry(&Offer::default(), Roots::One)?;
     match command {
         ApprovalsCommand::List { output } => list(&registry, output),
         ApprovalsCommand::Diff { since: Some(version), output } => {

@@ -45,7 +45,13 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
     let access = gate.access();
     let (house, menu) = offered(asked, &offer, access)?;
     let identify = gate.identify(&house)?;
-    let options = Options { identify, hosts: args.allow_host, origins: args.allow_origin, tls };
+    let options = Options {
+        identify,
+        hosts: args.allow_host,
+        origins: args.allow_origin,
+        tls,
+        connections: connections(),
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     #[cfg(feature = "conformance")]
     if args.conformance {
@@ -125,6 +131,27 @@ impl Gate {
             }
         })
     }
+}
+
+/// Most connections at once.
+const CONNECTIONS: u64 = 1024;
+
+/// Files that calls may have open beside the connections.
+const FOR_CALLS: u64 = 512;
+
+/// How many connections the process can hold and still work. It takes as many open files as it may have.
+fn connections() -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = CONNECTIONS + FOR_CALLS;
+    let may = limit.maximum.unwrap_or(wanted).min(wanted).max(limit.current.unwrap_or(wanted));
+    let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(may), maximum: limit.maximum });
+    let has = if raised.is_ok() { may } else { limit.current.unwrap_or(wanted) };
+    let places = has.saturating_sub(FOR_CALLS).clamp(16, CONNECTIONS);
+    if places < CONNECTIONS {
+        tracing::warn!(places, "the limit of open files allows few connections: raise it (`ulimit -n`)");
+    }
+    usize::try_from(places).unwrap_or(16)
 }
 
 fn tls(chain: &Path, key: &Path) -> Result<Tls, CommandError> {

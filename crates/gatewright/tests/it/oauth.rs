@@ -273,6 +273,15 @@ fn h14_plans_roots_and_sessions_are_their_owners() {
     // Nobody gave bob a root.
     let refused = build(&remote, &bob, false);
     assert!(refused.message().to_string().contains("no_root"), "{}", refused.body);
+    // Which roots there are is nobody's to find out.
+    let own = format!("Bearer {bob}");
+    let named = |root: &str| {
+        let arguments = json!({ "source": "tokens", "platforms": ["css"], "root": root });
+        let answer = call(&remote, &[("authorization", &own)], "tokens_build", &arguments).message();
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+        serde_json::from_str::<Value>(&text).unwrap()["error"].clone()
+    };
+    assert_eq!((&named("root"), &named("root")["code"]), (&named("nope"), &json!("no_root")));
     // A session that alice begins is not there for bob, nor for nobody; a fresh token of alice's goes on with it.
     let bearer = |token: &str| format!("Bearer {token}");
     let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "0" } });

@@ -17,9 +17,6 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ServerConfig, crypto::ring};
 use tokio_util::sync::CancellationToken;
 
-/// Most connections at once; who comes later waits to be accepted.
-pub(super) const MAX_CONNECTIONS: usize = 1024;
-
 /// Longest that a connection may take to send the head of its next request, waiting for it included.
 const HEAD_ARRIVES: Duration = Duration::from_secs(30);
 
@@ -71,9 +68,17 @@ impl Tls {
 }
 
 /// Serves `app` on `listener` until `stop` is cancelled and every connection has ended.
-pub(super) async fn serve(listener: TcpListener, tls: Option<Tls>, app: Router, stop: CancellationToken) {
+///
+/// Of `places` connections at once; who comes later waits to be accepted.
+pub(super) async fn serve(
+    listener: TcpListener,
+    tls: Option<Tls>,
+    places: usize,
+    app: Router,
+    stop: CancellationToken,
+) {
     let graceful = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let places = Arc::new(Semaphore::new(places));
     loop {
         let accepted = async {
             let place = Arc::clone(&places).acquire_owned().await;

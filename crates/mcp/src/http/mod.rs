@@ -47,6 +47,8 @@ pub struct Options {
     pub origins: Vec<String>,
     /// The certificate, where TLS does not end in front of this server.
     pub tls: Option<Tls>,
+    /// Most connections at once; who comes later waits. Fewer than the process may have files open: calls need some.
+    pub connections: usize,
 }
 
 /// What stands behind the stack: the product's server, or the fixtures of the conformance suite.
@@ -113,7 +115,7 @@ pub(crate) async fn serve_over<S: Served>(
 ) {
     // What ends when: first nobody is let in and the calls are cancelled, then their answers go out, then the streams.
     let streams = CancellationToken::new();
-    let tls = options.tls.clone();
+    let (tls, places) = (options.tls.clone(), options.connections);
     let app = app(server.clone(), options, &streams);
     let late = async {
         stop.cancelled().await;
@@ -123,7 +125,7 @@ pub(crate) async fn serve_over<S: Served>(
         tokio::time::sleep(DRAIN).await;
     };
     tokio::select! {
-        () = listen::serve(listener, tls, app, stop.clone()) => {}
+        () = listen::serve(listener, tls, places, app, stop.clone()) => {}
         () = late => tracing::warn!("requests were cut off: they took longer than {} s to end", DRAIN.as_secs()),
     }
 }
