@@ -154,6 +154,8 @@ impl House {
     ///
     /// A call that only makes another tool's call is unwrapped first: it is that tool's call from then on, under that
     /// tool's schema, policy and record.
+    ///
+    /// Whoever might drop this before its end, and the record with it, gives it a task of its own.
     pub async fn call(&self, call: Call) -> Done {
         let call = self.unwrapped(call);
         let is_named = |name: &str, engine: &Engine| engine.root().is_some_and(|root| root.name() == name);
@@ -164,6 +166,6 @@ impl House {
                 None => self.guarded.as_ref().map_or(&self.first, |guarded| &guarded.outside),
             },
         };
-        Arc::clone(engine).call(call).await
+        Arc::clone(engine).recorded(call).await
     }
 }

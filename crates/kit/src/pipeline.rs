@@ -41,16 +41,16 @@ pub(crate) struct Planned {
 impl Engine {
     /// Makes a call. It goes on to its transcript even when the caller goes away.
     pub async fn call(self: &Arc<Self>, call: Call) -> Done {
-        let engine = Arc::clone(self);
+        let running = tokio::spawn(Arc::clone(self).recorded(call));
+        running.await.unwrap_or_else(|_| refused(Fault::internal("the call was lost")))
+    }
+
+    /// Makes a call on the caller's own task, which must not be dropped before its end.
+    pub(crate) async fn recorded(self: Arc<Self>, call: Call) -> Done {
         let id = match TranscriptId::random() {
             Ok(id) => id,
             Err(error) => return refused(Fault::internal(error.to_string())),
         };
-        let running = tokio::spawn(async move { engine.recorded(call, id).await });
-        running.await.unwrap_or_else(|_| refused(Fault::internal("the call was lost")))
-    }
-
-    async fn recorded(self: Arc<Self>, call: Call, id: TranscriptId) -> Done {
         let mut notes = self.notes(&call, id);
         let steps = AssertUnwindSafe(self.steps(&call, &mut notes)).catch_unwind().await;
         let result = steps.unwrap_or_else(|panic| {

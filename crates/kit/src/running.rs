@@ -1,17 +1,22 @@
 //! Running a tool's code: cancellable, bounded in time, its panics caught.
 
+use std::any::Any;
 use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::Arc;
 
-use contract::{Code, Fault};
+use contract::{Code, Fault, Kind};
+use futures_util::FutureExt as _;
 use serde_json::Value;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::desk::Setting;
 use crate::erased::Invoked;
 use crate::registry::Registered;
 
-/// Runs the tool's code on its own task.
+/// Runs the tool's code: what only looks right here, anything else on its own task, which can be left behind even when
+/// it does not come back to be asked.
 pub(crate) async fn invoke(
     tool: Arc<Registered>,
     arguments: Value,
@@ -19,10 +24,11 @@ pub(crate) async fn invoke(
     asked: &CancellationToken,
     inner: &CancellationToken,
 ) -> Result<Invoked, Fault> {
-    let limit = tool.tool.limits().timeout;
-    let mut running = tokio::spawn(async move { tool.tool.invoke(arguments, setting).await });
+    let (limit, looks) = (tool.tool.limits().timeout, tool.spec().kind == Kind::Read);
+    let work = AssertUnwindSafe(async move { tool.tool.invoke(arguments, setting).await }).catch_unwind();
+    let mut running = if looks { Running::Here(Box::pin(work)) } else { Running::Apart(tokio::spawn(work)) };
     let ended = tokio::select! {
-        ended = &mut running => ended,
+        ended = running.ended() => ended,
         () = asked.cancelled() => {
             inner.cancel();
             running.abort();
@@ -35,18 +41,37 @@ pub(crate) async fn invoke(
             return Err(Fault::new(Code::Timeout, message).suggest("Ask for less, or raise the tool's timeout."));
         }
     };
-    match ended {
-        Ok(result) => result,
-        Err(error) => {
-            let panic = error.try_into_panic().map(|p| panic_text(&p)).unwrap_or_default();
-            tracing::error!(panic, "a tool panicked");
-            Err(Fault::internal("the tool failed unexpectedly; nothing was changed"))
+    ended.unwrap_or_else(|panic| {
+        tracing::error!(panic = panic_text(&panic), "a tool panicked");
+        Err(Fault::internal("the tool failed unexpectedly; nothing was changed"))
+    })
+}
+
+type Ended = Result<Result<Invoked, Fault>, Box<dyn Any + Send>>;
+
+/// A tool's code on its way.
+enum Running<F> {
+    Here(Pin<Box<F>>),
+    Apart(JoinHandle<Ended>),
+}
+
+impl<F: Future<Output = Ended>> Running<F> {
+    async fn ended(&mut self) -> Ended {
+        match self {
+            Self::Here(work) => work.await,
+            Self::Apart(task) => task.await.unwrap_or_else(|error| Err(Box::new(error.to_string()))),
+        }
+    }
+
+    fn abort(self) {
+        if let Self::Apart(task) = self {
+            task.abort();
         }
     }
 }
 
 /// What a panic said, for the log.
-pub(crate) fn panic_text(panic: &Box<dyn std::any::Any + Send>) -> String {
+pub(crate) fn panic_text(panic: &Box<dyn Any + Send>) -> String {
     let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
