@@ -43,16 +43,20 @@ pub struct Fetcher {
 
 impl Default for Fetcher {
     fn default() -> Self {
-        let config = ureq::Agent::config_builder()
-            .timeout_global(Some(TIMEOUT))
-            .proxy(None)
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .user_agent(concat!("gatewright/", env!("CARGO_PKG_VERSION")))
-            .build();
-        Self { agent: config.into() }
+        Self { agent: manners(TIMEOUT).into() }
     }
+}
+
+/// How everything of ours asks: nothing from the environment, no redirects, any status an answer.
+pub(crate) fn manners(timeout: Duration) -> ureq::config::Config {
+    ureq::Agent::config_builder()
+        .timeout_global(Some(timeout))
+        .proxy(None)
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .user_agent(concat!("gatewright/", env!("CARGO_PKG_VERSION")))
+        .build()
 }
 
 impl Fetcher {

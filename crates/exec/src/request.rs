@@ -8,6 +8,8 @@ use contract::{Code, Fault, Key};
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
+use crate::fetch::manners;
+
 /// Largest answer that is kept, in bytes.
 pub const MAX_ANSWER: u64 = 1 << 20;
 
@@ -229,16 +231,8 @@ impl Sender for Egress {
     fn send(&self, request: &Request, body: &[u8], key: &Key) -> Result<(u16, String), SendError> {
         let url = Url::parse(&request.url).map_err(|e| SendError::NotSent(e.to_string()))?;
         let (shown, address) = self.allowed(&url)?;
-        let config = ureq::Agent::config_builder()
-            .timeout_global(Some(TIMEOUT))
-            .proxy(None)
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            .user_agent(concat!("gatewright/", env!("CARGO_PKG_VERSION")))
-            .build();
         let connector = ureq::unversioned::transport::DefaultConnector::default();
-        let agent = ureq::Agent::with_parts(config, connector, Pinned(address));
+        let agent = ureq::Agent::with_parts(manners(TIMEOUT), connector, Pinned(address));
         let mut builder = ureq::http::Request::builder()
             .method(request.method.as_str())
             .uri(request.url.as_str())

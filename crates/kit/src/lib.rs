@@ -53,5 +53,6 @@ pub use engine::Engine;
 pub use family::{Entry, Family};
 pub use house::House;
 pub use kinds::{Answer, Change, Define, Foreign, Read, Record, Run};
+pub use policy::scope::FRONT;
 pub use registry::Registry;
 pub use settings::{Section, Settings};

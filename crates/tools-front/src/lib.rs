@@ -7,7 +7,7 @@ use contract::Toolset;
 use kit::{Entry, Family};
 
 /// The toolset of every tool here. It is always on the menu.
-pub const FRONT: Toolset = Toolset("front");
+pub const FRONT: Toolset = Toolset(kit::FRONT);
 
 /// The tools.
 pub static FAMILY: Family = Family {

@@ -445,3 +445,26 @@ fn recipe_005_an_output_that_does_not_fit_its_schema_is_an_error_and_nothing_is_
     }
     assert!(!bench.root().join("lie").exists());
 }
+
+#[test]
+fn refusals_are_counted_before_they_are_recorded_and_keep_no_large_arguments() {
+    let bench = Bench::with(&[&FAMILY], &[("file", "x")], Setup { limited: true, ..Setup::default() });
+    let large = "x".repeat(100_000);
+    for tool in ["looks", "no_such_tool"] {
+        let before = bench.transcripts().len();
+        for _ in 0..80 {
+            let mut call = bench.request(tool, json!({ "how": large }));
+            call.principal = Principal::Token {
+                issuer: "i".into(),
+                subject: "s".into(),
+                scopes: vec!["other:read".into()],
+            };
+            assert!(bench.make(call).result.is_err());
+        }
+        let records = bench.transcripts();
+        assert_eq!(records.len() - before, 61, "{tool}: sixty refusals, and one that there were more");
+        for record in &records[before..] {
+            assert!(record.tool_args.to_string().len() < 1_000, "{tool}: {}", record.tool_args["omitted"]);
+        }
+    }
+}

@@ -60,6 +60,9 @@ pub(super) async fn check<S: Served>(
         return next.run(request).await;
     }
     let (head, body) = request.into_parts();
+    if body.size_hint().lower() > MAX_BODY as u64 {
+        return too_large();
+    }
     // What does not say how long it is may be as long as any.
     let length = body.size_hint().upper().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(MAX_BODY);
     let room = length.min(MAX_BODY).div_ceil(KIB).max(1);
@@ -71,8 +74,7 @@ pub(super) async fn check<S: Served>(
     let body = match tokio::time::timeout(ARRIVES, Limited::new(body, MAX_BODY).collect()).await {
         Ok(Ok(whole)) => whole.to_bytes(),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            return (StatusCode::PAYLOAD_TOO_LARGE, format!("a body has at most {MAX_BODY} bytes"))
-                .into_response();
+            return too_large();
         }
         Ok(Err(_)) => return (StatusCode::BAD_REQUEST, "the body broke off").into_response(),
         Err(_) => return (StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time").into_response(),
@@ -107,6 +109,10 @@ pub(super) async fn check<S: Served>(
         response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
     }
     response
+}
+
+fn too_large() -> Response {
+    (StatusCode::PAYLOAD_TOO_LARGE, format!("a body has at most {MAX_BODY} bytes")).into_response()
 }
 
 impl<S: Served> Doorkeeper<S> {
