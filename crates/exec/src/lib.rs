@@ -3,6 +3,7 @@
 //! - [`root`]: named directories with rights, held open by handle.
 //! - [`jail`]: how a path beneath a root is opened.
 //! - [`view`]: a tool's read-only window, which remembers what was seen through it.
+//! - [`archive`]: what an archive holds, as changes of a draft.
 //! - [`draft`]: where a tool says what it would change; it becomes a plan.
 //! - [`state`]: where plans, pre-images and journals are kept, outside every tool's reach.
 //! - [`handle`]: random names for what a caller may come back to.
@@ -13,6 +14,7 @@
 #![allow(clippy::disallowed_methods, reason = "this crate is the door that the lint keeps others away from")]
 
 pub mod apply;
+pub mod archive;
 pub mod branch;
 pub mod diff;
 pub mod draft;

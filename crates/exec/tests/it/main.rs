@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says where")]
 #![allow(clippy::disallowed_methods, reason = "tests attack the files from outside")]
 
+mod archives;
 mod branches;
 mod jail;
 mod killed;
