@@ -6,21 +6,24 @@ use audit::{Ledger, Redactor};
 use contract::{Code, Fault, Spec};
 use exec::request::{Egress, Sender};
 use exec::{Root, StateDir};
+use gateway::Gateway;
 use jiff::SignedDuration;
 use kit::desk::Services;
 use kit::engine::Parts;
 use kit::house::Access;
 use kit::limits::Limiter;
-use kit::menu;
-use kit::registry::{Registered, Roots};
-use kit::{Approvals, Engine, House, Registry};
+use kit::menu::{self, Choose};
+use kit::registry::Roots;
+use kit::{Catalog, Engine, House, Registry};
 
+use crate::approved::{self, Kept};
 use crate::config::{self, Config};
 use crate::families;
 use crate::roots::Asked;
+use crate::upstreams::{self, Refresh};
 
 /// What is to be offered.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Offer {
     /// Toolsets by name; none means all.
     pub toolsets: Vec<String>,
@@ -38,8 +41,9 @@ impl Offer {
         named && (!self.read_only || spec.annotations.read_only_hint)
     }
 
-    fn check(&self) -> Result<(), Fault> {
-        let known: Vec<&str> = families::ALL.iter().flat_map(|f| f.toolsets).map(|t| t.0).collect();
+    fn check(&self, upstreams: &[String]) -> Result<(), Fault> {
+        let mut known: Vec<&str> = toolsets().collect();
+        known.extend(upstreams.iter().map(String::as_str));
         let is_known = |t: &String| matches!(t.as_str(), "all" | AUTO) || known.contains(&t.as_str());
         match self.toolsets.iter().find(|t| !is_known(t)) {
             None => Ok(()),
@@ -48,15 +52,25 @@ impl Offer {
         }
     }
 
-    /// The names of the tools that are listed: what was asked for, or a menu that fits, chosen by the project.
-    pub fn menu(&self, house: &House) -> Vec<String> {
-        let names = |tool: &Registered| tool.spec().name.to_string();
-        if !self.is_auto() {
-            return house.registry().iter().map(|tool| names(tool)).collect();
-        }
+    /// Chooses the tools that are listed: what was asked for, or a menu that fits, chosen by the project. What `gateway`
+    /// holds back is on neither.
+    fn menu(&self, house: &House, gateway: Arc<Gateway>) -> Choose {
+        let is_auto = self.is_auto();
         let root = house.first().root().map(|root| &**root);
-        let detected = menu::detected(families::ALL, root);
-        menu::chosen(house.registry(), tools_front::FRONT.0, &detected).into_iter().map(names).collect()
+        let mut detected: Vec<String> =
+            menu::detected(families::ALL, root).into_iter().map(str::to_owned).collect();
+        // Whoever configured an upstream has use for it.
+        detected.extend(gateway.names().map(str::to_owned));
+        Arc::new(move |registry| {
+            let registry = registry.without(&gateway.held_back());
+            let detected: Vec<&str> = detected.iter().map(String::as_str).collect();
+            let name = |spec: &Spec| spec.name.to_string();
+            if is_auto {
+                let chosen = menu::chosen(&registry, tools_front::FRONT.0, &detected);
+                return chosen.into_iter().map(|tool| name(tool.spec())).collect();
+            }
+            registry.iter().map(|tool| name(tool.spec())).collect()
+        })
     }
 
     fn is_auto(&self) -> bool {
@@ -67,9 +81,38 @@ impl Offer {
 /// The menu that is chosen where none is asked for.
 const AUTO: &str = "auto";
 
+/// The toolsets of what is compiled in.
+fn toolsets() -> impl Iterator<Item = &'static str> {
+    families::ALL.iter().flat_map(|f| f.toolsets).map(|t| t.0)
+}
+
+/// The upstreams that the user configured.
+pub fn gateway() -> Result<Gateway, Fault> {
+    gateway_of(&configuration(None)?)
+}
+
+fn gateway_of(config: &Config) -> Result<Gateway, Fault> {
+    let taken: Vec<&str> = toolsets().chain(["all", AUTO]).collect();
+    upstreams::gateway(&config.upstreams, &taken)
+}
+
 /// The registry of everything that is compiled in and wanted, over these roots.
 pub fn registry(offer: &Offer, roots: Roots) -> Result<Registry, Fault> {
-    offer.check()?;
+    offer.check(&[])?;
+    registry_of(offer, roots)
+}
+
+/// As [`registry`], with the tools of upstreams that the user approved.
+pub fn registry_with_approved() -> Result<Registry, Fault> {
+    let mut registry = registry(&Offer::default(), Roots::One)?;
+    let gateway = gateway()?;
+    if !gateway.is_empty() {
+        upstreams::add(&mut registry, gateway.approved(&approved::own()?), |_| true);
+    }
+    Ok(registry)
+}
+
+fn registry_of(offer: &Offer, roots: Roots) -> Result<Registry, Fault> {
     Registry::over(families::ALL, |spec| offer.wants(spec), roots).map_err(|e| Fault::internal(e.to_string()))
 }
 
@@ -84,37 +127,65 @@ pub fn state(root: Option<&Root>) -> Result<StateDir, Fault> {
 
 /// What the engines of one process share.
 struct Shared {
-    registry: Arc<Registry>,
+    catalog: Arc<Catalog>,
     limiter: Arc<Limiter>,
     config: Config,
     others: Vec<Arc<Root>>,
     check_outputs: bool,
 }
 
+/// Everything that is offered, what is listed of it, and what keeps both up to date.
+pub struct Offered {
+    /// An engine per root.
+    pub house: House,
+    /// Chooses what is listed.
+    pub menu: Choose,
+    /// To be run where upstreams are configured.
+    pub refresh: Option<Refresh>,
+}
+
 /// Everything that is offered: an engine per root. What an earlier process left unfinished is recovered first.
-///
-/// With `access` not everyone may work everywhere.
-pub fn house(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) -> Result<House, Fault> {
+pub fn house(asked: &Asked, offer: &Offer) -> Result<House, Fault> {
+    offered(asked, offer, None).map(|offered| offered.house)
+}
+
+/// As [`house`], for a server. With `access` not everyone may work everywhere.
+pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) -> Result<Offered, Fault> {
     let first = asked.first()?;
     let config = configuration(first.as_deref())?;
     let roots = asked.all(first, &config.roots)?;
     let names: Vec<&str> = roots.iter().map(|r| r.name()).collect();
     let offered = if access.is_some() { Roots::Given } else { Roots::of(&names) };
-    let registry = Arc::new(registry(offer, offered)?);
+    let gateway = Arc::new(gateway_of(&config)?);
+    offer.check(&gateway.names().map(str::to_owned).collect::<Vec<_>>())?;
+    let mut registry = registry_of(offer, offered)?;
+    let catalog = Arc::new(if gateway.is_empty() {
+        Catalog::fixed(registry)
+    } else {
+        upstreams::add(&mut registry, gateway.approved(&approved::own()?), |spec| offer.wants(spec));
+        Catalog::changing(registry)
+    });
     let limiter = Arc::new(Limiter::new(config.limits.enabled));
     let engine = |root: Option<&Arc<Root>>| {
         let config = configuration(root.map(|r| &**r))?;
         let others = roots.iter().filter(|r| Some(*r) != root).cloned().collect();
-        let (registry, limiter) = (Arc::clone(&registry), Arc::clone(&limiter));
-        let shared = Shared { registry, limiter, config, others, check_outputs: offer.check_outputs };
+        let (catalog, limiter) = (Arc::clone(&catalog), Arc::clone(&limiter));
+        let shared = Shared { catalog, limiter, config, others, check_outputs: offer.check_outputs };
         engine_of(root.cloned(), shared)
     };
     let others = roots.iter().skip(1).map(|root| engine(Some(root))).collect::<Result<_, Fault>>()?;
     let house = House::new(engine(roots.first())?, others);
-    match access {
-        None => Ok(house),
-        Some(access) => Ok(house.guarded(access, engine(None)?)),
-    }
+    let house = match access {
+        None => house,
+        Some(access) => house.guarded(access, engine(None)?),
+    };
+    let menu = offer.menu(&house, Arc::clone(&gateway));
+    let refresh = (!gateway.is_empty()).then(|| {
+        let offer = offer.clone();
+        let wanted = Box::new(move |spec: &Spec| offer.wants(spec));
+        Refresh { gateway, catalog, wanted }
+    });
+    Ok(Offered { house, menu, refresh })
 }
 
 fn configuration(root: Option<&Root>) -> Result<Config, Fault> {
@@ -128,7 +199,7 @@ fn configuration(root: Option<&Root>) -> Result<Config, Fault> {
 }
 
 fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fault> {
-    let Shared { registry, limiter, config, others, check_outputs } = shared;
+    let Shared { catalog, limiter, config, others, check_outputs } = shared;
     let state = state(root.as_deref())?;
     let ledger =
         Ledger::open(&state.ledger()).map_err(|e| Fault::new(Code::LedgerUnavailable, e.to_string()))?;
@@ -141,10 +212,9 @@ fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fau
         Arc::new(Egress::new(config.egress.hosts.clone(), config.egress.allow_private)) as Arc<dyn Sender>
     });
     Ok(Engine::new(Parts {
-        registry,
+        catalog,
         policy: config.policy,
-        // No tool of others is offered yet.
-        approvals: Approvals::default(),
+        approvals: Arc::new(Kept { team: root.as_ref().map(|root| approved::team(root.path())) }),
         limiter,
         redactor,
         ledger,

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::families;
 use crate::oauth::OAuthSection;
 use crate::roots::RootsSection;
+use crate::upstreams::UpstreamsSection;
 
 /// `[limits]`: the user's alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -70,6 +71,7 @@ const OWN: &[Own] = &[
     Own::of::<EgressSection>("egress", false),
     Own::of::<RootsSection>("roots", false),
     Own::of::<OAuthSection>("oauth", false),
+    Own::of::<UpstreamsSection>("upstreams", false),
 ];
 
 /// The configuration in force.
@@ -85,6 +87,8 @@ pub struct Config {
     pub roots: RootsSection,
     /// Whose tokens the user accepts.
     pub oauth: OAuthSection,
+    /// Other servers whose tools the user wants offered.
+    pub upstreams: UpstreamsSection,
     /// The user's sections for tools; the project's are read by each call, through its view.
     pub settings: Settings,
     /// The project's sections for tools, for showing them; calls read them for themselves.
@@ -156,6 +160,7 @@ pub fn load(root: Option<&Path>) -> Result<Config, ConfigError> {
         config.egress = take(&table, "egress")?;
         config.roots = take(&table, "roots")?;
         config.oauth = take(&table, "oauth")?;
+        config.upstreams = take(&table, "upstreams")?;
         let own = |key: &String| OWN.iter().any(|o| o.name == key);
         let rest: Map<String, Value> = table.value.into_iter().filter(|(k, _)| !own(k)).collect();
         config.settings = Settings::new(rest);
@@ -271,10 +276,10 @@ mod tests {
     fn every_section_of_the_schema_is_read() {
         let schema = schema();
         let names: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
-        assert_eq!(names, ["egress", "limits", "oauth", "policy", "roots", "tokens"]);
+        assert_eq!(names, ["egress", "limits", "oauth", "policy", "roots", "tokens", "upstreams"]);
         let text = "[tokens]\nprefix = 'ds'\n[limits]\nenabled = false\n[egress]\nhosts = []\n[policy]\nrules = []\n\
-                    [roots.lib]\npath = '/srv'\n[oauth]\nresource = ''\n";
-        assert_eq!(check("x", text).unwrap().len(), 6);
+                    [roots.lib]\npath = '/srv'\n[oauth]\nresource = ''\n[upstreams.docs]\nurl = 'https://docs.example/mcp'\n";
+        assert_eq!(check("x", text).unwrap().len(), 7);
         assert!(message("[roots.lib]\npth = '/srv'\n").contains("did you mean `path`?"));
     }
 }

@@ -5,6 +5,7 @@
 )]
 #![allow(unreachable_pub, reason = "a binary has no public surface")]
 
+mod approved;
 mod cli;
 #[macro_use]
 mod term;
@@ -15,6 +16,7 @@ mod families;
 mod oauth;
 mod releases;
 mod roots;
+mod upstreams;
 
 use std::process::ExitCode;
 

@@ -1,39 +1,92 @@
 //! Consent to tool definitions that arrive from elsewhere, bound to the hash of the whole definition.
 //!
 //! What is compiled in needs none: it cannot change under a user's feet. A tool of others is callable only while its
-//! definition is the one that a person approved.
+//! definition is the one that a person approved, and whoever serves it is asked for that before every call.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use contract::{Code, Digest, Fault, Kind};
+use contract::{Code, Digest, Fault, canonical};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
+use crate::call::Call;
+use crate::engine::Engine;
+use crate::lock::{self, FILE, Lock};
 use crate::registry::Registered;
+use crate::running::{blocking, bounded};
 
-/// The definitions that a person approved, by tool.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Approvals(BTreeMap<String, Digest>);
+/// Most changed fields that a refusal names.
+const MOST_FIELDS: usize = 12;
+
+/// Where approvals are kept. They are read for each call of a tool of others, so that what a person approves or takes
+/// back meanwhile counts.
+pub trait Approver: Send + Sync {
+    /// What is approved now.
+    fn approved(&self) -> Result<Approvals, Fault>;
+}
+
+/// The definitions that were approved.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Approvals {
+    /// By the user of this machine: nothing else approves anything.
+    pub own: Lock,
+    /// By the team, in the repository: what stands there otherwise narrows.
+    pub team: Lock,
+}
+
+impl Approver for Approvals {
+    fn approved(&self) -> Result<Approvals, Fault> {
+        Ok(self.clone())
+    }
+}
 
 impl Approvals {
-    /// Approves `definition` for `tool`, in place of any other.
-    #[must_use]
-    pub fn with(mut self, tool: &str, definition: Digest) -> Self {
-        self.0.insert(tool.to_owned(), definition);
-        self
-    }
-
-    /// Fails unless `tool` is as it was approved, or needs no approval.
-    pub(crate) fn check(&self, tool: &Registered) -> Result<(), Fault> {
-        let spec = tool.spec();
-        if spec.kind != Kind::Foreign {
-            return Ok(());
-        }
-        let name = spec.name.as_str();
-        let message = match self.0.get(name) {
-            Some(approved) if *approved == tool.definition => return Ok(()),
-            Some(_) => format!("{name}: its definition has changed since it was approved"),
-            None => format!("{name}: nobody has approved its definition"),
+    /// Fails unless `definition` is the one that was approved as `name`.
+    fn check(&self, name: &str, definition: &Value) -> Result<(), Fault> {
+        let Some(approved) = self.own.definition(name) else {
+            return Err(wanted(name, format!("{name}: nobody has approved its definition")));
         };
-        Err(Fault::new(Code::ApprovalRequired, message)
-            .suggest("A person looks at the definition and approves it; until then it is not called."))
+        held(name, "since it was approved", approved, definition)?;
+        match self.team.definition(name) {
+            None => Ok(()),
+            Some(team) => held(name, &format!("from what the team looked at ({FILE})"), team, definition),
+        }
+    }
+}
+
+/// Fails where two definitions differ. Which fields do is said, what is new in them is not: nobody has approved that it
+/// is read.
+fn held(name: &str, since: &str, approved: &Value, now: &Value) -> Result<(), Fault> {
+    let hash = |value: &Value| Digest::of(&canonical::of(value));
+    if hash(approved) == hash(now) {
+        return Ok(());
+    }
+    let changes = lock::changes(approved, now);
+    let mut fields: Vec<String> = changes.iter().take(MOST_FIELDS).map(lock::FieldChange::measured).collect();
+    if changes.len() > MOST_FIELDS {
+        fields.push(format!("{} more", changes.len() - MOST_FIELDS));
+    }
+    Err(wanted(name, format!("{name}: its definition has changed {since}: {}", fields.join("; "))))
+}
+
+fn wanted(name: &str, message: String) -> Fault {
+    Fault::new(Code::ApprovalRequired, message).suggest(format!(
+        "A person reads `gatewright approvals diff` and runs `gatewright approvals accept {name}`; until then it is not called."
+    ))
+}
+
+impl Engine {
+    /// Fails unless `tool` is ours, or is as it was approved: as it is offered here and, asked again, as it is now.
+    pub(crate) async fn approved(&self, tool: &Arc<Registered>, call: &Call) -> Result<(), Fault> {
+        let Some(offered) = tool.tool.identity() else { return Ok(()) };
+        let approver = Arc::clone(&self.parts.approvals);
+        let approvals = blocking(move || approver.approved()).await?;
+        let name = tool.spec().name.as_str();
+        // Before anybody is asked: what was never approved is not even connected to.
+        approvals.check(name, offered)?;
+        let cancel: CancellationToken = call.cancel.child_token();
+        let Some(asked) = tool.tool.current(self.setting(tool, call, cancel.clone())) else { return Ok(()) };
+        let now = bounded(asked, false, tool.tool.limits().timeout, &call.cancel, &cancel).await?;
+        approvals.check(name, &now)
     }
 }

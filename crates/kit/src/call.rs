@@ -6,6 +6,7 @@ use audit::Anchor;
 use contract::{CallId, Fault, Metadata, Principal, Reply};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+use zeroize::Zeroizing;
 
 use crate::consent::{Consent, Question};
 
@@ -23,6 +24,30 @@ pub struct Step {
     pub message: String,
 }
 
+/// The token that a caller came with, for those who may exchange it. It does not show itself.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Bearer(Arc<Zeroizing<String>>);
+
+impl Bearer {
+    /// Keeps `token` until nobody needs it.
+    #[must_use]
+    pub fn new(token: &str) -> Self {
+        Self(Arc::new(Zeroizing::new(token.to_owned())))
+    }
+
+    /// The token itself.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Bearer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Bearer(…)")
+    }
+}
+
 /// One call.
 #[derive(Clone)]
 pub struct Call {
@@ -34,6 +59,8 @@ pub struct Call {
     pub arguments: Value,
     /// Who calls.
     pub principal: Principal,
+    /// The token that says so, where it came with one.
+    pub bearer: Option<Bearer>,
     /// What the caller's user said, where it was asked.
     pub consent: Consent,
     /// Cancels it.

@@ -9,7 +9,7 @@ use exec::run::{Command, Ran};
 use exec::{Draft, Rights, Root, StateDir, View, Workshop};
 use tokio_util::sync::CancellationToken;
 
-use crate::call::{Progress, Step};
+use crate::call::{Bearer, Progress, Step};
 use crate::paging::Page;
 use crate::registry::Registry;
 use crate::settings::{Section, Settings};
@@ -28,6 +28,7 @@ pub struct Setting {
     pub(crate) settings: Settings,
     pub(crate) services: Services,
     pub(crate) principal: Principal,
+    pub(crate) bearer: Option<Bearer>,
     pub(crate) cancel: CancellationToken,
     pub(crate) progress: Progress,
 }
@@ -298,6 +299,13 @@ impl ForeignDesk {
     #[must_use]
     pub const fn principal(&self) -> &Principal {
         &self.setting.principal
+    }
+
+    /// The token that the caller came with. It is for whoever issued it, in exchange for another (RFC 8693), and goes
+    /// nowhere else.
+    #[must_use]
+    pub const fn bearer(&self) -> Option<&Bearer> {
+        self.setting.bearer.as_ref()
     }
 
     /// Cancelled when the call is.

@@ -7,22 +7,26 @@ use audit::{Ledger, Redactor};
 use exec::request::Sender;
 use exec::{Root, StateDir};
 use policy::Policy;
+use tokio_util::sync::CancellationToken;
 
-use crate::approvals::Approvals;
-use crate::desk::Services;
+use crate::approvals::Approver;
+use crate::call::Call;
+use crate::catalog::Catalog;
+use crate::desk::{Services, Setting};
 use crate::limits::Limiter;
-use crate::registry::Registry;
+use crate::paging::Page;
+use crate::registry::{Registered, Registry};
 use crate::settings::Settings;
 use crate::shape::Cleaner;
 
 /// What the binary puts together.
 pub struct Parts {
-    /// The tools.
-    pub registry: Arc<Registry>,
+    /// The tools, shared by the engines of one process.
+    pub catalog: Arc<Catalog>,
     /// The rules.
     pub policy: Policy,
     /// The definitions of others that a person approved.
-    pub approvals: Approvals,
+    pub approvals: Arc<dyn Approver>,
     /// Counts and gates, shared by the engines of one process.
     pub limiter: Arc<Limiter>,
     /// Takes secrets out.
@@ -78,10 +82,27 @@ impl Engine {
         Arc::new(Self { parts, places })
     }
 
-    /// The tools.
+    /// The tools, as they are now.
     #[must_use]
-    pub fn registry(&self) -> &Registry {
-        &self.parts.registry
+    pub fn registry(&self) -> Arc<Registry> {
+        self.parts.catalog.now()
+    }
+
+    /// What a call's desk is made of.
+    pub(crate) fn setting(&self, tool: &Registered, call: &Call, cancel: CancellationToken) -> Setting {
+        Setting {
+            root: self.parts.root.clone(),
+            state: self.parts.state.clone(),
+            registry: self.registry(),
+            programs: tool.tool.programs(),
+            page: Page::default(),
+            settings: self.parts.settings.clone(),
+            services: self.parts.services.clone(),
+            principal: call.principal.clone(),
+            bearer: call.bearer.clone(),
+            cancel,
+            progress: Arc::clone(&call.progress),
+        }
     }
 
     /// The numeric id of the user that the process runs under: the local principal.

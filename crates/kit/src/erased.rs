@@ -35,6 +35,7 @@ pub struct Tool {
     wraps: Option<Wraps>,
     examples: Vec<Value>,
     shadowed: Vec<String>,
+    foreign: Option<(Value, Arc<dyn Foreign>)>,
     code: Box<dyn Fn(Value, Setting) -> Invoking + Send + Sync>,
 }
 
@@ -81,6 +82,17 @@ impl Tool {
         &self.shadowed
     }
 
+    /// What an approval is bound to, of a tool of others.
+    #[must_use]
+    pub fn identity(&self) -> Option<&Value> {
+        self.foreign.as_ref().map(|(identity, _)| identity)
+    }
+
+    /// The same as it is now; ours is what it was.
+    pub(crate) fn current(&self, setting: Setting) -> Option<Boxed<Result<Value, Fault>>> {
+        self.foreign.as_ref().map(|(_, tool)| tool.current(ForeignDesk::new(setting)))
+    }
+
     /// Runs the tool's code on arguments that fit its schema, without what is [common](schema::Common) to all.
     pub(crate) fn invoke(&self, arguments: Value, setting: Setting) -> Invoking {
         (self.code)(arguments, setting)
@@ -103,6 +115,7 @@ impl Tool {
             // Whatever it says of itself, nothing here can hold it to that.
             annotations: hints(Kind::Foreign, true, false, true),
         };
+        let foreign = Some((definition.identity, Arc::clone(&tool)));
         let code = move |arguments, setting| -> Invoking {
             let tool = Arc::clone(&tool);
             Box::pin(async move {
@@ -121,6 +134,7 @@ impl Tool {
             wraps: None,
             examples: Vec::new(),
             shadowed: Vec::new(),
+            foreign,
             code: Box::new(code),
         }
     }
@@ -185,6 +199,7 @@ where
         wraps: T::WRAPS,
         examples: T::examples(),
         shadowed,
+        foreign: None,
         code: Box::new(code),
     })
 }

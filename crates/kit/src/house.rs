@@ -6,6 +6,7 @@ use std::sync::Arc;
 use contract::{Kind, Principal};
 use policy::{Right, Scope, scope};
 use serde_json::{Map, Value};
+use tokio::sync::watch;
 
 use crate::authorise::{lacking, lacking_for_reading};
 use crate::call::{Call, Done};
@@ -59,8 +60,14 @@ impl House {
 
     /// The tools.
     #[must_use]
-    pub fn registry(&self) -> &Registry {
+    pub fn registry(&self) -> Arc<Registry> {
         self.first.registry()
+    }
+
+    /// Hears of every change of the tools; `None` where they never change.
+    #[must_use]
+    pub fn changes(&self) -> Option<watch::Receiver<u64>> {
+        self.first.parts.catalog.changes()
     }
 
     /// The engine of the root that is meant where a call names none.
@@ -81,10 +88,11 @@ impl House {
 
     /// The inner call of one that wraps it. What does not fit stays as it is: the wrapper then says what is wrong.
     fn unwrapped(&self, mut call: Call) -> Call {
-        let wrapper = self.registry().resolve(&call.tool).and_then(|outer| outer.tool.wraps());
+        let registry = self.registry();
+        let wrapper = registry.resolve(&call.tool).and_then(|outer| outer.tool.wraps());
         let (Some(wraps), Value::Object(outer)) = (wrapper, &call.arguments) else { return call };
         let known = |key: &String| matches!(key.as_str(), "tool" | "arguments" | ROOT);
-        let inner = outer.get("tool").and_then(Value::as_str).and_then(|name| self.registry().resolve(name));
+        let inner = outer.get("tool").and_then(Value::as_str).and_then(|name| registry.resolve(name));
         let (Some(inner), true) = (inner, outer.keys().all(known)) else { return call };
         let fits = match wraps {
             Wraps::Reading => inner.spec().kind == Kind::Read,
@@ -128,7 +136,8 @@ impl House {
     /// Every scope that a token may have here: of each toolset, and of all.
     #[must_use]
     pub fn scopes(&self) -> Vec<Scope> {
-        let own = self.registry().iter().map(|tool| tool.spec().toolset.as_str());
+        let registry = self.registry();
+        let own = registry.iter().map(|tool| tool.spec().toolset.as_str());
         let toolsets: BTreeSet<&str> =
             own.filter(|name| *name != scope::FRONT).chain([scope::EVERY]).collect();
         let all = toolsets.iter().flat_map(|name| Right::ALL.map(|right| Scope::new(name, right)));
@@ -140,13 +149,14 @@ impl House {
     #[must_use]
     pub fn lacking(&self, call: &Call) -> Option<Scope> {
         let call = self.unwrapped(call.clone());
-        self.registry().resolve(&call.tool).and_then(|tool| lacking(tool, &call, self.registry()))
+        let registry = self.registry();
+        registry.resolve(&call.tool).and_then(|tool| lacking(tool, &call, &registry))
     }
 
     /// The scope that `owner` needs to look at what is its own, where it was granted nothing here.
     #[must_use]
     pub fn lacking_for_reading(&self, owner: &Principal) -> Option<Scope> {
-        lacking_for_reading(owner, self.registry())
+        lacking_for_reading(owner, &self.registry())
     }
 
     /// Makes a call in the root that its arguments name. A name that is no root's is refused as arguments that do not

@@ -98,8 +98,12 @@ pub trait Run: Define {
 
 /// A tool of a plugin or an upstream server. It arrives with its schemas; nothing here can rehearse it or undo it.
 pub trait Foreign: Send + Sync + 'static {
-    /// What it says about itself, now: a definition that changes is another definition.
+    /// What it is offered as: the definition that was approved, where one was.
     fn definition(&self) -> Definition;
+
+    /// Its [identity](Definition::identity) as it is now, asked of whoever serves it before every call. What is served
+    /// no longer is a fault that says so.
+    fn current(&self, desk: ForeignDesk) -> Boxed<Result<Value, Fault>>;
 
     /// Calls it.
     fn call(&self, arguments: Value, desk: ForeignDesk) -> Boxed<Result<Answer<Map<String, Value>>, Fault>>;
@@ -122,6 +126,9 @@ pub struct Definition {
     pub output_schema: Option<Value>,
     /// How long, how often and how many at a time.
     pub limits: Limits,
+    /// What an approval is bound to: who serves it, and the whole of what that one says of it, keys that are not
+    /// understood included.
+    pub identity: Value,
 }
 
 /// A tool that appends to what is remembered, directly, through a store that the binary provides.

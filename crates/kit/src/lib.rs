@@ -3,6 +3,7 @@
 //! - [`kinds`]: the traits, one per kind of tool; the kind decides what the call's desk offers.
 //! - [`desk`]: what a call works at: a view, a draft, a store; never the machine.
 //! - [`family`] and [`registry`]: static slices of tools, and everything a server offers.
+//! - [`catalog`]: the registry in force, which changes where tools of others come and go.
 //! - [`approvals`]: consent to definitions that arrive from elsewhere.
 //! - [`lock`]: the file of definitions that a team has looked at.
 //! - [`consent`]: where policy wants a person to agree.
@@ -17,6 +18,7 @@ mod answer;
 pub mod approvals;
 mod authorise;
 pub mod call;
+pub mod catalog;
 pub mod consent;
 pub mod desk;
 pub mod doc;
@@ -45,8 +47,9 @@ mod transcribe;
 pub mod undo;
 mod wish;
 
-pub use approvals::Approvals;
+pub use approvals::{Approvals, Approver};
 pub use call::{Call, Done, Progress};
+pub use catalog::Catalog;
 pub use desk::{ChangeDesk, ForeignDesk, ReadDesk, RecordDesk, RunDesk};
 pub use doc::Doc;
 pub use engine::Engine;

@@ -4,6 +4,7 @@
 //! repository approves nothing for whoever clones it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use contract::{Digest, canonical};
 use serde::{Deserialize, Serialize};
@@ -107,17 +108,27 @@ impl Lock {
     /// Accepts `name` as `registry` offers it now; without one there, it is dropped. Whether anything changed.
     pub fn accept(&mut self, registry: &Registry, name: &str) -> Result<bool, serde_json::Error> {
         let Some(tool) = registry.resolve(name) else { return Ok(self.tools.remove(name).is_some()) };
-        let definition = serde_json::to_value(tool.spec())?;
-        let locked = Locked { hash: tool.definition, definition };
+        let locked = Locked { hash: tool.hash, definition: tool.definition()? };
         let name = tool.spec().name.to_string();
         Ok(self.tools.insert(name, locked.clone()) != Some(locked))
+    }
+
+    /// The definition that was accepted under `name`.
+    #[must_use]
+    pub fn definition(&self, name: &str) -> Option<&Value> {
+        self.tools.get(name).map(|locked| &locked.definition)
+    }
+
+    /// Every definition that was accepted, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.tools.iter().map(|(name, locked)| (name.as_str(), &locked.definition))
     }
 
     /// How what `registry` offers differs, by name.
     pub fn differences(&self, registry: &Registry) -> Result<Vec<Difference>, serde_json::Error> {
         let mut offered = BTreeMap::new();
         for tool in registry.iter() {
-            offered.insert(tool.spec().name.to_string(), serde_json::to_value(tool.spec())?);
+            offered.insert(tool.spec().name.to_string(), tool.definition()?);
         }
         let mut found = Vec::new();
         let mut added: Vec<&String> = offered.keys().filter(|name| !self.tools.contains_key(*name)).collect();
@@ -125,8 +136,7 @@ impl Lock {
             match offered.get(name) {
                 Some(now) if *now == locked.definition => {}
                 Some(now) => {
-                    let mut fields = Vec::new();
-                    compare(&locked.definition, now, "", &mut fields);
+                    let fields = changes(&locked.definition, now).iter().map(ToString::to_string).collect();
                     found.push(Difference::Changed { tool: name.clone(), fields });
                 }
                 None => {
@@ -150,31 +160,88 @@ fn hash(definition: &Value) -> Digest {
     Digest::of(&canonical::of(definition))
 }
 
-/// A definition without its name.
-fn unnamed(definition: &Value) -> Value {
+/// A definition without its name: where only that differs, a tool was renamed.
+#[must_use]
+pub fn unnamed(definition: &Value) -> Value {
     let mut definition = definition.clone();
+    // Ours has it at the top, that of others within what its server says of it.
     if let Some(object) = definition.as_object_mut() {
         object.remove("name");
+        if let Some(Value::Object(tool)) = object.get_mut("tool") {
+            tool.remove("name");
+        }
     }
     definition
 }
 
-/// Says field by field how `new` differs from `old`.
-fn compare(old: &Value, new: &Value, path: &str, found: &mut Vec<String>) {
+/// One field that is not what it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldChange {
+    /// Where it stands, from the definition's top.
+    pub place: String,
+    /// What stood there.
+    pub was: Option<Value>,
+    /// What stands there now.
+    pub is: Option<Value>,
+}
+
+impl FieldChange {
+    /// The change for whoever must not read what nobody has approved: what is new is measured, never repeated.
+    #[must_use]
+    pub fn measured(&self) -> String {
+        let size = |value: &Value| match value {
+            Value::String(text) => format!("{} characters", text.chars().count()),
+            other => format!("{} bytes", other.to_string().len()),
+        };
+        match (&self.was, &self.is) {
+            (Some(_), None) => format!("{} removed", self.place),
+            (None, Some(is)) => format!("{} added ({})", self.place, size(is)),
+            (Some(was), Some(is)) => format!("{} changed ({}, now {})", self.place, size(was), size(is)),
+            (None, None) => self.place.clone(),
+        }
+    }
+}
+
+impl fmt::Display for FieldChange {
+    /// For people: with the values, short.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.was, &self.is) {
+            (Some(was), None) => write!(f, "{} removed (was {})", self.place, shown(was)),
+            (None, Some(is)) => write!(f, "{} added: {}", self.place, shown(is)),
+            (Some(was), Some(is)) => write!(f, "{}: {} became {}", self.place, shown(was), shown(is)),
+            (None, None) => f.write_str(&self.place),
+        }
+    }
+}
+
+/// How `new` differs from `old`, field by field.
+#[must_use]
+pub fn changes(old: &Value, new: &Value) -> Vec<FieldChange> {
+    let mut found = Vec::new();
+    compare(old, new, "", &mut found);
+    found
+}
+
+fn compare(old: &Value, new: &Value, path: &str, found: &mut Vec<FieldChange>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    let change = |place, was: Option<&Value>, is: Option<&Value>| FieldChange {
+        place,
+        was: was.cloned(),
+        is: is.cloned(),
+    };
     match (old, new) {
         (Value::Object(a), Value::Object(b)) => {
             for (key, value) in a {
                 match b.get(key) {
                     Some(other) => compare(value, other, &below(key), found),
-                    None => found.push(format!("{} removed (was {})", below(key), shown(value))),
+                    None => found.push(change(below(key), Some(value), None)),
                 }
             }
             let added = b.iter().filter(|(key, _)| !a.contains_key(*key));
-            found.extend(added.map(|(key, value)| format!("{} added: {}", below(key), shown(value))));
+            found.extend(added.map(|(key, value)| change(below(key), None, Some(value))));
         }
         (a, b) if a == b => {}
-        (a, b) => found.push(format!("{path}: {} became {}", shown(a), shown(b))),
+        (a, b) => found.push(change(path.to_owned(), Some(a), Some(b))),
     }
 }
 

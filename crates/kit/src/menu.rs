@@ -1,6 +1,8 @@
 //! What is listed of what is enabled: a menu that fits a model's window. The rest is found with `tools_search` and called
 //! by name.
 
+use std::sync::Arc;
+
 use contract::{Spec, tokens_used};
 use exec::Root;
 use serde_json::json;
@@ -13,6 +15,9 @@ pub const MAX_TOOLS: usize = 16;
 
 /// Most tokens of such a menu: names, descriptions and input schemas.
 pub const MAX_TOKENS: u64 = 2_500;
+
+/// Chooses the menu of what is offered: the names of the tools that are listed.
+pub type Choose = Arc<dyn Fn(&Registry) -> Vec<String> + Send + Sync>;
 
 /// What a tool costs on a menu, in tokens: its name, description and input schema.
 #[must_use]

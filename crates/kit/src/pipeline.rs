@@ -93,8 +93,8 @@ impl Engine {
         let name = tool.spec().name.as_str().to_owned();
         // Before anything else: what is refused later leaves a record, and those must not be without number.
         self.admit(call, &name, limits, notes)?;
-        authorise(&tool, call, &self.parts.registry)?;
-        self.parts.approvals.check(&tool)?;
+        authorise(&tool, call, &self.registry())?;
+        self.approved(&tool, call).await?;
         let (arguments, mut wish) = wish::validate(&tool, call, &self.parts.state)?;
         match call.consent {
             Consent::Unasked { .. } => {}
@@ -161,12 +161,13 @@ impl Engine {
     }
 
     fn resolve(&self, call: &Call, notes: &mut Notes) -> Result<Arc<Registered>, Fault> {
-        let Some(tool) = self.parts.registry.resolve(&call.tool) else {
+        let registry = self.registry();
+        let Some(tool) = registry.resolve(&call.tool) else {
             notes.unknown_tool = true;
-            return Err(self.parts.registry.unknown(&notes.tool));
+            return Err(registry.unknown(&notes.tool));
         };
         tool.spec().name.as_str().clone_into(&mut notes.tool);
-        notes.definition = Some(tool.definition);
+        notes.definition = Some(tool.hash);
         Ok(Arc::clone(tool))
     }
 
@@ -237,18 +238,7 @@ impl Engine {
         wish: &Wish,
     ) -> Result<Planned, Fault> {
         let cancel = call.cancel.child_token();
-        let setting = Setting {
-            root: self.parts.root.clone(),
-            state: self.parts.state.clone(),
-            registry: Arc::clone(&self.parts.registry),
-            programs: tool.tool.programs(),
-            page: wish.page,
-            settings: self.parts.settings.clone(),
-            services: self.parts.services.clone(),
-            principal: call.principal.clone(),
-            cancel: cancel.clone(),
-            progress: Arc::clone(&call.progress),
-        };
+        let setting = Setting { page: wish.page, ..self.setting(tool, call, cancel.clone()) };
         let invoked = invoke(Arc::clone(tool), arguments, setting, &call.cancel, &cancel).await?;
         let Some((draft, view)) = invoked.draft else {
             return Ok(Planned { answer: invoked.answer, proposal: None });

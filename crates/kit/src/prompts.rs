@@ -74,7 +74,7 @@ static ALL: [Prompt; 1] = [Prompt {
 impl House {
     /// The prompts that are offered.
     pub fn prompts(&self) -> impl Iterator<Item = &'static Prompt> {
-        ALL.iter().filter(|prompt| (prompt.offered)(self.registry()))
+        ALL.iter().filter(|prompt| (prompt.offered)(&self.registry()))
     }
 
     /// The prompt called `name`.

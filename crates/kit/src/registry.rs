@@ -1,9 +1,9 @@
 //! Everything that a server offers, by name, in one deterministic order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use contract::{Code, Digest, Fault, Kind, Spec};
+use contract::{Code, Digest, Fault, Kind, Spec, canonical};
 use serde_json::{Value, json};
 
 use crate::erased::Tool;
@@ -18,8 +18,8 @@ pub struct Registered {
     spec: Spec,
     input: OnceLock<Result<Compiled, String>>,
     output: OnceLock<Result<Compiled, String>>,
-    /// The hash of its definition.
-    pub definition: Digest,
+    /// The hash of its definition: what an approval is bound to.
+    pub hash: Digest,
     /// Whether its calls name their root.
     pub(crate) names_root: bool,
 }
@@ -29,6 +29,14 @@ impl Registered {
     #[must_use]
     pub const fn spec(&self) -> &Spec {
         &self.spec
+    }
+
+    /// What stands in a lock file for it, and what its hash is of: the identity of a tool of others, the contract of ours.
+    pub fn definition(&self) -> Result<Value, serde_json::Error> {
+        match self.tool.identity() {
+            Some(identity) => Ok(identity.clone()),
+            None => serde_json::to_value(&self.spec),
+        }
     }
 
     /// What of `arguments` does not fit the input schema, at most `most` findings. It is compiled at the first call:
@@ -145,7 +153,7 @@ impl Roots {
 }
 
 /// Everything that a server offers.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Registry {
     roots: Roots,
     guides: Vec<&'static str>,
@@ -196,9 +204,13 @@ impl Registry {
         {
             return Err(BadRegistry::Shadowed { tool: name, names: vec![ROOT.to_owned()] });
         }
-        let definition = spec
-            .definition_hash()
-            .map_err(|e| BadRegistry::Definition { tool: name.clone(), why: e.to_string() })?;
+        let hash = match tool.identity() {
+            None => spec.definition_hash().map_err(|e| e.to_string()),
+            Some(identity) => canonical::admit(identity)
+                .map(|()| Digest::of(&canonical::of(identity)))
+                .map_err(|e| e.to_string()),
+        };
+        let hash = hash.map_err(|why| BadRegistry::Definition { tool: name.clone(), why })?;
         for alias in &spec.aliases {
             if self.resolve(alias).is_some() || self.aliases.insert(alias.clone(), name.clone()).is_some() {
                 return Err(BadRegistry::Twice(alias.clone()));
@@ -212,13 +224,29 @@ impl Registry {
             spec,
             input: OnceLock::new(),
             output: OnceLock::new(),
-            definition,
+            hash,
             names_root,
         });
         match self.tools.insert(name.clone(), registered) {
             Some(_) => Err(BadRegistry::Twice(name)),
             None => Ok(()),
         }
+    }
+
+    /// The same without the tools of these names.
+    #[must_use]
+    pub fn without(&self, names: &BTreeSet<String>) -> Self {
+        let mut without = self.clone();
+        without.tools.retain(|name, _| !names.contains(name));
+        without
+    }
+
+    /// The same without the tools of others.
+    #[must_use]
+    pub fn ours(&self) -> Self {
+        let mut ours = self.clone();
+        ours.tools.retain(|_, tool| tool.spec().kind != Kind::Foreign);
+        ours
     }
 
     /// The tool that answers to `name`, listed or alias.

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use contract::{Code, Fault, Kind};
 use futures_util::FutureExt as _;
@@ -25,8 +26,20 @@ pub(crate) async fn invoke(
     inner: &CancellationToken,
 ) -> Result<Invoked, Fault> {
     let (limit, looks) = (tool.tool.limits().timeout, tool.spec().kind == Kind::Read);
-    let work = AssertUnwindSafe(async move { tool.tool.invoke(arguments, setting).await }).catch_unwind();
-    let mut running = if looks { Running::Here(Box::pin(work)) } else { Running::Apart(tokio::spawn(work)) };
+    bounded(async move { tool.tool.invoke(arguments, setting).await }, looks, limit, asked, inner).await
+}
+
+/// Runs `work`, where `here` on this task: cancelled through `inner` when it was `asked` or has taken longer than
+/// `limit`, its panics caught.
+pub(crate) async fn bounded<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Fault>> + Send + 'static,
+    here: bool,
+    limit: Duration,
+    asked: &CancellationToken,
+    inner: &CancellationToken,
+) -> Result<T, Fault> {
+    let work = AssertUnwindSafe(work).catch_unwind();
+    let mut running = if here { Running::Here(Box::pin(work)) } else { Running::Apart(tokio::spawn(work)) };
     let ended = tokio::select! {
         ended = running.ended() => ended,
         () = asked.cancelled() => {
@@ -47,16 +60,16 @@ pub(crate) async fn invoke(
     })
 }
 
-type Ended = Result<Result<Invoked, Fault>, Box<dyn Any + Send>>;
+type Ended<T> = Result<Result<T, Fault>, Box<dyn Any + Send>>;
 
 /// A tool's code on its way.
-enum Running<F> {
+enum Running<F, T> {
     Here(Pin<Box<F>>),
-    Apart(JoinHandle<Ended>),
+    Apart(JoinHandle<Ended<T>>),
 }
 
-impl<F: Future<Output = Ended>> Running<F> {
-    async fn ended(&mut self) -> Ended {
+impl<T, F: Future<Output = Ended<T>>> Running<F, T> {
+    async fn ended(&mut self) -> Ended<T> {
         match self {
             Self::Here(work) => work.await,
             Self::Apart(task) => task.await.unwrap_or_else(|error| Err(Box::new(error.to_string()))),

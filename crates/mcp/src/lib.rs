@@ -11,6 +11,7 @@ mod confirm;
 pub mod conformance;
 pub mod http;
 pub mod line;
+mod listing;
 mod reading;
 mod running;
 pub mod server;
@@ -18,6 +19,7 @@ pub mod server;
 use std::time::Duration;
 
 use kit::House;
+use kit::menu::Choose;
 use rmcp::ServiceExt as _;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -37,8 +39,8 @@ pub enum ServeError {
     Task(String),
 }
 
-/// Serves on standard input and output, listing `menu`, until the input ends or `stop` is cancelled.
-pub async fn serve_stdio(house: House, menu: &[String], stop: CancellationToken) -> Result<(), ServeError> {
+/// Serves on standard input and output, listing what `menu` chooses, until the input ends or `stop` is cancelled.
+pub async fn serve_stdio(house: House, menu: Choose, stop: CancellationToken) -> Result<(), ServeError> {
     let (input, output) = rmcp::transport::stdio_pipes();
     serve(house, menu, input, output, stop).await
 }
@@ -46,7 +48,7 @@ pub async fn serve_stdio(house: House, menu: &[String], stop: CancellationToken)
 /// Serves on any pair of streams.
 pub async fn serve(
     house: House,
-    menu: &[String],
+    menu: Choose,
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
     stop: CancellationToken,

@@ -40,6 +40,7 @@ pub(crate) fn call(id: String, caller: Principal, cancel: CancellationToken) -> 
         tool: READ.to_owned(),
         arguments: Value::Null,
         principal: caller,
+        bearer: None,
         consent: Consent::default(),
         cancel,
         progress: std::sync::Arc::new(|_| {}),

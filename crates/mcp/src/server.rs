@@ -1,24 +1,25 @@
 //! rmcp's handler over the engine.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::request::Parts;
-use contract::{CallId, Principal, Spec};
-use kit::call::Step;
+use contract::{CallId, Principal};
+use kit::call::{Bearer, Step};
 use kit::consent::Consent;
+use kit::menu::Choose;
 use kit::{Call, Done, House, Progress};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
     CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams,
-    GetPromptResponse, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams, ProgressNotificationParam,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
+    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, MetaObject, PaginatedRequestParams, ProgressNotificationParam,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    Tool,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -27,6 +28,7 @@ use tokio_util::sync::CancellationToken;
 use crate::ServeError;
 use crate::confirm::{self, Asker};
 use crate::line::shown;
+use crate::listing::{self, Listing};
 use crate::reading;
 use crate::running::Running;
 
@@ -45,46 +47,19 @@ const MAX_INSTRUCTIONS: usize = 2048;
 #[derive(Clone)]
 pub struct Server {
     house: Arc<House>,
-    tools: Arc<Vec<Tool>>,
-    /// Every tool as it goes over the wire, by name: made once, looked up with each request over HTTP.
-    known: Arc<BTreeMap<String, Tool>>,
+    listing: Listing,
     stop: CancellationToken,
     running: Running,
     asker: Asker,
 }
 
-fn object(value: &Value) -> Arc<JsonObject> {
-    Arc::new(value.as_object().cloned().unwrap_or_default())
-}
-
-fn tool(spec: &Spec) -> Tool {
-    let hints = spec.annotations;
-    let annotations = ToolAnnotations::from_raw(
-        None,
-        Some(hints.read_only_hint),
-        Some(hints.destructive_hint),
-        Some(hints.idempotent_hint),
-        Some(hints.open_world_hint),
-    );
-    let mut meta = MetaObject::new();
-    meta.0.insert("anthropic/alwaysLoad".into(), json!(true));
-    Tool::new(spec.name.to_string(), spec.description.clone(), object(&spec.input_schema))
-        .with_title(spec.title.clone())
-        .with_raw_output_schema(object(&spec.output_schema))
-        .with_annotations(annotations)
-        .with_meta(meta)
-}
-
 impl Server {
-    /// A server over `house` that lists `menu`, by name; when `stop` is cancelled, so are its calls. What is not listed
-    /// is called by name all the same.
-    pub fn new(house: House, menu: &[String], stop: CancellationToken) -> Result<Self, ServeError> {
-        let all = house.registry().iter().map(|r| (r.spec().name.to_string(), tool(r.spec())));
-        let known: Arc<BTreeMap<String, Tool>> = Arc::new(all.collect());
-        let listed = menu.iter().filter_map(|name| house.registry().resolve(name));
-        let tools = Arc::new(listed.filter_map(|r| known.get(r.spec().name.as_str()).cloned()).collect());
+    /// A server over `house` that lists what `choose` chooses; when `stop` is cancelled, so are its calls. What is not
+    /// listed is called by name all the same.
+    pub fn new(house: House, choose: Choose, stop: CancellationToken) -> Result<Self, ServeError> {
+        let listing = Listing::new(&house, choose);
         let asker = Asker::new().map_err(ServeError::Begin)?;
-        Ok(Self { house: Arc::new(house), tools, known, stop, running: Running::default(), asker })
+        Ok(Self { house: Arc::new(house), listing, stop, running: Running::default(), asker })
     }
 
     /// What is served.
@@ -153,12 +128,6 @@ impl Server {
             text.push_str(&line);
         }
         text
-    }
-
-    /// The tools as they go over the wire.
-    #[must_use]
-    pub fn tools(&self) -> &[Tool] {
-        &self.tools
     }
 }
 
@@ -234,8 +203,11 @@ impl ServerHandler for Server {
             .enable_completions()
             .enable_prompts()
             .enable_resources()
-            .enable_tools()
-            .build();
+            .enable_tools();
+        let capabilities = match self.house.changes() {
+            None => capabilities.build(),
+            Some(_) => capabilities.enable_tool_list_changed().build(),
+        };
         ServerConfig::new(capabilities)
             .with_server_info(
                 Implementation::new("gatewright", env!("CARGO_PKG_VERSION")).with_title("Gatewright"),
@@ -249,13 +221,30 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         whole(request, "tools/list")?;
-        let tools = ListToolsResult::with_all_items(self.tools.to_vec());
+        let tools = ListToolsResult::with_all_items(self.listing.now(&self.house).listed().to_vec());
         Ok(hinted!(tools, context, reading::STEADY))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let registered = self.house.registry().resolve(name)?;
-        self.known.get(registered.spec().name.as_str()).cloned()
+        self.listing.now(&self.house).tool(name)
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if let Some(changes) = self.house.changes() {
+            listing::tell(context.peer, changes, self.stop.child_token());
+        }
+    }
+
+    fn accepted_subscription_filter(&self, _requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        // What was not asked for is taken out by the caller.
+        self.house.changes().map(|_| SubscriptionFilter::builder().tools_list_changed().build())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        if let Some(changes) = self.house.changes() {
+            listing::serve_listener(context, changes, self.stop.child_token()).await;
+        }
+        Ok(())
     }
 
     async fn call_tool(
@@ -272,6 +261,10 @@ impl ServerHandler for Server {
             tool: request.name.to_string(),
             arguments: Value::Object(request.arguments.clone().unwrap_or_default()),
             principal: caller.clone(),
+            bearer: context
+                .extensions
+                .get::<Parts>()
+                .and_then(|head| head.extensions.get::<Bearer>().cloned()),
             consent: answer.unwrap_or(Consent::Unasked { can_ask }),
             cancel: self.stop.child_token(),
             progress: progress(&context),

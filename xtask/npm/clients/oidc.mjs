@@ -65,7 +65,7 @@ const actors = new WeakMap();
 
 function newProvider(keys) {
   const resourceServer = (ctx) => ({
-    scope: [...SCOPES, ...[...ctx.oidc.requestParamScopes].filter((scope) => scope.startsWith("specimens:"))].join(" "),
+    scope: [...SCOPES, ...[...ctx.oidc.requestParamScopes].filter((scope) => /^(docs|specimens):/.test(scope))].join(" "),
     accessTokenTTL: HOUR,
     // /mint asks for these in parameters of its own: a real server decides by the resource.
     accessTokenFormat: ctx.oidc.body.x_format ?? "jwt",

@@ -20,8 +20,9 @@ use crate::roots::Asked;
 use crate::term::{self, BOLD, DIM, GOOD, NOTE};
 
 pub fn run(asked: &Asked, args: &CallArgs) -> CommandResult {
-    let house = compose::house(asked, &Offer::default(), None)?;
-    let tool = house.registry().resolve(&args.tool).ok_or_else(|| house.registry().unknown(&args.tool))?;
+    let house = compose::house(asked, &Offer::default())?;
+    let registry = house.registry();
+    let tool = registry.resolve(&args.tool).ok_or_else(|| registry.unknown(&args.tool))?;
     let Parsed { mut arguments, as_json } = parse(tool.spec(), &args.rest)?;
     whole_plan_id(&house, &mut arguments)?;
     let runtime = runtime()?;
@@ -40,6 +41,7 @@ pub fn run(asked: &Asked, args: &CallArgs) -> CommandResult {
             arguments: Value::Object(arguments),
             consent: Consent::Unasked { can_ask: can_ask(as_json) },
             principal: Principal::Local { uid: house.first().uid() },
+            bearer: None,
             cancel,
             progress,
         };

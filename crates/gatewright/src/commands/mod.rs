@@ -110,6 +110,7 @@ fn show_config(asked: &Asked) -> CommandResult {
         "limits": config.limits,
         "egress": config.egress,
         "roots": config.roots,
+        "upstreams": config.upstreams,
         "sections": config.settings.overlaid(&config.project).sections(),
         "inert": config.inert,
     }))

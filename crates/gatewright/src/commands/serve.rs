@@ -9,6 +9,7 @@ use std::time::Duration;
 use contract::Fault;
 use kit::House;
 use kit::house::Access;
+use kit::menu::Choose;
 use mcp::http::{Identify, Loopback, Options, Tls};
 use rustix::process::getppid;
 use tokio::net::TcpListener;
@@ -17,19 +18,21 @@ use tokio_util::sync::CancellationToken;
 
 use super::{CommandError, CommandResult, runtime};
 use crate::cli::ServeArgs;
-use crate::compose::{self, Offer};
+use crate::compose::{self, Offer, Offered};
 use crate::config::{self, Config};
 use crate::roots::Asked;
+use crate::upstreams::Refresh;
 
 pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
     let offer = Offer { toolsets: args.toolsets.clone(), read_only: args.read_only, check_outputs: true };
     let Some(address) = args.http else {
-        let (house, menu) = offered(asked, &offer, None)?;
+        let Offered { house, menu, refresh } = offered(asked, &offer, None)?;
         let runtime = runtime()?;
         let served = runtime.block_on(async {
             let stop = stopped_by_signals()?;
             stop_with_parent(&stop);
-            mcp::serve_stdio(house, &menu, stop).await.map_err(std::io::Error::other)
+            keep_up_to_date(refresh, &stop);
+            mcp::serve_stdio(house, menu, stop).await.map_err(std::io::Error::other)
         });
         // Calls that were cancelled end their programs. A read of standard input may be pending: it is left.
         runtime.shutdown_timeout(Duration::from_millis(500));
@@ -43,7 +46,7 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
         _ => None,
     };
     let access = gate.access();
-    let (house, menu) = offered(asked, &offer, access)?;
+    let Offered { house, menu, refresh } = offered(asked, &offer, access)?;
     let identify = gate.identify(&house)?;
     let options = Options {
         identify,
@@ -61,25 +64,28 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
         })?;
         return Ok(ExitCode::SUCCESS);
     }
-    let served = runtime.block_on(over_http(house, &menu, address, options, &gate));
+    let served = runtime.block_on(over_http(house, menu, refresh, address, options, &gate));
     runtime.shutdown_timeout(Duration::from_millis(500));
     served?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// What is served, and what of it is listed.
-fn offered(
-    asked: &Asked,
-    offer: &Offer,
-    access: Option<Arc<dyn Access>>,
-) -> Result<(House, Vec<String>), CommandError> {
-    let house = compose::house(asked, offer, access)?;
-    if house.registry().iter().all(|tool| tool.spec().toolset == tools_front::FRONT.0) {
+fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) -> Result<Offered, CommandError> {
+    let offered = compose::offered(asked, offer, access)?;
+    let registry = offered.house.registry();
+    if registry.iter().all(|tool| tool.spec().toolset == tools_front::FRONT.0) {
         return Err(CommandError::Usage("no tool is left to offer: check --toolsets and --read-only".into()));
     }
-    let menu = offer.menu(&house);
-    tracing::info!(listed = menu.len(), tools = house.registry().len(), "serving");
-    Ok((house, menu))
+    tracing::info!(listed = (offered.menu)(&registry).len(), tools = registry.len(), "serving");
+    Ok(offered)
+}
+
+/// Where upstreams are configured, what is offered follows what is approved.
+fn keep_up_to_date(refresh: Option<Refresh>, stop: &CancellationToken) {
+    if let Some(refresh) = refresh {
+        tokio::spawn(refresh.run(stop.clone()));
+    }
 }
 
 /// Who is let in over HTTP.
@@ -166,13 +172,15 @@ fn tls(chain: &Path, key: &Path) -> Result<Tls, CommandError> {
 
 async fn over_http(
     house: House,
-    menu: &[String],
+    menu: Choose,
+    refresh: Option<Refresh>,
     address: SocketAddr,
     options: Options,
     gate: &Gate,
 ) -> Result<(), CommandError> {
     let stop = stopped_by_signals()?;
     let listener = bound(address, &options, gate).await?;
+    keep_up_to_date(refresh, &stop);
     let served = mcp::http::serve_http(house, menu, listener, options, stop).await;
     served.map_err(|e| CommandError::Io(std::io::Error::other(e)))
 }

@@ -4,18 +4,17 @@ use std::process::ExitCode;
 
 use contract::Spec;
 use kit::menu::{self, cost};
-use kit::registry::Roots;
 use serde_json::{Value, json};
 
 use super::{CommandResult, print_json};
 use crate::cli::{Format, ToolsArgs};
-use crate::compose::{self, Offer};
+use crate::compose;
 use crate::families;
 use crate::roots::Asked;
 use crate::term::{BOLD, DIM};
 
 pub fn run(asked: &Asked, args: &ToolsArgs) -> CommandResult {
-    let registry = compose::registry(&Offer::default(), Roots::One)?;
+    let registry = compose::registry_with_approved()?;
     if let Some(name) = &args.name {
         let tool = registry.resolve(name).ok_or_else(|| registry.unknown(name))?;
         let (spec, examples) = (tool.spec(), tool.tool.examples());

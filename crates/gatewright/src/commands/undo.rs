@@ -13,7 +13,7 @@ use crate::roots::Asked;
 use crate::term::{self, BOLD, GOOD, NOTE};
 
 pub fn run(asked: &Asked, args: &UndoArgs) -> CommandResult {
-    let house = compose::house(asked, &Offer::default(), None)?;
+    let house = compose::house(asked, &Offer::default())?;
     // Which root the call was in is part of its record.
     let holds = |engine: &Engine| {
         let entries = find::entries(engine.state()).unwrap_or_default();
@@ -55,7 +55,7 @@ pub fn run(asked: &Asked, args: &UndoArgs) -> CommandResult {
 
 /// The whole diff of a rehearsed plan.
 pub fn show_plan(asked: &Asked, id: &str) -> CommandResult {
-    let house = compose::house(asked, &Offer::default(), None)?;
+    let house = compose::house(asked, &Offer::default())?;
     let engine = house.find(|e| e.state().plan_named(id).is_ok()).unwrap_or(house.first());
     let id = engine.state().plan_named(id)?;
     let file = engine.state().plan(&id, &Principal::Local { uid: engine.uid() })?;

@@ -22,6 +22,7 @@ mod scripts;
 mod stdio;
 mod strings;
 mod tls;
+mod upstreams;
 mod wire;
 
 use std::path::{Path, PathBuf};
@@ -63,6 +64,13 @@ impl Place {
             .env("NO_COLOR", "1")
             .env_remove("LOG_LEVEL")
             .current_dir(self.scratch.path())
+    }
+
+    /// Has the user's configuration say this.
+    fn configure(&self, text: &str) {
+        let dir = self.scratch.path().join("config/gatewright");
+        std::fs::create_dir_all(&dir).unwrap();
+        std::fs::write(dir.join("config.toml"), text).unwrap();
     }
 
     fn command(&self) -> Command {

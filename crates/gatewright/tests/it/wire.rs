@@ -15,6 +15,7 @@ pub(crate) struct Wire {
     pub(crate) stdin: Option<ChildStdin>,
     lines: mpsc::Receiver<Value>,
     next: u64,
+    pub(crate) list_changes: bool,
 }
 
 impl Wire {
@@ -37,7 +38,7 @@ impl Wire {
                 }
             }
         });
-        Self { stdin: child.stdin.take(), child, lines, next: 0 }
+        Self { stdin: child.stdin.take(), child, lines, next: 0, list_changes: false }
     }
 
     /// A server after the handshake of the older era.
@@ -58,8 +59,11 @@ impl Wire {
         assert_eq!(result["result"]["protocolVersion"], "2025-11-25", "{result}");
         assert_eq!(result["result"]["serverInfo"]["name"], "gatewright");
         assert!(result["result"]["instructions"].as_str().unwrap().len() < 2_048);
+        let mut said = result["result"]["capabilities"].clone();
+        // Where upstreams are configured, the list changes.
+        wire.list_changes = said["tools"].as_object_mut().unwrap().remove("listChanged") == Some(json!(true));
         let capabilities = json!({ "completions": {}, "prompts": {}, "resources": {}, "tools": {} });
-        assert_eq!(result["result"]["capabilities"], capabilities, "only what is implemented");
+        assert_eq!(said, capabilities, "only what is implemented");
         wire.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
         wire
     }

@@ -118,7 +118,7 @@ impl House {
 
     /// Lists are counted, though they leave no record: they show nothing that a read would not.
     fn may_list(&self, owner: &Principal) -> Result<(), Fault> {
-        authorise_reading(owner, self.registry())?;
+        authorise_reading(owner, &self.registry())?;
         let limiter = &self.first().parts.limiter;
         limiter.count(owner.key(), LIST, LIMITS).map_err(|refused| refused.fault)
     }
@@ -150,7 +150,7 @@ impl House {
         // Before anything is looked for: looking costs more than saying no.
         let admitted = asked
             .admit(&call, READ, LIMITS, &mut notes)
-            .and_then(|()| authorise_reading(&call.principal, self.registry()));
+            .and_then(|()| authorise_reading(&call.principal, &self.registry()));
         let outcome = match admitted {
             Ok(()) => {
                 notes.decision = "allow (their own)".into();

@@ -14,8 +14,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use crate::approvals::Approvals;
+use crate::approvals::{Approvals, Approver};
 use crate::call::{Call, Done};
+use crate::catalog::Catalog;
 use crate::consent::Consent;
 use crate::desk::Services;
 use crate::engine::{Engine, Parts};
@@ -23,6 +24,7 @@ use crate::erased::Tool;
 use crate::family::Family;
 use crate::kinds::Foreign;
 use crate::limits::Limiter;
+use crate::lock::Lock;
 use crate::registry::Registry;
 use crate::settings::Settings;
 use crate::shape;
@@ -47,6 +49,8 @@ pub struct Setup {
     pub foreign: Vec<Arc<dyn Foreign>>,
     /// Whether nobody has approved them.
     pub unapproved: bool,
+    /// Who says what is approved, instead.
+    pub approver: Option<Arc<dyn Approver>>,
     /// Whether calls are counted and queued.
     pub limited: bool,
 }
@@ -75,13 +79,15 @@ impl Bench {
         for tool in setup.foreign {
             registry.add(Arc::new(Tool::foreign(tool))).unwrap();
         }
-        let foreign = registry.iter().filter(|t| t.spec().kind == Kind::Foreign && !setup.unapproved);
-        let approvals =
-            foreign.fold(Approvals::default(), |all, t| all.with(t.spec().name.as_str(), t.definition));
+        let mut own = Lock::default();
+        for tool in registry.iter().filter(|t| t.spec().kind == Kind::Foreign && !setup.unapproved) {
+            own.accept(&registry, tool.spec().name.as_str()).unwrap();
+        }
+        let usual = Arc::new(Approvals { own, team: Lock::default() });
         let engine = Engine::new(Parts {
-            registry: Arc::new(registry),
+            catalog: Arc::new(Catalog::fixed(registry)),
             policy: setup.policy,
-            approvals,
+            approvals: setup.approver.unwrap_or(usual),
             limiter: Arc::new(Limiter::new(setup.limited)),
             redactor,
             ledger,
@@ -111,6 +117,7 @@ impl Bench {
             arguments,
             consent: Consent::default(),
             principal: Principal::Local { uid: 0 },
+            bearer: None,
             cancel: CancellationToken::new(),
             progress: Arc::new(|_| {}),
         }

@@ -108,7 +108,8 @@ fn contract_is_current(spec: &Spec, crate_dir: &Path) {
 /// Runs a changing tool on a fixture and checks what must hold of every change.
 pub fn change(family: &Family, tool: &str, files: &[(&str, &str)], arguments: &Value) {
     let bench = Bench::new(&[family], files);
-    let registered = bench.engine.registry().resolve(tool).expect("registered");
+    let registered = bench.engine.registry();
+    let registered = registered.resolve(tool).expect("registered");
     let spec = registered.spec().clone();
     let before = bench.snapshot();
 

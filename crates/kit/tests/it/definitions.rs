@@ -26,7 +26,13 @@ impl Foreign for Told {
             input_schema: self.0["inputSchema"].clone(),
             output_schema: Some(self.0["outputSchema"].clone()),
             limits: Limits::DEFAULT,
+            identity: json!({ "upstream": { "url": "https://weather.example/mcp" }, "tool": self.0 }),
         }
+    }
+
+    fn current(&self, _: ForeignDesk) -> Boxed<Result<Value, Fault>> {
+        let identity = self.definition().identity;
+        Box::pin(async { Ok(identity) })
     }
 
     fn call(&self, _: Value, _: ForeignDesk) -> Boxed<Result<Answer<Map<String, Value>>, Fault>> {
@@ -39,7 +45,7 @@ fn hash(definition: &Value) -> Result<Digest, String> {
     let mut registry = Registry::default();
     let tool = Tool::foreign(Arc::new(Told(definition.clone())));
     registry.add(Arc::new(tool)).map_err(|e| e.to_string())?;
-    let all: Vec<Digest> = registry.iter().map(|tool| tool.definition).collect();
+    let all: Vec<Digest> = registry.iter().map(|tool| tool.hash).collect();
     Ok(all[0])
 }
 

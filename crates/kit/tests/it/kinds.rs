@@ -249,7 +249,13 @@ impl Foreign for Upstream {
             }),
             output_schema: Some(json!({ "type": "object", "properties": { "said": { "type": "string" } } })),
             limits: Limits::DEFAULT,
+            identity: json!({ "upstream": { "url": "https://up.example/mcp" }, "tool": { "name": "echo" } }),
         }
+    }
+
+    fn current(&self, _: ForeignDesk) -> Boxed<Result<Value, Fault>> {
+        let identity = self.definition().identity;
+        Box::pin(async { Ok(identity) })
     }
 
     fn call(&self, arguments: Value, desk: ForeignDesk) -> Boxed<Result<Answer<Map<String, Value>>, Fault>> {

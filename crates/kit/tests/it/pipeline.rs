@@ -424,11 +424,6 @@ fn a_definition_of_others_is_called_only_as_it_was_approved() {
     assert!(fault.code == Code::ApprovalRequired && fault.message.contains("nobody"), "{fault:?}");
     assert_eq!(bench.transcripts().len(), 1, "the refusal is on record");
     bench.reply("looks", json!({}));
-    // A definition that changed is another definition.
-    let registered = bench.engine.registry().resolve("upstream_echo").unwrap();
-    let mut changed = registered.spec().clone();
-    changed.description.push('!');
-    assert_ne!(changed.definition_hash().unwrap(), registered.definition);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use contract::Principal;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use kit::call::Bearer;
 use rmcp::model::{ErrorCode, ErrorData, ServerJsonRpcMessage};
 
 use super::message;
@@ -93,6 +94,11 @@ impl Identify for Loopback {
 /// Headers that may stand once: of two, one reader would believe the first and another the last.
 const ONCE: [&str; 5] = ["origin", "host", "authorization", "mcp-protocol-version", SESSION];
 
+/// The token of a request whose token was accepted.
+fn token(head: &Parts) -> Option<&str> {
+    head.headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ').map(|(_, token)| token)
+}
+
 /// Puts the principal beside the request. A header that may stand once and stands twice is nobody's.
 pub(super) async fn identify(State(who): State<Arc<dyn Identify>>, request: Request, next: Next) -> Response {
     let (mut head, body) = request.into_parts();
@@ -112,6 +118,9 @@ pub(super) async fn identify(State(who): State<Arc<dyn Identify>>, request: Requ
     }
     match who.identify(&head).await {
         Ok(principal) => {
+            if let (Principal::Token { .. }, Some(token)) = (&principal, token(&head)) {
+                head.extensions.insert(Bearer::new(token));
+            }
             head.extensions.insert(principal);
             next.run(Request::from_parts(head, body)).await
         }

@@ -127,6 +127,7 @@ impl<S: Served> Doorkeeper<S> {
                 arguments: Value::Object(call.params.arguments.unwrap_or_default()),
                 consent: Consent::default(),
                 principal: caller.clone(),
+                bearer: None,
                 cancel: CancellationToken::new(),
                 progress: Arc::new(|_| {}),
             }),

@@ -16,6 +16,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use axum::{Json, Router};
 use contract::Principal;
+use kit::menu::Choose;
 use kit::{Call, House};
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -93,10 +94,10 @@ impl Served for Server {
     }
 }
 
-/// Serves `house` on `listener`, listing `menu`, until `stop` is cancelled; requests that are being answered are waited for.
+/// Serves `house` on `listener`, listing what `menu` chooses, until `stop` is cancelled; requests that are being answered are waited for.
 pub async fn serve_http(
     house: House,
-    menu: &[String],
+    menu: Choose,
     listener: TcpListener,
     options: Options,
     stop: CancellationToken,

@@ -154,7 +154,7 @@ fn a_menu_has_the_front_door_first_then_what_the_project_has_and_fits() {
     let registry = bench.engine.registry();
     let detected = menu::detected(&[&FAMILY, &OTHERS], bench.engine.root().map(|r| &**r));
     assert_eq!(detected, ["others"]);
-    let listed = menu::chosen(registry, FRONT.0, &detected);
+    let listed = menu::chosen(&registry, FRONT.0, &detected);
     let names: Vec<&str> = listed.iter().map(|t| t.spec().name.as_str()).collect();
     assert_eq!(names, ["tool_call", "tool_read", "tools_search", "write_note"]);
     let tokens: u64 = listed.iter().map(|t| menu::cost(t.spec())).sum();

@@ -1,0 +1,135 @@
+//! What an approval is bound to, and what is offered of it.
+
+use std::time::Duration;
+
+use contract::{ToolName, canonical, text};
+use kit::kinds::Definition;
+use kit::limits::Limits;
+use serde_json::{Map, Value, json};
+
+/// Longest description that models are shown, in characters.
+const MAX_DESCRIPTION: usize = 4_000;
+
+/// Why a tool of an upstream's is not offered.
+#[derive(Debug)]
+pub(crate) struct Refusal(pub(crate) String);
+
+/// Who serves the tools, as far as an upstream can be told from another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Server {
+    pub(crate) url: String,
+    pub(crate) name: String,
+    pub(crate) version: String,
+}
+
+/// The identity of `tool`, which is what `server` said of it and nothing less.
+pub(crate) fn of(server: &Server, tool: &Value) -> Value {
+    let Server { url, name, version } = server;
+    json!({ "upstream": { "url": url, "server": { "name": name, "version": version } }, "tool": tool })
+}
+
+/// The name that its upstream calls a tool by.
+pub(crate) fn name_there(identity: &Value) -> Option<&str> {
+    identity.get("tool")?.get("name")?.as_str()
+}
+
+/// What is offered of an identity. What models read of it has no hidden characters; the identity keeps them.
+pub(crate) fn definition(
+    upstream: &str,
+    timeout: Duration,
+    name: ToolName,
+    identity: Value,
+) -> Result<Definition, Refusal> {
+    canonical::admit(&identity).map_err(|e| Refusal(e.to_string()))?;
+    let Some(Value::Object(tool)) = identity.get("tool") else { return Err(refusal("it is no object")) };
+    let description = said(tool, "description")?.unwrap_or_default();
+    if description.chars().count() > MAX_DESCRIPTION {
+        return Err(Refusal(format!("its description has more than {MAX_DESCRIPTION} characters")));
+    }
+    let annotated =
+        tool.get("annotations").and_then(Value::as_object).map(|a| said(a, "title")).transpose()?;
+    let title = said(tool, "title")?.or(annotated.flatten()).unwrap_or_else(|| name.to_string());
+    let schema = |field: &str| match tool.get(field) {
+        None => Ok(None),
+        Some(schema @ Value::Object(_)) => Ok(Some(visible(schema))),
+        Some(_) => Err(Refusal(format!("its {field} is no object"))),
+    };
+    Ok(Definition {
+        name,
+        title,
+        description: format!(
+            "{description}\n\nA tool of the upstream server `{upstream}`: not rehearsed, not undone."
+        ),
+        toolset: upstream.to_owned(),
+        input_schema: schema("inputSchema")?.ok_or_else(|| refusal("it has no inputSchema"))?,
+        output_schema: schema("outputSchema")?,
+        limits: Limits { timeout, ..Limits::DEFAULT },
+        identity,
+    })
+}
+
+fn refusal(why: &str) -> Refusal {
+    Refusal(why.to_owned())
+}
+
+fn said(object: &Map<String, Value>, field: &str) -> Result<Option<String>, Refusal> {
+    match object.get(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(said)) => Ok(Some(text::visible(said))),
+        Some(_) => Err(Refusal(format!("its {field} is no text"))),
+    }
+}
+
+/// The same without hidden characters, in keys and values.
+pub(crate) fn visible(value: &Value) -> Value {
+    match value {
+        Value::String(said) => Value::String(text::visible(said)),
+        Value::Array(items) => Value::Array(items.iter().map(visible).collect()),
+        Value::Object(map) => {
+            Value::Object(map.iter().map(|(k, v)| (text::visible(k), visible(v))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offered(tool: Value) -> Result<Definition, Refusal> {
+        let server =
+            Server { url: "https://docs.example/mcp".into(), name: "docs".into(), version: "1".into() };
+        let name = ToolName::new("docs__search").unwrap();
+        definition("docs", Duration::from_secs(9), name, of(&server, &tool))
+    }
+
+    #[test]
+    fn m10_what_models_read_has_no_hidden_characters_and_the_identity_keeps_them() {
+        let hidden = "Finds\u{200b} text\u{1b}[2J\u{e0041}.";
+        let tool = json!({
+            "name": "search", "description": hidden, "annotations": { "title": "Se\u{202e}arch" },
+            "inputSchema": { "type": "object", "properties": { "q\u{200b}": { "description": hidden } } },
+            "x-unknown": hidden,
+        });
+        let definition = offered(tool.clone()).unwrap();
+        assert!(definition.description.starts_with("Finds text[2J."), "{}", definition.description);
+        assert_eq!(definition.title, "Search");
+        assert_eq!(definition.input_schema["properties"]["q"]["description"], "Finds text[2J.");
+        assert_eq!(definition.identity["tool"], tool);
+    }
+
+    #[test]
+    fn what_is_no_definition_is_refused_with_the_reason() {
+        for (tool, why) in [
+            (json!("search"), "no object"),
+            (json!({ "name": "search" }), "no inputSchema"),
+            (json!({ "name": "search", "inputSchema": [] }), "no object"),
+            (json!({ "name": "search", "inputSchema": {}, "description": 7 }), "no text"),
+            (json!({ "name": "search", "inputSchema": {}, "description": "x".repeat(4_001) }), "4000"),
+            (json!({ "name": "search", "inputSchema": { "maximum": 9_007_199_254_740_993_u64 } }), "integer"),
+        ] {
+            let Err(Refusal(said)) = offered(tool) else { panic!("{why}") };
+            assert!(said.contains(why), "{said}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Upstream MCP servers as tools of gatewright's.
+//!
+//! - [`config`]: which servers, and with whose credentials.
+//! - `name`: one wire-safe name for each of their tools, `<upstream>__<tool>`.
+//! - `identity`: what an approval is bound to, and what is offered of it.
+//! - `tap`: lists of tools as they came over the wire, keys that nobody understands included.
+//! - `session`, `link`: one connection for each credential, made when it is needed.
+//! - `exchange`: another token for a caller's (RFC 8693). The caller's own goes to its issuer alone.
+//! - `tool`: a tool of theirs, as the kit calls it.
+//!
+//! What an upstream says is never shown or called before a person has approved it: tools are offered as they were
+//! approved, without asking anybody, and asked for again before every call.
+
+pub mod config;
+mod exchange;
+mod identity;
+mod link;
+mod name;
+mod session;
+mod tap;
+mod tool;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use contract::Fault;
+use kit::Foreign;
+use kit::lock::Lock;
+use serde_json::Value;
+use tokio::sync::watch;
+
+use config::Upstream;
+use identity::Refusal;
+use link::Link;
+use tool::UpstreamTool;
+
+/// Why an upstream cannot be used at all.
+#[derive(Debug, thiserror::Error)]
+pub enum GatewayError {
+    /// Its configuration is wrong.
+    #[error("[upstreams.{upstream}]: {why}")]
+    Config {
+        /// Its name.
+        upstream: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// There is no way to speak TLS.
+    #[error("the HTTP client cannot be made: {0}")]
+    Client(String),
+}
+
+/// The upstreams that are configured.
+pub struct Gateway {
+    links: BTreeMap<String, Arc<Link>>,
+    changes: watch::Sender<u64>,
+}
+
+/// What an upstream offers now.
+pub struct Offered {
+    /// Its tools.
+    pub tools: Vec<Arc<dyn Foreign>>,
+    /// Those that cannot be offered here, and why.
+    pub refused: Vec<String>,
+}
+
+impl Gateway {
+    /// A gateway to `upstreams`. Nothing is connected to before it is needed.
+    pub fn new(upstreams: Vec<Upstream>) -> Result<Self, GatewayError> {
+        let changes = watch::Sender::new(0);
+        let mut links = BTreeMap::new();
+        for upstream in upstreams {
+            upstream.check().map_err(|why| GatewayError::Config { upstream: upstream.name.clone(), why })?;
+            let name = upstream.name.clone();
+            links.insert(name, Arc::new(Link::new(upstream, changes.clone())?));
+        }
+        Ok(Self { links, changes })
+    }
+
+    /// Whether there is no upstream.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.links.is_empty()
+    }
+
+    /// The names of the upstreams.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.links.keys().map(String::as_str)
+    }
+
+    /// The tools that stand in `approved`, as they stand there. Nobody is asked.
+    #[must_use]
+    pub fn approved(&self, approved: &Lock) -> Offered {
+        let mut offered = Offered { tools: Vec::new(), refused: Vec::new() };
+        let mut of: BTreeMap<&str, BTreeMap<String, Value>> = BTreeMap::new();
+        for (name, identity) in approved.iter() {
+            let Some((upstream, link)) = name::upstream(name).and_then(|u| self.links.get_key_value(u))
+            else {
+                continue;
+            };
+            match UpstreamTool::new(link, name, identity.clone()) {
+                Ok(tool) => {
+                    offered.tools.push(Arc::new(tool));
+                    of.entry(upstream).or_default().insert(name.to_owned(), identity.clone());
+                }
+                Err(Refusal(why)) => offered.refused.push(format!("{name}: {why}")),
+            }
+        }
+        for (name, link) in &self.links {
+            link.holds(of.remove(name.as_str()).unwrap_or_default());
+        }
+        offered
+    }
+
+    /// What each upstream offers now, approved or not: it is asked, with gatewright's own credential.
+    pub async fn offered(&self) -> Vec<(&str, Result<Offered, Fault>)> {
+        let mut all = Vec::new();
+        for (name, link) in &self.links {
+            all.push((name.as_str(), link.offered().await));
+        }
+        all
+    }
+
+    /// The tools that were found to be other than approved, or gone: not to be listed.
+    #[must_use]
+    pub fn held_back(&self) -> BTreeSet<String> {
+        self.links.values().flat_map(|link| link.held_back()).collect()
+    }
+
+    /// Hears when what is [held back](Gateway::held_back) may be different.
+    #[must_use]
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+}

@@ -1,0 +1,244 @@
+//! An upstream's connections, one for each credential, and what was last seen of its tools.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use contract::{Code, Digest, Fault};
+use kit::Foreign;
+use kit::call::Bearer;
+use kit::lock;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::config::{Credential, Upstream};
+use crate::identity::{self, Refusal, Server};
+use crate::session::{Session, SessionError};
+use crate::tool::UpstreamTool;
+use crate::{GatewayError, Offered, exchange, name};
+
+/// Most connections to one upstream: one for each caller where tokens are exchanged.
+const MAX_SESSIONS: usize = 64;
+
+/// An upstream.
+pub(crate) struct Link {
+    upstream: Upstream,
+    client: reqwest::Client,
+    sessions: tokio::sync::Mutex<BTreeMap<Digest, (Instant, Arc<Session>)>>,
+    approved: Mutex<BTreeMap<String, Value>>,
+    held_back: Mutex<BTreeSet<String>>,
+    changes: watch::Sender<u64>,
+}
+
+/// What an upstream said of its tools at one moment.
+pub(crate) struct Listed {
+    server: Server,
+    tools: Vec<Value>,
+}
+
+impl Listed {
+    /// The identities of its tools.
+    pub(crate) fn identities(&self) -> impl Iterator<Item = Value> {
+        self.tools.iter().map(|tool| identity::of(&self.server, tool))
+    }
+}
+
+impl Link {
+    pub(crate) fn new(upstream: Upstream, changes: watch::Sender<u64>) -> Result<Self, GatewayError> {
+        let wrong = |why: String| GatewayError::Config { upstream: upstream.name.clone(), why };
+        let mut headers = HeaderMap::new();
+        for (header, value) in &upstream.headers {
+            let bad = || wrong(format!("headers: {header} or its value is no header"));
+            let named = HeaderName::from_bytes(header.as_bytes()).map_err(|_| bad())?;
+            let mut value = HeaderValue::from_str(value).map_err(|_| bad())?;
+            value.set_sensitive(true);
+            headers.insert(named, value);
+        }
+        // Where it is there already, somebody else installed the same.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder()
+            .user_agent(concat!("gatewright/", env!("CARGO_PKG_VERSION")))
+            .default_headers(headers)
+            // A redirect would take the credential along to somewhere that nobody named.
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .connect_timeout(Duration::from_secs(10))
+            .build()
+            .map_err(|e| GatewayError::Client(e.to_string()))?;
+        Ok(Self {
+            upstream,
+            client,
+            sessions: tokio::sync::Mutex::default(),
+            approved: Mutex::default(),
+            held_back: Mutex::default(),
+            changes,
+        })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.upstream.name
+    }
+
+    pub(crate) const fn timeout(&self) -> Duration {
+        self.upstream.timeout
+    }
+
+    /// Which of its tools are approved, as they are.
+    pub(crate) fn holds(&self, approved: BTreeMap<String, Value>) {
+        let mut held = self.held_back.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.approved.lock().unwrap_or_else(PoisonError::into_inner);
+        // What was approved anew is as it should be until it is seen otherwise.
+        held.retain(|name| approved.get(name) == last.get(name));
+        *last = approved;
+    }
+
+    pub(crate) fn held_back(&self) -> BTreeSet<String> {
+        self.held_back.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The connection of whoever came with `bearer`, made if there is none.
+    pub(crate) async fn session(self: &Arc<Self>, bearer: Option<&Bearer>) -> Result<Arc<Session>, Fault> {
+        let key = match (&self.upstream.credential, bearer) {
+            (Credential::Exchange(_), Some(bearer)) => Digest::of(bearer.expose().as_bytes()),
+            _ => Digest::of(b""),
+        };
+        let mut sessions = self.sessions.lock().await;
+        sessions.retain(|_, (_, session)| session.is_good());
+        if let Some((used, session)) = sessions.get_mut(&key) {
+            *used = Instant::now();
+            return Ok(Arc::clone(session));
+        }
+        let (token, until) = match &self.upstream.credential {
+            Credential::None => (None, None),
+            Credential::Own(token) => (Some(token.clone()), None),
+            Credential::Exchange(config) => {
+                let issued = exchange::token(self.name(), config, bearer).await?;
+                (Some(issued.token), Some(Instant::now() + issued.lasts))
+            }
+        };
+        let token = token.as_ref().map(|token| token.as_str());
+        let session = Session::connect(&self.upstream, self.client.clone(), token, until)
+            .await
+            .map_err(|e| e.into_fault(self.name()))?;
+        let session = Arc::new(session);
+        if sessions.len() >= MAX_SESSIONS {
+            let oldest = sessions.iter().min_by_key(|(_, (used, _))| *used).map(|(key, _)| *key);
+            oldest.and_then(|key| sessions.remove(&key));
+        }
+        sessions.insert(key, (Instant::now(), Arc::clone(&session)));
+        self.look_again_when_it_says(&session);
+        Ok(session)
+    }
+
+    /// Lists the tools anew whenever the upstream says that they changed.
+    fn look_again_when_it_says(self: &Arc<Self>, session: &Arc<Session>) {
+        let (link, session, changed) = (Arc::downgrade(self), Arc::downgrade(session), session.changed());
+        tokio::spawn(async move {
+            loop {
+                // The session's end is looked for, since nobody tells of it.
+                let told = tokio::time::timeout(Duration::from_mins(1), changed.notified()).await.is_ok();
+                let (Some(link), Some(session)) = (link.upgrade(), session.upgrade()) else { return };
+                if told && let Ok(tools) = session.tools().await {
+                    link.compare(&Listed { server: session.server.clone(), tools });
+                }
+            }
+        });
+    }
+
+    async fn forget(&self, session: &Arc<Session>) {
+        self.sessions.lock().await.retain(|_, (_, kept)| !Arc::ptr_eq(kept, session));
+    }
+
+    /// Its tools as they are now. A connection that was lost meanwhile is made again, once.
+    pub(crate) async fn listed(
+        self: &Arc<Self>,
+        bearer: Option<&Bearer>,
+    ) -> Result<(Arc<Session>, Listed), Fault> {
+        for last in [false, true] {
+            let session = self.session(bearer).await?;
+            match session.tools().await {
+                Ok(tools) => {
+                    let listed = Listed { server: session.server.clone(), tools };
+                    self.compare(&listed);
+                    return Ok((session, listed));
+                }
+                Err(SessionError::Lost) if !last => self.forget(&session).await,
+                Err(error) => {
+                    self.forget(&session).await;
+                    return Err(error.into_fault(self.name()));
+                }
+            }
+        }
+        Err(Fault::internal("an upstream was asked twice without an answer"))
+    }
+
+    /// Notes which approved tools are not as they were approved, and says so where that is news.
+    fn compare(&self, listed: &Listed) {
+        let now: Vec<Value> = listed.identities().collect();
+        let approved = self.approved.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let held: BTreeSet<String> = approved
+            .iter()
+            .filter(|(_, identity)| !now.contains(identity))
+            .map(|(name, _)| name.clone())
+            .collect();
+        let mut last = self.held_back.lock().unwrap_or_else(PoisonError::into_inner);
+        if *last != held {
+            for name in held.difference(&last) {
+                tracing::warn!(tool = %name, "it is not as it was approved, and is held back");
+            }
+            *last = held;
+            drop(last);
+            self.changes.send_modify(|version| *version += 1);
+        }
+    }
+
+    /// Where a tool that is not there under its name is now: the same definition under another.
+    pub(crate) fn renamed(&self, listed: &Listed, approved: &Value) -> Option<String> {
+        let wanted = lock::unnamed(approved);
+        let found = listed.identities().find(|identity| lock::unnamed(identity) == wanted)?;
+        let there = identity::name_there(&found)?;
+        name::wire(self.name(), there).ok().map(|name| name.to_string())
+    }
+
+    /// Everything that it offers now.
+    pub(crate) async fn offered(self: &Arc<Self>) -> Result<Offered, Fault> {
+        let (_, listed) = self.listed(None).await?;
+        let mut by_name: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+        let mut refused = Vec::new();
+        for identity in listed.identities() {
+            let there = identity::name_there(&identity).unwrap_or_default();
+            match name::wire(self.name(), there) {
+                Ok(name) => by_name.entry(name.to_string()).or_default().push(identity),
+                Err(why) => {
+                    let there = contract::text::spelled_name(there);
+                    refused.push(format!("{}: {there}: {why}", self.name()));
+                }
+            }
+        }
+        let mut tools: Vec<Arc<dyn Foreign>> = Vec::new();
+        for (name, mut identities) in by_name {
+            let (Some(identity), true) = (identities.pop(), identities.is_empty()) else {
+                refused.push(format!("{name}: several tools of {} would have this name", self.name()));
+                continue;
+            };
+            match UpstreamTool::new(self, &name, identity) {
+                Ok(tool) => tools.push(Arc::new(tool)),
+                Err(Refusal(why)) => refused.push(format!("{name}: {why}")),
+            }
+        }
+        Ok(Offered { tools, refused })
+    }
+}
+
+/// What a tool that its upstream no longer has answers.
+pub(crate) fn gone(wire: &str, renamed: Option<String>) -> Fault {
+    let message = format!("{wire}: its upstream offers it no longer");
+    match renamed {
+        Some(name) => Fault::new(Code::ApprovalRequired, format!("{message}: it is called {name} now"))
+            .suggest(format!(
+                "A person runs `gatewright approvals accept {name}`; until then it is not called."
+            )),
+        None => Fault::new(Code::NotFound, message).suggest("`tools_search` finds what else there is."),
+    }
+}

@@ -1,0 +1,229 @@
+//! Lists of tools as they came over the wire. The library's types drop every key that they do not know, and an approval
+//! must cover those, too.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use contract::canonical;
+use futures_util::StreamExt as _;
+use futures_util::stream::BoxStream;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use reqwest::{Response, StatusCode};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+};
+use serde_json::Value;
+use sse_stream::{Sse, SseStream};
+
+/// Largest page of a list.
+const MAX_PAGE: usize = 4 * 1024 * 1024;
+
+const SESSION: &str = "mcp-session-id";
+
+type Failure = StreamableHttpError<reqwest::Error>;
+#[expect(clippy::disallowed_types, reason = "the library's own signature; nothing is said in its order")]
+type Headers = std::collections::HashMap<HeaderName, HeaderValue>;
+
+/// The pages that came, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Pages(Mutex<VecDeque<Vec<Value>>>);
+
+impl Pages {
+    /// Forgets what nobody took.
+    pub(crate) fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// The tools of the next page.
+    pub(crate) fn take(&self) -> Option<Vec<Value>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+
+    fn keep(&self, tools: Vec<Value>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(tools);
+    }
+}
+
+/// An HTTP client that reads lists of tools itself, and leaves all else to the library's.
+#[derive(Clone)]
+pub(crate) struct Tap {
+    pub(crate) client: reqwest::Client,
+    pub(crate) pages: Arc<Pages>,
+}
+
+impl Tap {
+    async fn listed(
+        &self,
+        uri: &str,
+        message: &ClientJsonRpcMessage,
+        id: &RequestId,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let mut request = self.client.post(uri).header(ACCEPT, "text/event-stream, application/json");
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        if let Some(token) = token {
+            request = request.bearer_auth(token);
+        }
+        let in_session = session.is_some();
+        if let Some(session) = session {
+            request = request.header(SESSION, session.as_ref());
+        }
+        let response = request.json(message).send().await?;
+        let header = |name: &str| {
+            response.headers().get(name).and_then(|value| value.to_str().ok()).map(ToOwned::to_owned)
+        };
+        match response.status() {
+            StatusCode::NOT_FOUND if in_session => return Err(Failure::SessionExpired),
+            StatusCode::UNAUTHORIZED => {
+                let challenge = header(WWW_AUTHENTICATE.as_str()).unwrap_or_default();
+                return Err(Failure::AuthRequired(AuthRequiredError::new(challenge)));
+            }
+            status if !status.is_success() => return Err(unexpected(format!("HTTP {status}"))),
+            _ => {}
+        }
+        let session = header(SESSION);
+        let kind = header(CONTENT_TYPE.as_str()).unwrap_or_default();
+        let answer = if kind.starts_with("text/event-stream") {
+            answer_in_stream(response, id).await?
+        } else if kind.starts_with("application/json") {
+            strict(&whole(response).await?)?
+        } else {
+            return Err(Failure::UnexpectedContentType(Some(kind)));
+        };
+        if let Some(Value::Array(tools)) = answer.pointer("/result/tools") {
+            self.pages.keep(tools.clone());
+        }
+        let message = serde_json::from_value::<ServerJsonRpcMessage>(answer).map_err(Failure::Deserialize)?;
+        Ok(StreamableHttpPostResponse::Json(message, session))
+    }
+}
+
+fn unexpected(why: String) -> Failure {
+    Failure::UnexpectedServerResponse(why.into())
+}
+
+/// JSON in which no key stands twice: of two, one reader would believe the first and another the last.
+fn strict(bytes: &[u8]) -> Result<Value, Failure> {
+    canonical::parse_strict(bytes)
+        .map_err(|e| unexpected(format!("a list of tools is not acceptable JSON: {e}")))
+}
+
+async fn whole(mut response: Response) -> Result<Vec<u8>, Failure> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        if body.len() + chunk.len() > MAX_PAGE {
+            return Err(unexpected(format!("a list of tools is larger than {MAX_PAGE} bytes")));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+/// The answer to `id` in a stream of events; what else comes before it is not for a list.
+async fn answer_in_stream(response: Response, id: &RequestId) -> Result<Value, Failure> {
+    let mut read = 0_usize;
+    let bytes = response.bytes_stream().map(move |chunk| {
+        let chunk = chunk.map_err(|e| std::io::Error::other(e.to_string()))?;
+        read += chunk.len();
+        if read > MAX_PAGE {
+            return Err(std::io::Error::other(format!("a list of tools is larger than {MAX_PAGE} bytes")));
+        }
+        Ok(chunk)
+    });
+    let mut events = SseStream::from_bytes_stream(bytes.boxed());
+    let wanted = serde_json::to_value(id).map_err(Failure::Deserialize)?;
+    while let Some(event) = events.next().await {
+        let event = event.map_err(|e| unexpected(e.to_string()))?;
+        let Some(data) = event.data.filter(|data| !data.trim().is_empty()) else { continue };
+        let message = strict(data.as_bytes())?;
+        if message.get("id") == Some(&wanted) && message.get("method").is_none() {
+            return Ok(message);
+        }
+    }
+    Err(unexpected("the stream ended before the list of tools".to_owned()))
+}
+
+/// The id of a request for a list of tools.
+fn listing(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
+    match message {
+        JsonRpcMessage::Request(request) if matches!(request.request, ClientRequest::ListToolsRequest(_)) => {
+            Some(&request.id)
+        }
+        _ => None,
+    }
+}
+
+impl StreamableHttpClient for Tap {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        match listing(&message) {
+            Some(id) => self.listed(&uri, &message, id, session, token, headers).await,
+            None => self.client.post_message(uri, message, session, token, headers).await,
+        }
+    }
+
+    async fn post_message_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: Headers,
+        most: usize,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        match listing(&message) {
+            Some(id) => self.listed(&uri, &message, id, session, token, headers).await,
+            None => {
+                self.client
+                    .post_message_with_max_sse_event_size(uri, message, session, token, headers, most)
+                    .await
+            }
+        }
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session: Arc<str>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<(), Failure> {
+        self.client.delete_session(uri, session, token, headers).await
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last: Option<String>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+        self.client.get_stream(uri, session, last, token, headers).await
+    }
+
+    async fn get_stream_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last: Option<String>,
+        token: Option<String>,
+        headers: Headers,
+        most: usize,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+        self.client.get_stream_with_max_sse_event_size(uri, session, last, token, headers, most).await
+    }
+}

@@ -1,0 +1,134 @@
+//! What is listed now, and telling clients when that changes: in the older era by a notification to each session, in the
+//! newer one to whoever listens.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use contract::Spec;
+use kit::menu::Choose;
+use kit::{House, Registry};
+use rmcp::RoleServer;
+use rmcp::model::{
+    JsonObject, MetaObject, ServerNotification, Tool, ToolAnnotations, ToolListChangedNotification,
+};
+use rmcp::service::{Peer, SubscriptionContext};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+/// How often it is looked whether a session that hears of changes has ended.
+const LOOK: Duration = Duration::from_mins(1);
+
+/// Every tool as it goes over the wire, made once for each state of the registry.
+pub(crate) struct Shown {
+    registry: Arc<Registry>,
+    known: BTreeMap<String, Tool>,
+    listed: Vec<Tool>,
+}
+
+impl Shown {
+    fn of(registry: Arc<Registry>, choose: &Choose) -> Self {
+        let known: BTreeMap<String, Tool> =
+            registry.iter().map(|r| (r.spec().name.to_string(), tool(r.spec()))).collect();
+        let menu = choose(&registry);
+        let named = menu.iter().filter_map(|name| registry.resolve(name));
+        let listed = named.filter_map(|r| known.get(r.spec().name.as_str()).cloned()).collect();
+        Self { registry, known, listed }
+    }
+
+    /// The menu.
+    pub(crate) fn listed(&self) -> &[Tool] {
+        &self.listed
+    }
+
+    /// The tool that answers to `name`, listed or not.
+    pub(crate) fn tool(&self, name: &str) -> Option<Tool> {
+        let registered = self.registry.resolve(name)?;
+        self.known.get(registered.spec().name.as_str()).cloned()
+    }
+}
+
+/// What is listed, remade when the registry is another one.
+#[derive(Clone)]
+pub(crate) struct Listing {
+    choose: Choose,
+    last: Arc<RwLock<Arc<Shown>>>,
+}
+
+impl Listing {
+    pub(crate) fn new(house: &House, choose: Choose) -> Self {
+        let shown = Shown::of(house.registry(), &choose);
+        Self { choose, last: Arc::new(RwLock::new(Arc::new(shown))) }
+    }
+
+    pub(crate) fn now(&self, house: &House) -> Arc<Shown> {
+        let registry = house.registry();
+        let last = Arc::clone(&self.last.read().unwrap_or_else(PoisonError::into_inner));
+        if Arc::ptr_eq(&last.registry, &registry) {
+            return last;
+        }
+        let shown = Arc::new(Shown::of(registry, &self.choose));
+        *self.last.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&shown);
+        shown
+    }
+}
+
+fn object(value: &Value) -> Arc<JsonObject> {
+    Arc::new(value.as_object().cloned().unwrap_or_default())
+}
+
+fn tool(spec: &Spec) -> Tool {
+    let hints = spec.annotations;
+    let annotations = ToolAnnotations::from_raw(
+        None,
+        Some(hints.read_only_hint),
+        Some(hints.destructive_hint),
+        Some(hints.idempotent_hint),
+        Some(hints.open_world_hint),
+    );
+    let mut meta = MetaObject::new();
+    meta.0.insert("anthropic/alwaysLoad".into(), json!(true));
+    Tool::new(spec.name.to_string(), spec.description.clone(), object(&spec.input_schema))
+        .with_title(spec.title.clone())
+        .with_raw_output_schema(object(&spec.output_schema))
+        .with_annotations(annotations)
+        .with_meta(meta)
+}
+
+/// Tells a session of every change until it ends, or `stop` is cancelled.
+pub(crate) fn tell(session: Peer<RoleServer>, mut changes: watch::Receiver<u64>, stop: CancellationToken) {
+    tokio::spawn(async move {
+        while !session.is_transport_closed() {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(LOOK) => {}
+                word = changes.changed() => {
+                    if word.is_err() || session.notify_tool_list_changed().await.is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// Tells a listener of every change until it stops listening, or `stop` is cancelled.
+pub(crate) async fn serve_listener(
+    listener: SubscriptionContext,
+    mut changes: watch::Receiver<u64>,
+    stop: CancellationToken,
+) {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = listener.cancelled() => return,
+            word = changes.changed() => {
+                let note = ServerNotification::ToolListChangedNotification(ToolListChangedNotification::default());
+                if word.is_err() || listener.sink().send(note).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+}
