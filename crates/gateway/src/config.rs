@@ -17,6 +17,8 @@ pub struct Upstream {
     pub credential: Credential,
     /// Headers that go with every request; their values are secrets.
     pub headers: Vec<(String, Zeroizing<String>)>,
+    /// Whether the server's TLS key is a part of who it is: another key, another approval.
+    pub pin_key: bool,
     /// How long one call may take.
     pub timeout: Duration,
 }
@@ -69,6 +71,9 @@ impl Upstream {
             ));
         }
         exec::fetch::checked(&self.url).map_err(|e| format!("url: {e}"))?;
+        if self.pin_key && !self.url.starts_with("https:") {
+            return Err("pin-key: there is a key only where the url begins with https".to_owned());
+        }
         if let Credential::Exchange(exchange) = &self.credential {
             exec::fetch::checked(&exchange.endpoint).map_err(|e| format!("exchange: {e}"))?;
         }

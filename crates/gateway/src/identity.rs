@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contract::{ToolName, canonical, text};
+use contract::{Digest, ToolName, canonical, text};
 use kit::kinds::Definition;
 use kit::limits::Limits;
 use serde_json::{Map, Value, json};
@@ -20,12 +20,31 @@ pub(crate) struct Server {
     pub(crate) url: String,
     pub(crate) name: String,
     pub(crate) version: String,
+    /// The digest of its TLS key (SPKI), where that is pinned.
+    pub(crate) key: Option<Digest>,
+}
+
+/// What an upstream said of its tools at one moment.
+pub(crate) struct Listed {
+    pub(crate) server: Server,
+    pub(crate) tools: Vec<Value>,
+}
+
+impl Listed {
+    /// The identities of its tools.
+    pub(crate) fn identities(&self) -> impl Iterator<Item = Value> {
+        self.tools.iter().map(|tool| of(&self.server, tool))
+    }
 }
 
 /// The identity of `tool`, which is what `server` said of it and nothing less.
 pub(crate) fn of(server: &Server, tool: &Value) -> Value {
-    let Server { url, name, version } = server;
-    json!({ "upstream": { "url": url, "server": { "name": name, "version": version } }, "tool": tool })
+    let Server { url, name, version, key } = server;
+    let mut upstream = json!({ "url": url, "server": { "name": name, "version": version } });
+    if let Some(key) = key {
+        upstream["key"] = json!(key);
+    }
+    json!({ "upstream": upstream, "tool": tool })
 }
 
 /// The name that its upstream calls a tool by.
@@ -97,8 +116,12 @@ mod tests {
     use super::*;
 
     fn offered(tool: Value) -> Result<Definition, Refusal> {
-        let server =
-            Server { url: "https://docs.example/mcp".into(), name: "docs".into(), version: "1".into() };
+        let server = Server {
+            url: "https://docs.example/mcp".into(),
+            name: "docs".into(),
+            version: "1".into(),
+            key: None,
+        };
         let name = ToolName::new("docs__search").unwrap();
         definition("docs", Duration::from_secs(9), name, of(&server, &tool))
     }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::config::{Credential, Upstream};
-use crate::identity::{self, Refusal, Server};
+use crate::identity::{self, Listed, Refusal};
 use crate::session::{Session, SessionError};
 use crate::tool::UpstreamTool;
 use crate::{GatewayError, Offered, exchange, name};
@@ -29,19 +29,6 @@ pub(crate) struct Link {
     approved: Mutex<BTreeMap<String, Value>>,
     held_back: Mutex<BTreeSet<String>>,
     changes: watch::Sender<u64>,
-}
-
-/// What an upstream said of its tools at one moment.
-pub(crate) struct Listed {
-    server: Server,
-    tools: Vec<Value>,
-}
-
-impl Listed {
-    /// The identities of its tools.
-    pub(crate) fn identities(&self) -> impl Iterator<Item = Value> {
-        self.tools.iter().map(|tool| identity::of(&self.server, tool))
-    }
 }
 
 impl Link {
@@ -63,6 +50,7 @@ impl Link {
             // A redirect would take the credential along to somewhere that nobody named.
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
+            .tls_info(upstream.pin_key)
             .connect_timeout(Duration::from_secs(10))
             .build()
             .map_err(|e| GatewayError::Client(e.to_string()))?;
@@ -139,8 +127,8 @@ impl Link {
                 // The session's end is looked for, since nobody tells of it.
                 let told = tokio::time::timeout(Duration::from_mins(1), changed.notified()).await.is_ok();
                 let (Some(link), Some(session)) = (link.upgrade(), session.upgrade()) else { return };
-                if told && let Ok(tools) = session.tools().await {
-                    link.compare(&Listed { server: session.server.clone(), tools });
+                if told && let Ok(listed) = session.tools().await {
+                    link.compare(&listed);
                 }
             }
         });
@@ -158,8 +146,7 @@ impl Link {
         for last in [false, true] {
             let session = self.session(bearer).await?;
             match session.tools().await {
-                Ok(tools) => {
-                    let listed = Listed { server: session.server.clone(), tools };
+                Ok(listed) => {
                     self.compare(&listed);
                     return Ok((session, listed));
                 }
@@ -204,12 +191,16 @@ impl Link {
     /// Everything that it offers now.
     pub(crate) async fn offered(self: &Arc<Self>) -> Result<Offered, Fault> {
         let (_, listed) = self.listed(None).await?;
-        let mut by_name: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+        // By what the names look like: of those that pass for each other none is offered.
+        let mut by_look: BTreeMap<String, Vec<(String, Value)>> = BTreeMap::new();
         let mut refused = Vec::new();
         for identity in listed.identities() {
             let there = identity::name_there(&identity).unwrap_or_default();
             match name::wire(self.name(), there) {
-                Ok(name) => by_name.entry(name.to_string()).or_default().push(identity),
+                Ok(name) => {
+                    let look = name::skeleton(name.as_str());
+                    by_look.entry(look).or_default().push((name.to_string(), identity));
+                }
                 Err(why) => {
                     let there = contract::text::spelled_name(there);
                     refused.push(format!("{}: {there}: {why}", self.name()));
@@ -217,9 +208,14 @@ impl Link {
             }
         }
         let mut tools: Vec<Arc<dyn Foreign>> = Vec::new();
-        for (name, mut identities) in by_name {
-            let (Some(identity), true) = (identities.pop(), identities.is_empty()) else {
-                refused.push(format!("{name}: several tools of {} would have this name", self.name()));
+        for mut named in by_look.into_values() {
+            let (Some((name, identity)), true) = (named.pop(), named.is_empty()) else {
+                let names: Vec<String> = named.into_iter().map(|(name, _)| name).collect();
+                refused.push(format!(
+                    "{}: tools of {} that look alike or have one name",
+                    names.join(", "),
+                    self.name()
+                ));
                 continue;
             };
             match UpstreamTool::new(self, &name, identity) {

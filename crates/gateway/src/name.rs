@@ -52,6 +52,21 @@ pub(crate) fn wire(upstream: &str, tool: &str) -> Result<ToolName, String> {
     ToolName::new(format!("{upstream}{BETWEEN}{snake}")).map_err(|e| e.to_string())
 }
 
+/// What a name looks like, rather than what it is: names that share it pass for each other (UTS #39, as far as the letters
+/// of a wire name go).
+pub(crate) fn skeleton(wire: &str) -> String {
+    let same = wire.replace("rn", "m").replace("vv", "w");
+    same.chars()
+        .filter(|c| *c != '_')
+        .map(|c| match c {
+            '1' | 'i' => 'l',
+            '0' => 'o',
+            '5' => 's',
+            c => c,
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -3,20 +3,22 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use contract::{Code, Fault};
+use contract::{Code, Digest, Fault};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, ClientRequest, Implementation,
     ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerResult, SubscriptionFilter,
 };
-use rmcp::service::{ClientServiceExt as _, NotificationContext, RunningService, ServiceError};
+use rmcp::service::{
+    ClientInitializeError, ClientServiceExt as _, NotificationContext, RunningService, ServiceError,
+};
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
 use rmcp::{ClientHandler, RoleClient};
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
 use crate::config::Upstream;
-use crate::identity::Server;
+use crate::identity::{Listed, Server};
 use crate::tap::{Pages, Tap};
 
 /// Longest that it may take to connect.
@@ -87,7 +89,8 @@ pub(crate) struct Session {
     one_list: tokio::sync::Mutex<()>,
     changed: Arc<Notify>,
     until: Option<Instant>,
-    pub(crate) server: Server,
+    pins: bool,
+    server: Server,
 }
 
 impl Session {
@@ -113,16 +116,24 @@ impl Session {
         let running = tokio::time::timeout(CONNECT, connecting)
             .await
             .map_err(|_| SessionError::Failed(format!("it does not answer within {} s", CONNECT.as_secs())))?
-            .map_err(|e| SessionError::Failed(chain(&e)))?;
+            .map_err(|e| SessionError::Failed(begun(&e)))?;
         let info = running.peer().peer_info();
         let said = info.as_ref().and_then(|info| info.server_info.as_ref());
         let server = Server {
             url: upstream.url.clone(),
             name: said.map(|server| server.name.clone()).unwrap_or_default(),
             version: said.map(|server| server.version.clone()).unwrap_or_default(),
+            key: None,
         };
-        let session =
-            Self { running, pages, one_list: tokio::sync::Mutex::default(), changed, until, server };
+        let session = Self {
+            running,
+            pages,
+            one_list: tokio::sync::Mutex::default(),
+            changed,
+            until,
+            pins: upstream.pin_key,
+            server,
+        };
         let is_current = info.as_ref().is_some_and(|i| !i.protocol_version.has_initialize());
         let tells =
             info.is_some_and(|i| i.capabilities.tools.as_ref().is_some_and(|t| t.list_changed == Some(true)));
@@ -155,9 +166,9 @@ impl Session {
     }
 
     /// Every tool, as the upstream says it now. Nothing is kept from an earlier list, whatever the upstream allows.
-    pub(crate) async fn tools(&self) -> Result<Vec<Value>, SessionError> {
+    pub(crate) async fn tools(&self) -> Result<Listed, SessionError> {
         let _one = self.one_list.lock().await;
-        let (mut tools, mut cursor) = (Vec::new(), None);
+        let (mut tools, mut cursor, mut server) = (Vec::new(), None, self.server.clone());
         for _ in 0..MAX_PAGES {
             self.pages.clear();
             let params = PaginatedRequestParams::default().with_cursor(cursor);
@@ -168,13 +179,22 @@ impl Session {
             let Some(raw) = self.pages.take() else {
                 return Err(SessionError::Failed("its list of tools could not be read".to_owned()));
             };
-            tools.extend(raw);
+            if self.pins {
+                let differs = |key: &Digest| Some(key) != raw.key.as_ref();
+                if raw.key.is_none() || server.key.as_ref().is_some_and(differs) {
+                    return Err(SessionError::Failed(
+                        "its TLS key cannot be told, or is not always the same".to_owned(),
+                    ));
+                }
+                server.key = raw.key;
+            }
+            tools.extend(raw.tools);
             if tools.len() > MAX_TOOLS {
                 return Err(SessionError::Failed(format!("it has more than {MAX_TOOLS} tools")));
             }
             cursor = page.next_cursor;
             if cursor.is_none() {
-                return Ok(tools);
+                return Ok(Listed { server, tools });
             }
         }
         Err(SessionError::Failed(format!("its list of tools has more than {MAX_PAGES} pages")))
@@ -191,8 +211,23 @@ impl Session {
     }
 }
 
+/// Why a connection could not be begun. The library's own words begin with the names of its types.
+fn begun(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::TransportError { error, .. } => chain(error.error.as_ref()),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => begun(fallback),
+        other => chain(other),
+    }
+}
+
 /// An error with what caused it: the library's own words say little.
-fn chain(error: &dyn std::error::Error) -> String {
+fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    // The one kind of the library's errors that does not tell what caused it.
+    if let Some(StreamableHttpError::Client(inner)) =
+        error.downcast_ref::<StreamableHttpError<reqwest::Error>>()
+    {
+        return chain(inner);
+    }
     let mut said = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {

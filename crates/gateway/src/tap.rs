@@ -4,17 +4,20 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use contract::canonical;
+use contract::{Digest, canonical};
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use reqwest::tls::TlsInfo;
 use reqwest::{Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
+use rustls::pki_types::CertificateDer;
 use serde_json::Value;
 use sse_stream::{Sse, SseStream};
+use webpki::EndEntityCert;
 
 /// Largest page of a list.
 const MAX_PAGE: usize = 4 * 1024 * 1024;
@@ -25,9 +28,18 @@ type Failure = StreamableHttpError<reqwest::Error>;
 #[expect(clippy::disallowed_types, reason = "the library's own signature; nothing is said in its order")]
 type Headers = std::collections::HashMap<HeaderName, HeaderValue>;
 
+/// A page of a list.
+#[derive(Debug)]
+pub(crate) struct Page {
+    /// Its tools.
+    pub(crate) tools: Vec<Value>,
+    /// The digest of the TLS key of whoever sent it (the `SubjectPublicKeyInfo`, RFC 7469 §2.4).
+    pub(crate) key: Option<Digest>,
+}
+
 /// The pages that came, oldest first.
 #[derive(Debug, Default)]
-pub(crate) struct Pages(Mutex<VecDeque<Vec<Value>>>);
+pub(crate) struct Pages(Mutex<VecDeque<Page>>);
 
 impl Pages {
     /// Forgets what nobody took.
@@ -35,13 +47,13 @@ impl Pages {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// The tools of the next page.
-    pub(crate) fn take(&self) -> Option<Vec<Value>> {
+    /// The next page.
+    pub(crate) fn take(&self) -> Option<Page> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
-    fn keep(&self, tools: Vec<Value>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(tools);
+    fn keep(&self, page: Page) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(page);
     }
 }
 
@@ -86,7 +98,7 @@ impl Tap {
             status if !status.is_success() => return Err(unexpected(format!("HTTP {status}"))),
             _ => {}
         }
-        let session = header(SESSION);
+        let (session, key) = (header(SESSION), key_of(&response));
         let kind = header(CONTENT_TYPE.as_str()).unwrap_or_default();
         let answer = if kind.starts_with("text/event-stream") {
             answer_in_stream(response, id).await?
@@ -96,11 +108,19 @@ impl Tap {
             return Err(Failure::UnexpectedContentType(Some(kind)));
         };
         if let Some(Value::Array(tools)) = answer.pointer("/result/tools") {
-            self.pages.keep(tools.clone());
+            self.pages.keep(Page { tools: tools.clone(), key });
         }
         let message = serde_json::from_value::<ServerJsonRpcMessage>(answer).map_err(Failure::Deserialize)?;
         Ok(StreamableHttpPostResponse::Json(message, session))
     }
+}
+
+/// The digest of the key that the answer came under.
+fn key_of(response: &Response) -> Option<Digest> {
+    let certificate = response.extensions().get::<TlsInfo>()?.peer_certificate()?;
+    let certificate = CertificateDer::from(certificate);
+    let certificate = EndEntityCert::try_from(&certificate).ok()?;
+    Some(Digest::of(&certificate.subject_public_key_info()))
 }
 
 fn unexpected(why: String) -> Failure {

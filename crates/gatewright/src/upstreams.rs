@@ -31,6 +31,9 @@ pub struct UpstreamSection {
     /// Where the caller's token is exchanged for one that is for the upstream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exchange: Option<ExchangeSection>,
+    /// Whether the server's TLS key is a part of who it is, so that another key needs another approval.
+    #[serde(default)]
+    pub pin_key: bool,
     /// How long one call may take, in seconds; at most 600.
     #[serde(default = "default_timeout")]
     pub timeout_seconds: u64,
@@ -119,6 +122,7 @@ impl UpstreamSection {
             url: self.url.clone(),
             credential,
             headers: headers.collect::<Result<_, _>>()?,
+            pin_key: self.pin_key,
             timeout: Duration::from_secs(self.timeout_seconds.clamp(1, 600)),
         })
     }

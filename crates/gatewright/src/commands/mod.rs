@@ -84,7 +84,8 @@ pub fn run(cli: Cli) -> CommandResult {
 
 /// Logs go to standard error: warnings for people, `LOG_LEVEL` for more.
 fn init_logging(serving: bool) {
-    let default = if serving { "info,rmcp=warn" } else { "warn" };
+    // What became of a connection to an upstream is said by whoever wanted it.
+    let default = if serving { "info,rmcp=warn,rmcp::transport::worker=off" } else { "warn,rmcp=off" };
     let filter = std::env::var("LOG_LEVEL").ok().filter(|l| !l.is_empty()).unwrap_or_else(|| default.into());
     let filter = tracing_subscriber::EnvFilter::try_new(&filter)
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));

@@ -248,6 +248,34 @@ fn what_the_readme_and_the_quickstart_tell_clients_starts_the_server() {
 }
 
 #[test]
+fn the_upstreams_of_the_guide_are_understood() {
+    let page = include_str!("../../../../docs/guide/upstreams.md");
+    let toml: Vec<&str> =
+        page.split("```toml").skip(1).map(|part| part.split("```").next().unwrap()).collect();
+    let place = Place::new();
+    place.configure(&toml.concat());
+    let out = place
+        .command()
+        .env("DOCS_TOKEN", "x")
+        .env("GATEWRIGHT_SECRET", "y")
+        .args(["config", "show"])
+        .output();
+    let shown: Value = serde_json::from_slice(&out.unwrap().stdout).unwrap();
+    assert_eq!(shown["upstreams"]["docs"]["url"], "https://docs.example/mcp");
+    assert_eq!(shown["upstreams"]["wiki"]["exchange"]["scopes"], serde_json::json!(["wiki:read"]));
+    let tools =
+        place.command().env("DOCS_TOKEN", "x").env("GATEWRIGHT_SECRET", "y").arg("tools").output().unwrap();
+    assert!(tools.status.success() && tools.stderr.is_empty(), "{}", String::from_utf8_lossy(&tools.stderr));
+    for key in ["token-env", "headers-env", "exchange", "pin-key", "timeout-seconds"] {
+        assert!(
+            page.contains(&format!("`{key}")) || page.contains(&format!("\n{key} =")),
+            "{key} is explained"
+        );
+        assert!(place.ok(&["config", "schema"]).contains(&format!("\"{key}\"")), "{key} is there");
+    }
+}
+
+#[test]
 fn the_team_server_of_the_guide_is_understood() {
     let page = include_str!("../../../../docs/guide/team.md");
     let toml = page.split("```toml").nth(1).unwrap().split("```").next().unwrap();

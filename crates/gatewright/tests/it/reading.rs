@@ -24,6 +24,26 @@ fn rehearse(wire: &mut Wire) -> String {
 }
 
 #[test]
+fn recipe_003_passive_context_is_a_resource_and_no_tool() {
+    let place = Place::new();
+    let mut wire = Wire::initialized(&place);
+    let plan = rehearse(&mut wire);
+    let listed = wire.request("resources/list", json!({}))["result"]["resources"].clone();
+    let uris: Vec<&str> = listed.as_array().unwrap().iter().map(|one| one["uri"].as_str().unwrap()).collect();
+    assert!(
+        uris.contains(&format!("plan://{plan}").as_str())
+            && uris.iter().any(|u| u.starts_with("transcript://"))
+    );
+    // What is read by its URI changes nothing, and no tool has to be called for it.
+    let tools = wire.request("tools/list", json!({}))["result"]["tools"].clone();
+    for tool in tools.as_array().unwrap() {
+        let name = tool["name"].as_str().unwrap();
+        assert!(!name.contains("transcript") && !name.contains("plan"), "{name} would be a passive read");
+    }
+    wire.finish();
+}
+
+#[test]
 fn plans_and_records_are_read_by_their_names() {
     let place = Place::new();
     let mut wire = Wire::initialized_by(&place, &json!({}));

@@ -22,13 +22,15 @@ use super::remote::Remote;
 use super::wire::{line, meta};
 
 /// An authority, and a certificate of its with its key, as PEM files.
-struct Issued {
-    root: CertificateDer<'static>,
-    chain: PathBuf,
-    key: PathBuf,
+pub(crate) struct Issued {
+    pub(crate) root: CertificateDer<'static>,
+    pub(crate) chain: PathBuf,
+    pub(crate) key: PathBuf,
+    /// The authority's own certificate.
+    pub(crate) authority: PathBuf,
 }
 
-fn issue(place: &Place, called: &str) -> Issued {
+pub(crate) fn issue(place: &Place, called: &str) -> Issued {
     let mut authority = CertificateParams::new(Vec::new()).unwrap();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
@@ -42,12 +44,13 @@ fn issue(place: &Place, called: &str) -> Issued {
     };
     Issued {
         root: authority.der().clone(),
+        authority: file("ca", &authority.pem()),
         chain: file("crt", &(certificate.pem() + &authority.pem())),
         key: file("key", &key.serialize_pem()),
     }
 }
 
-fn serve(place: &Place, issued: &Issued) -> Remote {
+pub(crate) fn serve(place: &Place, issued: &Issued) -> Remote {
     let mut command = place.command();
     command.args(["serve", "--http", "127.0.0.1:0", "--insecure-loopback", "--tls-cert"]);
     Remote::with(command.arg(&issued.chain).arg("--tls-key").arg(&issued.key))

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::oauth::{Issuer, call as call_over_http, serve};
 use super::remote::request;
 use super::scripts::{Peer, node};
+use super::tls::{issue, serve as serve_tls};
 use super::wire::Wire;
 use super::{Place, remote::Remote};
 
@@ -351,6 +352,113 @@ fn m06_another_server_behind_the_same_tools_is_approved_anew() {
         let text = said(&place);
         assert!(text.contains("upstream.url"), "{era}: {text}");
         assert_eq!(other.asked("tools/call"), 0, "{era}");
+    }
+}
+
+#[test]
+fn m06_where_the_key_is_pinned_another_key_is_another_server() {
+    // Another gatewright is the upstream, and the certificate of its address is issued twice.
+    let upstream = Place::new();
+    let issued = [issue(&upstream, "one"), issue(&upstream, "two")];
+    let place = Place::new();
+    let trusted = place.scratch.path().join("trusted.pem");
+    let authorities = issued.each_ref().map(|issued| std::fs::read_to_string(&issued.authority).unwrap());
+    std::fs::write(&trusted, authorities.concat()).unwrap();
+    let run = |args: &[&str], trust: &std::path::Path| {
+        place.command().env("SSL_CERT_FILE", trust).args(args).output().unwrap()
+    };
+    let tokens =
+        ["call", "tokens__tokens_build", "--json", r#"{ "source": "tokens", "platforms": ["css"] }"#];
+    let configure = |remote: &Remote| {
+        let port = remote.address.rsplit(':').next().unwrap();
+        place.configure(&format!(
+            "[upstreams.tokens]\nurl = \"https://localhost:{port}/mcp\"\npin-key = true\n"
+        ));
+    };
+    let first = serve_tls(&upstream, &issued[0]);
+    configure(&first);
+    let accepted = run(&["approvals", "accept", "tokens__tokens_build"], &trusted);
+    assert!(accepted.status.success(), "{accepted:?}");
+    let approved =
+        std::fs::read_to_string(place.scratch.path().join("state/gatewright/approvals.json")).unwrap();
+    assert!(approved.contains("\"key\": \""), "{approved}");
+    let built = run(&tokens, &trusted);
+    assert!(built.status.success(), "{built:?}");
+    // Whom the system does not trust is not spoken to, whatever was approved.
+    let distrusted = run(&tokens, &issued[1].authority);
+    assert!(
+        !distrusted.status.success() && String::from_utf8_lossy(&distrusted.stderr).contains("certificate"),
+        "{distrusted:?}"
+    );
+    let address = first.address.clone();
+    first.finish();
+    let mut second = upstream.command();
+    second.args(["serve", "--http", &address, "--insecure-loopback", "--tls-cert"]);
+    let second = Remote::with(second.arg(&issued[1].chain).arg("--tls-key").arg(&issued[1].key));
+    let other = run(&tokens, &trusted);
+    let said = String::from_utf8_lossy(&other.stderr);
+    assert!(!other.status.success() && said.contains("upstream.key changed"), "{said}");
+    second.finish();
+}
+
+#[test]
+fn m08_upstream_names_that_look_alike_or_are_of_another_alphabet_are_refused() {
+    let Some(upstream) = Upstream::start("modern") else { return };
+    let place = upstream.place("");
+    let tool = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
+    let names = [
+        "read_file",
+        "read_fi1e",
+        "readFile",
+        "good",
+        "read_fil\u{435}",
+        "read file",
+        "a\u{200b}b",
+        "warn",
+        "wam",
+    ];
+    upstream.set(&json!({ "tools": names.map(tool) }));
+    let out = place.run(&["approvals", "diff"]);
+    let (shown, warned) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    assert!(shown.contains("+ docs__good"), "{shown}");
+    assert_eq!(shown.matches("docs__").count(), 1, "{shown}");
+    for said in ["look alike", "read_fil<U+0435>", "a<U+200B>b"] {
+        assert!(warned.contains(said), "{said}: {warned}");
+    }
+    assert_eq!(place.fails(&["approvals", "accept", "docs__read_file"]).0, 1);
+}
+
+#[test]
+fn m28_nothing_but_approved_tools_of_an_upstream_reaches_a_client() {
+    for era in ERAS {
+        let Some(upstream) = Upstream::start(era) else { return };
+        let place = upstream.place("");
+        let mut poisoned = search();
+        poisoned["icons"] = json!([{ "src": "https://evil.example/i.svg" }]);
+        poisoned["_meta"] = json!({ "note": "evil" });
+        poisoned["annotations"] = json!({ "readOnlyHint": true, "destructiveHint": false });
+        upstream.set(&tools(poisoned));
+        place.ok(&["approvals", "accept", "docs__search"]);
+        let mut wire = Wire::initialized(&place);
+        call(&mut wire, "docs__search", &json!({ "query": "x" }));
+        let asked = [
+            ("tools/list", "tools"),
+            ("prompts/list", "prompts"),
+            ("resources/templates/list", "resourceTemplates"),
+        ];
+        for (method, field) in asked {
+            let said = wire.request(method, json!({}))["result"][field].to_string();
+            assert!(!said.contains("evil"), "{era}: {said}");
+        }
+        let listed = wire.request("tools/list", json!({}));
+        let tool = listed["result"]["tools"].as_array().unwrap().iter().find(|t| t["name"] == "docs__search");
+        let hints = &tool.unwrap()["annotations"];
+        let believed = (&hints["readOnlyHint"], &hints["destructiveHint"]);
+        assert_eq!(believed, (&json!(false), &json!(true)), "what it says of itself is not believed");
+        for method in ["prompts/list", "resources/list", "resources/templates/list"] {
+            assert_eq!(upstream.asked(method), 0, "{era}: {method}");
+        }
+        wire.finish();
     }
 }
 
