@@ -71,6 +71,9 @@ impl Upstream {
             ));
         }
         exec::fetch::checked(&self.url).map_err(|e| format!("url: {e}"))?;
+        if self.url.contains('?') {
+            return Err("url: no query: what is secret goes into token-env or headers-env".to_owned());
+        }
         if self.pin_key && !self.url.starts_with("https:") {
             return Err("pin-key: there is a key only where the url begins with https".to_owned());
         }

@@ -14,6 +14,9 @@ use crate::config::Exchange;
 /// For how long a token is used whose issuer does not say how long it lasts.
 const UNSAID: Duration = Duration::from_mins(1);
 
+/// No token is used for longer, whatever its issuer says.
+const LONGEST: Duration = Duration::from_hours(12);
+
 /// A token is not used in its last moments.
 const MARGIN: Duration = Duration::from_secs(30);
 
@@ -84,7 +87,7 @@ fn ask(upstream: &str, exchange: &Exchange, bearer: Option<&Bearer>) -> Result<I
     if bearer.is_some_and(|bearer| bearer.expose() == token.as_str()) {
         return Err(fault(upstream, "the token endpoint gave the caller's own token back"));
     }
-    let lasts = answer.expires_in.map_or(UNSAID, Duration::from_secs).saturating_sub(MARGIN);
+    let lasts = answer.expires_in.map_or(UNSAID, Duration::from_secs).min(LONGEST).saturating_sub(MARGIN);
     Ok(Issued { token, lasts })
 }
 

@@ -1,5 +1,6 @@
 //! What an approval is bound to, and what is offered of it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use contract::{Digest, ToolName, canonical, text};
@@ -35,6 +36,19 @@ impl Listed {
     pub(crate) fn identities(&self) -> impl Iterator<Item = Value> {
         self.tools.iter().map(|tool| of(&self.server, tool))
     }
+
+    /// The digests of the identities, by the upstream's names; a name that stands twice is nobody's.
+    pub(crate) fn digests(&self) -> BTreeMap<String, Digest> {
+        let (mut all, mut twice) = (BTreeMap::new(), BTreeSet::new());
+        for identity in self.identities() {
+            let Some(name) = name_there(&identity) else { continue };
+            if all.insert(name.to_owned(), digest(&identity)).is_some() {
+                twice.insert(name.to_owned());
+            }
+        }
+        all.retain(|name, _| !twice.contains(name));
+        all
+    }
 }
 
 /// The identity of `tool`, which is what `server` said of it and nothing less.
@@ -45,6 +59,11 @@ pub(crate) fn of(server: &Server, tool: &Value) -> Value {
         upstream["key"] = json!(key);
     }
     json!({ "upstream": upstream, "tool": tool })
+}
+
+/// What an approval is a hash of.
+pub(crate) fn digest(identity: &Value) -> Digest {
+    Digest::of(&canonical::of(identity))
 }
 
 /// The name that its upstream calls a tool by.

@@ -3,8 +3,10 @@
 //! - [`config`]: which servers, and with whose credentials.
 //! - `name`: one wire-safe name for each of their tools, `<upstream>__<tool>`.
 //! - `identity`: what an approval is bound to, and what is offered of it.
+//! - `pin`: only under the TLS key that was approved.
 //! - `tap`: lists of tools as they came over the wire, keys that nobody understands included.
 //! - `session`, `link`: one connection for each credential, made when it is needed.
+//! - `error`: why an upstream did not answer, without its words.
 //! - `exchange`: another token for a caller's (RFC 8693). The caller's own goes to its issuer alone.
 //! - `tool`: a tool of theirs, as the kit calls it.
 //!
@@ -12,10 +14,12 @@
 //! approved, without asking anybody, and asked for again before every call.
 
 pub mod config;
+mod error;
 mod exchange;
 mod identity;
 mod link;
 mod name;
+mod pin;
 mod session;
 mod tap;
 mod tool;
@@ -114,11 +118,9 @@ impl Gateway {
 
     /// What each upstream offers now, approved or not: it is asked, with gatewright's own credential.
     pub async fn offered(&self) -> Vec<(&str, Result<Offered, Fault>)> {
-        let mut all = Vec::new();
-        for (name, link) in &self.links {
-            all.push((name.as_str(), link.offered().await));
-        }
-        all
+        let asked =
+            self.links.iter().map(|(name, link)| async move { (name.as_str(), link.offered().await) });
+        futures_util::future::join_all(asked).await
     }
 
     /// The tools that were found to be other than approved, or gone: not to be listed.

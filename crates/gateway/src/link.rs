@@ -13,19 +13,38 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::config::{Credential, Upstream};
+use crate::error::SessionError;
 use crate::identity::{self, Listed, Refusal};
-use crate::session::{Session, SessionError};
+use crate::pin::{self, Keys};
+use crate::session::Session;
 use crate::tool::UpstreamTool;
 use crate::{GatewayError, Offered, exchange, name};
 
 /// Most connections to one upstream: one for each caller where tokens are exchanged.
 const MAX_SESSIONS: usize = 64;
 
+/// Where the connection of one credential stands.
+struct Slot {
+    used: Instant,
+    place: Arc<tokio::sync::Mutex<Place>>,
+}
+
+/// A connection, or why there was none the last time.
+#[derive(Default)]
+struct Place {
+    session: Option<Arc<Session>>,
+    failed: Option<(Instant, Fault)>,
+}
+
+/// How long an upstream that says that its list changed is left to itself before it is asked.
+const PAUSE: Duration = Duration::from_millis(500);
+
 /// An upstream.
 pub(crate) struct Link {
     upstream: Upstream,
     client: reqwest::Client,
-    sessions: tokio::sync::Mutex<BTreeMap<Digest, (Instant, Arc<Session>)>>,
+    sessions: Mutex<BTreeMap<Digest, Slot>>,
+    keys: Keys,
     approved: Mutex<BTreeMap<String, Value>>,
     held_back: Mutex<BTreeSet<String>>,
     changes: watch::Sender<u64>,
@@ -50,14 +69,20 @@ impl Link {
             // A redirect would take the credential along to somewhere that nobody named.
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
-            .tls_info(upstream.pin_key)
-            .connect_timeout(Duration::from_secs(10))
-            .build()
-            .map_err(|e| GatewayError::Client(e.to_string()))?;
+            .connect_timeout(Duration::from_secs(10));
+        let keys = Keys::default();
+        let client = if upstream.pin_key {
+            let tls = pin::config(Arc::clone(&keys)).map_err(|e| GatewayError::Client(e.to_string()))?;
+            client.tls_info(true).tls_backend_preconfigured(tls)
+        } else {
+            client
+        };
+        let client = client.build().map_err(|e| GatewayError::Client(e.to_string()))?;
         Ok(Self {
             upstream,
             client,
-            sessions: tokio::sync::Mutex::default(),
+            sessions: Mutex::default(),
+            keys,
             approved: Mutex::default(),
             held_back: Mutex::default(),
             changes,
@@ -78,6 +103,9 @@ impl Link {
         let mut last = self.approved.lock().unwrap_or_else(PoisonError::into_inner);
         // What was approved anew is as it should be until it is seen otherwise.
         held.retain(|name| approved.get(name) == last.get(name));
+        let keys = approved.values().filter_map(|identity| identity.pointer("/upstream/key"));
+        *self.keys.write().unwrap_or_else(PoisonError::into_inner) =
+            keys.filter_map(|key| serde_json::from_value(key.clone()).ok()).collect();
         *last = approved;
     }
 
@@ -91,12 +119,43 @@ impl Link {
             (Credential::Exchange(_), Some(bearer)) => Digest::of(bearer.expose().as_bytes()),
             _ => Digest::of(b""),
         };
-        let mut sessions = self.sessions.lock().await;
-        sessions.retain(|_, (_, session)| session.is_good());
-        if let Some((used, session)) = sessions.get_mut(&key) {
-            *used = Instant::now();
+        let asked = Instant::now();
+        let place = self.place(key);
+        let mut place = place.lock().await;
+        if let Some(session) = place.session.as_ref().filter(|session| session.is_good()) {
             return Ok(Arc::clone(session));
         }
+        // Whoever waited for a connection that could not be made does not wait for another try.
+        if let Some((_, fault)) = place.failed.as_ref().filter(|(at, _)| *at >= asked) {
+            return Err(fault.clone());
+        }
+        match self.connected(bearer).await {
+            Ok(session) => {
+                *place = Place { session: Some(Arc::clone(&session)), failed: None };
+                self.look_again_when_it_says(&session);
+                Ok(session)
+            }
+            Err(fault) => {
+                *place = Place { session: None, failed: Some((Instant::now(), fault.clone())) };
+                Err(fault)
+            }
+        }
+    }
+
+    /// Where the connection of a credential stands; the one used longest ago makes room.
+    fn place(&self, key: Digest) -> Arc<tokio::sync::Mutex<Place>> {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        if !sessions.contains_key(&key) && sessions.len() >= MAX_SESSIONS {
+            let oldest = sessions.iter().min_by_key(|(_, slot)| slot.used).map(|(key, _)| *key);
+            oldest.and_then(|key| sessions.remove(&key));
+        }
+        let slot =
+            sessions.entry(key).or_insert_with(|| Slot { used: Instant::now(), place: Arc::default() });
+        slot.used = Instant::now();
+        Arc::clone(&slot.place)
+    }
+
+    async fn connected(&self, bearer: Option<&Bearer>) -> Result<Arc<Session>, Fault> {
         let (token, until) = match &self.upstream.credential {
             Credential::None => (None, None),
             Credential::Own(token) => (Some(token.clone()), None),
@@ -106,17 +165,8 @@ impl Link {
             }
         };
         let token = token.as_ref().map(|token| token.as_str());
-        let session = Session::connect(&self.upstream, self.client.clone(), token, until)
-            .await
-            .map_err(|e| e.into_fault(self.name()))?;
-        let session = Arc::new(session);
-        if sessions.len() >= MAX_SESSIONS {
-            let oldest = sessions.iter().min_by_key(|(_, (used, _))| *used).map(|(key, _)| *key);
-            oldest.and_then(|key| sessions.remove(&key));
-        }
-        sessions.insert(key, (Instant::now(), Arc::clone(&session)));
-        self.look_again_when_it_says(&session);
-        Ok(session)
+        let session = Session::connect(&self.upstream, self.client.clone(), token, until).await;
+        session.map(Arc::new).map_err(|e| e.into_fault(self.name()))
     }
 
     /// Lists the tools anew whenever the upstream says that they changed.
@@ -127,15 +177,16 @@ impl Link {
                 // The session's end is looked for, since nobody tells of it.
                 let told = tokio::time::timeout(Duration::from_mins(1), changed.notified()).await.is_ok();
                 let (Some(link), Some(session)) = (link.upgrade(), session.upgrade()) else { return };
-                if told && let Ok(listed) = session.tools().await {
-                    link.compare(&listed);
+                if told {
+                    // Whoever says it often is looked at no oftener.
+                    tokio::time::sleep(PAUSE).await;
+                    match session.tools().await {
+                        Ok(listed) => link.compare(&listed),
+                        Err(_) => session.retire(),
+                    }
                 }
             }
         });
-    }
-
-    async fn forget(&self, session: &Arc<Session>) {
-        self.sessions.lock().await.retain(|_, (_, kept)| !Arc::ptr_eq(kept, session));
     }
 
     /// Its tools as they are now. A connection that was lost meanwhile is made again, once.
@@ -150,9 +201,9 @@ impl Link {
                     self.compare(&listed);
                     return Ok((session, listed));
                 }
-                Err(SessionError::Lost) if !last => self.forget(&session).await,
+                Err(SessionError::Lost) if !last => session.retire(),
                 Err(error) => {
-                    self.forget(&session).await;
+                    session.retire();
                     return Err(error.into_fault(self.name()));
                 }
             }
@@ -161,15 +212,19 @@ impl Link {
     }
 
     /// Notes which approved tools are not as they were approved, and says so where that is news.
+    ///
+    /// Where tokens are exchanged, each caller may see other tools: what one of them sees says nothing to the others.
     fn compare(&self, listed: &Listed) {
-        let now: Vec<Value> = listed.identities().collect();
-        let approved = self.approved.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let held: BTreeSet<String> = approved
-            .iter()
-            .filter(|(_, identity)| !now.contains(identity))
-            .map(|(name, _)| name.clone())
-            .collect();
+        if matches!(self.upstream.credential, Credential::Exchange(_)) {
+            return;
+        }
+        let now: BTreeSet<Digest> = listed.digests().into_values().collect();
         let mut last = self.held_back.lock().unwrap_or_else(PoisonError::into_inner);
+        let approved = self.approved.lock().unwrap_or_else(PoisonError::into_inner);
+        let differs = |identity: &Value| !now.contains(&identity::digest(identity));
+        let held: BTreeSet<String> =
+            approved.iter().filter(|(_, i)| differs(i)).map(|(name, _)| name.clone()).collect();
+        drop(approved);
         if *last != held {
             for name in held.difference(&last) {
                 tracing::warn!(tool = %name, "it is not as it was approved, and is held back");

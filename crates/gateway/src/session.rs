@@ -1,25 +1,33 @@
 //! One connection to an upstream, with one credential, in whichever era it speaks.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use contract::{Code, Digest, Fault};
+use contract::Digest;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, ClientRequest, Implementation,
     ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerResult, SubscriptionFilter,
 };
-use rmcp::service::{
-    ClientInitializeError, ClientServiceExt as _, NotificationContext, RunningService, ServiceError,
-};
+use rmcp::service::{ClientServiceExt as _, NotificationContext, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::{StreamableHttpClientTransportConfig, StreamableHttpError};
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientHandler, RoleClient};
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
+use zeroize::Zeroizing;
 
 use crate::config::Upstream;
+use crate::error::SessionError;
 use crate::identity::{Listed, Server};
 use crate::tap::{Pages, Tap};
+
+/// Longest that a whole list may take, where a call may take longer.
+const LIST: Duration = Duration::from_secs(20);
+
+/// Largest list, in bytes: all its pages.
+const MAX_LIST: usize = 2 * 1024 * 1024;
 
 /// Longest that it may take to connect.
 const CONNECT: Duration = Duration::from_secs(15);
@@ -32,36 +40,6 @@ const MAX_PAGES: usize = 64;
 
 /// Largest event of a stream, in bytes.
 const MAX_EVENT: usize = 8 * 1024 * 1024;
-
-/// Why an upstream did not answer.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum SessionError {
-    /// The connection is of no use any more.
-    #[error("the connection was lost")]
-    Lost,
-    /// It could not be made, or what came over it is not to be used.
-    #[error("{0}")]
-    Failed(String),
-}
-
-impl SessionError {
-    pub(crate) fn into_fault(self, upstream: &str) -> Fault {
-        Fault::new(Code::ToolExecutionFailed, format!("{upstream}: the upstream server: {self}")).suggest(
-            format!("A person checks that the server runs, and [upstreams.{upstream}]; then call again."),
-        )
-    }
-}
-
-impl From<ServiceError> for SessionError {
-    fn from(error: ServiceError) -> Self {
-        match error {
-            ServiceError::TransportClosed => Self::Lost,
-            // The library's own words begin with the names of its types.
-            ServiceError::TransportSend(failed) => Self::Failed(chain(failed.error.as_ref())),
-            other => Self::Failed(other.to_string()),
-        }
-    }
-}
 
 /// What the upstream may say unasked: that its list changed. Nothing else is offered to it, no sampling, no roots, no
 /// questions to the user.
@@ -90,7 +68,12 @@ pub(crate) struct Session {
     changed: Arc<Notify>,
     until: Option<Instant>,
     pins: bool,
+    patience: Duration,
     server: Server,
+    /// What was last listed over this connection, by name.
+    said: Mutex<BTreeMap<String, Digest>>,
+    retired: AtomicBool,
+    secrets: Vec<Zeroizing<String>>,
 }
 
 impl Session {
@@ -105,6 +88,8 @@ impl Session {
         let mut config = StreamableHttpClientTransportConfig::with_uri(upstream.url.as_str());
         config.auth_header = token.map(str::to_owned);
         config.max_sse_event_size = MAX_EVENT;
+        // Another session may be another server: it is looked at like one.
+        config.reinit_on_expired_session = false;
         let tap = Tap { client, pages: Arc::clone(&pages) };
         let transport = StreamableHttpClientTransport::with_client(tap, config);
         let changed = Arc::new(Notify::new());
@@ -116,7 +101,7 @@ impl Session {
         let running = tokio::time::timeout(CONNECT, connecting)
             .await
             .map_err(|_| SessionError::Failed(format!("it does not answer within {} s", CONNECT.as_secs())))?
-            .map_err(|e| SessionError::Failed(begun(&e)))?;
+            .map_err(SessionError::from)?;
         let info = running.peer().peer_info();
         let said = info.as_ref().and_then(|info| info.server_info.as_ref());
         let server = Server {
@@ -132,7 +117,15 @@ impl Session {
             changed,
             until,
             pins: upstream.pin_key,
+            patience: upstream.timeout.min(LIST),
             server,
+            said: Mutex::default(),
+            retired: AtomicBool::new(false),
+            secrets: token
+                .into_iter()
+                .map(|token| Zeroizing::new(token.to_owned()))
+                .chain(upstream.headers.iter().map(|(_, value)| value.clone()))
+                .collect(),
         };
         let is_current = info.as_ref().is_some_and(|i| !i.protocol_version.has_initialize());
         let tells =
@@ -157,7 +150,29 @@ impl Session {
 
     /// Whether it can still be used.
     pub(crate) fn is_good(&self) -> bool {
-        !self.running.peer().is_transport_closed() && self.until.is_none_or(|until| Instant::now() < until)
+        !self.retired.load(Ordering::Relaxed)
+            && !self.running.peer().is_transport_closed()
+            && self.until.is_none_or(|until| Instant::now() < until)
+    }
+
+    /// Has nobody use it from now on.
+    pub(crate) fn retire(&self) {
+        self.retired.store(true, Ordering::Relaxed);
+    }
+
+    /// The digest of the identity that was last listed under this name, over this connection.
+    pub(crate) fn last_said(&self, there: &str) -> Option<Digest> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).get(there).copied()
+    }
+
+    /// `text` without the credentials that the upstream was given: it may repeat them.
+    pub(crate) fn masked(&self, mut text: String) -> String {
+        for secret in self.secrets.iter().filter(|secret| secret.len() >= 6) {
+            if text.contains(secret.as_str()) {
+                text = text.replace(secret.as_str(), "[credential]");
+            }
+        }
+        text
     }
 
     /// Told when the upstream says that its list changed.
@@ -167,8 +182,21 @@ impl Session {
 
     /// Every tool, as the upstream says it now. Nothing is kept from an earlier list, whatever the upstream allows.
     pub(crate) async fn tools(&self) -> Result<Listed, SessionError> {
-        let _one = self.one_list.lock().await;
+        let whole = async {
+            let _one = self.one_list.lock().await;
+            self.every_page().await
+        };
+        let listed = tokio::time::timeout(self.patience, whole).await.unwrap_or_else(|_| {
+            let longest = self.patience.as_secs();
+            Err(SessionError::Failed(format!("its list of tools takes longer than {longest} s")))
+        })?;
+        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = listed.digests();
+        Ok(listed)
+    }
+
+    async fn every_page(&self) -> Result<Listed, SessionError> {
         let (mut tools, mut cursor, mut server) = (Vec::new(), None, self.server.clone());
+        let mut bytes = 0;
         for _ in 0..MAX_PAGES {
             self.pages.clear();
             let params = PaginatedRequestParams::default().with_cursor(cursor);
@@ -179,6 +207,16 @@ impl Session {
             let Some(raw) = self.pages.take() else {
                 return Err(SessionError::Failed("its list of tools could not be read".to_owned()));
             };
+            bytes += raw.bytes;
+            if bytes > MAX_LIST {
+                return Err(SessionError::Failed(format!(
+                    "its list of tools is larger than {MAX_LIST} bytes"
+                )));
+            }
+            // In the newer era every answer says who gives it.
+            if let Some((name, version)) = raw.server {
+                (server.name, server.version) = (name, version);
+            }
             if self.pins {
                 let differs = |key: &Digest| Some(key) != raw.key.as_ref();
                 if raw.key.is_none() || server.key.as_ref().is_some_and(differs) {
@@ -209,33 +247,4 @@ impl Session {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         Ok(self.running.peer().call_tool_once(params).await?)
     }
-}
-
-/// Why a connection could not be begun. The library's own words begin with the names of its types.
-fn begun(error: &ClientInitializeError) -> String {
-    match error {
-        ClientInitializeError::TransportError { error, .. } => chain(error.error.as_ref()),
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => begun(fallback),
-        other => chain(other),
-    }
-}
-
-/// An error with what caused it: the library's own words say little.
-fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    // The one kind of the library's errors that does not tell what caused it.
-    if let Some(StreamableHttpError::Client(inner)) =
-        error.downcast_ref::<StreamableHttpError<reqwest::Error>>()
-    {
-        return chain(inner);
-    }
-    let mut said = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        let text = inner.to_string();
-        if !said.contains(&text) {
-            said = format!("{said}: {text}");
-        }
-        cause = inner.source();
-    }
-    said
 }

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use contract::{Digest, canonical};
 use futures_util::StreamExt as _;
@@ -14,13 +15,19 @@ use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
-use rustls::pki_types::CertificateDer;
 use serde_json::Value;
 use sse_stream::{Sse, SseStream};
-use webpki::EndEntityCert;
+
+use crate::pin;
 
 /// Largest page of a list.
-const MAX_PAGE: usize = 4 * 1024 * 1024;
+const MAX_PAGE: usize = 2 * 1024 * 1024;
+
+/// How many messages a second an upstream may send unasked; what is more is dropped.
+const UNASKED: u32 = 20;
+
+/// Longest message that is looked at for being unasked: a longer one is an answer.
+const LOOKED_AT: usize = 64 * 1024;
 
 const SESSION: &str = "mcp-session-id";
 
@@ -35,6 +42,10 @@ pub(crate) struct Page {
     pub(crate) tools: Vec<Value>,
     /// The digest of the TLS key of whoever sent it (the `SubjectPublicKeyInfo`, RFC 7469 §2.4).
     pub(crate) key: Option<Digest>,
+    /// The name and version of whoever sent it, where it says so.
+    pub(crate) server: Option<(String, String)>,
+    /// How long it was.
+    pub(crate) bytes: usize,
 }
 
 /// The pages that came, oldest first.
@@ -100,15 +111,16 @@ impl Tap {
         }
         let (session, key) = (header(SESSION), key_of(&response));
         let kind = header(CONTENT_TYPE.as_str()).unwrap_or_default();
-        let answer = if kind.starts_with("text/event-stream") {
+        let (answer, bytes) = if kind.starts_with("text/event-stream") {
             answer_in_stream(response, id).await?
         } else if kind.starts_with("application/json") {
-            strict(&whole(response).await?)?
+            let body = whole(response).await?;
+            (strict(&body)?, body.len())
         } else {
             return Err(Failure::UnexpectedContentType(Some(kind)));
         };
         if let Some(Value::Array(tools)) = answer.pointer("/result/tools") {
-            self.pages.keep(Page { tools: tools.clone(), key });
+            self.pages.keep(Page { tools: tools.clone(), key, server: server_of(&answer), bytes });
         }
         let message = serde_json::from_value::<ServerJsonRpcMessage>(answer).map_err(Failure::Deserialize)?;
         Ok(StreamableHttpPostResponse::Json(message, session))
@@ -117,10 +129,43 @@ impl Tap {
 
 /// The digest of the key that the answer came under.
 fn key_of(response: &Response) -> Option<Digest> {
-    let certificate = response.extensions().get::<TlsInfo>()?.peer_certificate()?;
-    let certificate = CertificateDer::from(certificate);
-    let certificate = EndEntityCert::try_from(&certificate).ok()?;
-    Some(Digest::of(&certificate.subject_public_key_info()))
+    pin::key_of(response.extensions().get::<TlsInfo>()?.peer_certificate()?)
+}
+
+/// Who an answer of the newer era says that it is from.
+fn server_of(answer: &Value) -> Option<(String, String)> {
+    let server = answer.pointer("/result/_meta/io.modelcontextprotocol~1serverInfo")?;
+    let text = |field: &str| server.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+    Some((text("name"), text("version")))
+}
+
+/// A stream without the messages that nobody asked for, beyond a few a second: each would be answered, and answers wait
+/// for an upstream that reads them.
+fn tamed(events: BoxStream<'static, Result<Sse, SseError>>) -> BoxStream<'static, Result<Sse, SseError>> {
+    let (mut since, mut count) = (Instant::now(), 0);
+    let wanted = move |event: &Result<Sse, SseError>| {
+        let data = event.as_ref().ok().and_then(|event| event.data.as_deref()).unwrap_or_default();
+        if data.len() > LOOKED_AT || !data.contains("\"method\"") {
+            return true;
+        }
+        if since.elapsed() >= Duration::from_secs(1) {
+            (since, count) = (Instant::now(), 0);
+        }
+        count += 1;
+        count <= UNASKED
+    };
+    let mut wanted = wanted;
+    events.filter(move |event| std::future::ready(wanted(event))).boxed()
+}
+
+/// The same for what a request is answered with.
+fn tamed_answer(answer: StreamableHttpPostResponse) -> StreamableHttpPostResponse {
+    match answer {
+        StreamableHttpPostResponse::Sse(events, session) => {
+            StreamableHttpPostResponse::Sse(tamed(events), session)
+        }
+        other => other,
+    }
 }
 
 fn unexpected(why: String) -> Failure {
@@ -145,7 +190,7 @@ async fn whole(mut response: Response) -> Result<Vec<u8>, Failure> {
 }
 
 /// The answer to `id` in a stream of events; what else comes before it is not for a list.
-async fn answer_in_stream(response: Response, id: &RequestId) -> Result<Value, Failure> {
+async fn answer_in_stream(response: Response, id: &RequestId) -> Result<(Value, usize), Failure> {
     let mut read = 0_usize;
     let bytes = response.bytes_stream().map(move |chunk| {
         let chunk = chunk.map_err(|e| std::io::Error::other(e.to_string()))?;
@@ -162,7 +207,7 @@ async fn answer_in_stream(response: Response, id: &RequestId) -> Result<Value, F
         let Some(data) = event.data.filter(|data| !data.trim().is_empty()) else { continue };
         let message = strict(data.as_bytes())?;
         if message.get("id") == Some(&wanted) && message.get("method").is_none() {
-            return Ok(message);
+            return Ok((message, data.len()));
         }
     }
     Err(unexpected("the stream ended before the list of tools".to_owned()))
@@ -191,7 +236,7 @@ impl StreamableHttpClient for Tap {
     ) -> Result<StreamableHttpPostResponse, Failure> {
         match listing(&message) {
             Some(id) => self.listed(&uri, &message, id, session, token, headers).await,
-            None => self.client.post_message(uri, message, session, token, headers).await,
+            None => self.client.post_message(uri, message, session, token, headers).await.map(tamed_answer),
         }
     }
 
@@ -206,11 +251,11 @@ impl StreamableHttpClient for Tap {
     ) -> Result<StreamableHttpPostResponse, Failure> {
         match listing(&message) {
             Some(id) => self.listed(&uri, &message, id, session, token, headers).await,
-            None => {
-                self.client
-                    .post_message_with_max_sse_event_size(uri, message, session, token, headers, most)
-                    .await
-            }
+            None => self
+                .client
+                .post_message_with_max_sse_event_size(uri, message, session, token, headers, most)
+                .await
+                .map(tamed_answer),
         }
     }
 
@@ -232,7 +277,7 @@ impl StreamableHttpClient for Tap {
         token: Option<String>,
         headers: Headers,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
-        self.client.get_stream(uri, session, last, token, headers).await
+        self.client.get_stream(uri, session, last, token, headers).await.map(tamed)
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -244,6 +289,26 @@ impl StreamableHttpClient for Tap {
         headers: Headers,
         most: usize,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
-        self.client.get_stream_with_max_sse_event_size(uri, session, last, token, headers, most).await
+        let events = self.client.get_stream_with_max_sse_event_size(uri, session, last, token, headers, most);
+        events.await.map(tamed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_asked_for_is_let_through_a_few_times_a_second_and_answers_always() {
+        let event = |data: &str| Ok(Sse { data: Some(data.to_owned()), ..Sse::default() });
+        let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+        let answer = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+        let flood = (0..1_000).flat_map(|_| [event(ping), event(answer)]);
+        let events = tamed(futures_util::stream::iter(flood.collect::<Vec<_>>()).boxed());
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let through: Vec<_> = runtime.block_on(events.collect());
+        let pings = through.iter().filter(|e| e.as_ref().unwrap().data.as_deref() == Some(ping)).count();
+        assert!(pings >= UNASKED as usize && pings < 200, "{pings}");
+        assert_eq!(through.len() - pings, 1_000);
     }
 }

@@ -261,13 +261,26 @@ pub enum ApprovalsCommand {
         #[arg(long, value_enum, default_value_t)]
         output: Format,
     },
-    /// Write definitions, as they are now, into gatewright.lock.
+    /// Print all that a definition says.
+    Show {
+        /// The tool.
+        name: String,
+    },
+    /// Accept definitions as they are now: gatewright's own into gatewright.lock, an upstream's as you were last shown it, for
+    /// you alone and into gatewright.lock where there is one.
     Accept {
-        /// The tools. One that is gone is dropped.
+        /// The tools. `NAME@HASH` approves an upstream's tool by the beginning of its hash, without a look. One of
+        /// gatewright's own that is gone is dropped.
         names: Vec<String>,
-        /// All of them, and nothing else.
+        /// All of gatewright's own, and no other.
         #[arg(long, conflicts_with = "names")]
         all: bool,
+    },
+    /// Take back that an upstream's tools are called.
+    Revoke {
+        /// The tools.
+        #[arg(required = true)]
+        names: Vec<String>,
     },
     /// As `diff`; exit with 1 when anything differs.
     Verify {

@@ -1,5 +1,6 @@
 //! Puts an engine together for this user, here.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use audit::{Ledger, Redactor};
@@ -12,6 +13,7 @@ use kit::desk::Services;
 use kit::engine::Parts;
 use kit::house::Access;
 use kit::limits::Limiter;
+use kit::lock::Lock;
 use kit::menu::{self, Choose};
 use kit::registry::Roots;
 use kit::{Catalog, Engine, House, Registry};
@@ -52,9 +54,9 @@ impl Offer {
         }
     }
 
-    /// Chooses the tools that are listed: what was asked for, or a menu that fits, chosen by the project. What `gateway`
-    /// holds back is on neither.
-    fn menu(&self, house: &House, gateway: Arc<Gateway>) -> Choose {
+    /// Chooses the tools that are listed: what was asked for, or a menu that fits, chosen by the project. What is
+    /// held back is on neither.
+    fn menu(&self, house: &House, gateway: &Gateway) -> Choose {
         let is_auto = self.is_auto();
         let root = house.first().root().map(|root| &**root);
         let mut detected: Vec<String> =
@@ -62,14 +64,13 @@ impl Offer {
         // Whoever configured an upstream has use for it.
         detected.extend(gateway.names().map(str::to_owned));
         Arc::new(move |registry| {
-            let registry = registry.without(&gateway.held_back());
             let detected: Vec<&str> = detected.iter().map(String::as_str).collect();
             let name = |spec: &Spec| spec.name.to_string();
             if is_auto {
-                let chosen = menu::chosen(&registry, tools_front::FRONT.0, &detected);
+                let chosen = menu::chosen(registry, tools_front::FRONT.0, &detected);
                 return chosen.into_iter().map(|tool| name(tool.spec())).collect();
             }
-            registry.iter().map(|tool| name(tool.spec())).collect()
+            registry.listed().map(|tool| name(tool.spec())).collect()
         })
     }
 
@@ -107,7 +108,7 @@ pub fn registry_with_approved() -> Result<Registry, Fault> {
     let mut registry = registry(&Offer::default(), Roots::One)?;
     let gateway = gateway()?;
     if !gateway.is_empty() {
-        upstreams::add(&mut registry, gateway.approved(&approved::own()?), |_| true);
+        upstreams::add(&mut registry, gateway.approved(&approved::own().unwrap_or_default()), |_| true);
     }
     Ok(registry)
 }
@@ -162,7 +163,12 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let catalog = Arc::new(if gateway.is_empty() {
         Catalog::fixed(registry)
     } else {
-        upstreams::add(&mut registry, gateway.approved(&approved::own()?), |spec| offer.wants(spec));
+        // What cannot be read approves nothing, and stops nothing of ours.
+        let own = approved::own().unwrap_or_else(|fault| {
+            tracing::warn!("{}: no tool of an upstream is offered", fault.message);
+            Lock::default()
+        });
+        upstreams::add(&mut registry, gateway.approved(&own), |spec| offer.wants(spec));
         Catalog::changing(registry)
     });
     let limiter = Arc::new(Limiter::new(config.limits.enabled));
@@ -179,7 +185,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         None => house,
         Some(access) => house.guarded(access, engine(None)?),
     };
-    let menu = offer.menu(&house, Arc::clone(&gateway));
+    let menu = offer.menu(&house, &gateway);
     let refresh = (!gateway.is_empty()).then(|| {
         let offer = offer.clone();
         let wanted = Box::new(move |spec: &Spec| offer.wants(spec));
@@ -201,12 +207,14 @@ fn configuration(root: Option<&Root>) -> Result<Config, Fault> {
 fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fault> {
     let Shared { catalog, limiter, config, others, check_outputs } = shared;
     let state = state(root.as_deref())?;
+    let offered: Vec<PathBuf> = root.iter().chain(&others).map(|root| root.path().to_owned()).collect();
     let ledger =
         Ledger::open(&state.ledger()).map_err(|e| Fault::new(Code::LedgerUnavailable, e.to_string()))?;
     if let Some(root) = &root {
         recover(root, &state, &ledger, config.limits.keep_days);
     }
-    let secrets = audit::redact::from_environment(std::env::vars());
+    let mut secrets = audit::redact::from_environment(std::env::vars());
+    secrets.extend(upstreams::secrets(&config.upstreams));
     let redactor = Redactor::new(&secrets, ledger.tag_key()).map_err(|e| Fault::internal(e.to_string()))?;
     let sender = (!config.egress.hosts.is_empty()).then(|| {
         Arc::new(Egress::new(config.egress.hosts.clone(), config.egress.allow_private)) as Arc<dyn Sender>
@@ -214,7 +222,7 @@ fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fau
     Ok(Engine::new(Parts {
         catalog,
         policy: config.policy,
-        approvals: Arc::new(Kept { team: root.as_ref().map(|root| approved::team(root.path())) }),
+        approvals: Arc::new(Kept { roots: offered.clone() }),
         limiter,
         redactor,
         ledger,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use contract::text::spelled_out;
 use contract::{Fault, Spec};
 use gateway::config::{Credential, Exchange, Upstream};
 use gateway::{Gateway, Offered};
@@ -128,16 +129,26 @@ impl UpstreamSection {
     }
 }
 
+/// The values of every environment variable that the section names: secrets, whatever they are called.
+pub fn secrets(section: &UpstreamsSection) -> Vec<String> {
+    let named = section.values().flat_map(|upstream| {
+        let exchange = upstream.exchange.as_ref().map(|exchange| &exchange.client_secret_env);
+        upstream.token_env.iter().chain(upstream.headers_env.values()).chain(exchange)
+    });
+    named.filter_map(|variable| std::env::var(variable).ok()).filter(|secret| secret.len() >= 6).collect()
+}
+
 /// Adds `offered` to `registry`, as far as `wanted` says yes. What cannot be offered is said.
 pub fn add(registry: &mut Registry, offered: Offered, wanted: impl Fn(&Spec) -> bool) {
     for why in offered.refused {
-        tracing::warn!("{why}");
+        tracing::warn!("{}", spelled_out(&why));
     }
     for tool in offered.tools.into_iter().map(|tool| Arc::new(Tool::foreign(tool))) {
         if wanted(tool.spec())
             && let Err(error) = registry.add(tool)
         {
-            tracing::warn!(%error, "a tool of an upstream is not offered");
+            let why = kit::shape::bounded(&error.to_string(), 300);
+            tracing::warn!("a tool of an upstream is not offered: {}", spelled_out(&why));
         }
     }
 }
@@ -164,18 +175,18 @@ impl Refresh {
                 () = stop.cancelled() => return,
                 changed = held.changed() => if changed.is_err() { return },
                 () = tokio::time::sleep(LOOK) => {
-                    let now = changed_at();
-                    if now == last {
+                    if changed_at() == last {
                         continue;
                     }
-                    last = now;
                 }
             }
+            let now = changed_at();
             match approved::own() {
                 Ok(own) => {
                     let mut registry = self.catalog.now().ours();
                     add(&mut registry, self.gateway.approved(&own), &self.wanted);
-                    self.catalog.replace(registry);
+                    self.catalog.replace(registry.holding_back(self.gateway.held_back()));
+                    last = now;
                 }
                 Err(fault) => tracing::warn!("{}", fault.message),
             }

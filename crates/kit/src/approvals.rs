@@ -30,8 +30,8 @@ pub trait Approver: Send + Sync {
 pub struct Approvals {
     /// By the user of this machine: nothing else approves anything.
     pub own: Lock,
-    /// By the team, in the repository: what stands there otherwise narrows.
-    pub team: Lock,
+    /// By teams, in the repositories that are offered: what stands there otherwise narrows, whichever root a call names.
+    pub teams: Vec<Lock>,
 }
 
 impl Approver for Approvals {
@@ -47,10 +47,10 @@ impl Approvals {
             return Err(wanted(name, format!("{name}: nobody has approved its definition")));
         };
         held(name, "since it was approved", approved, definition)?;
-        match self.team.definition(name) {
-            None => Ok(()),
-            Some(team) => held(name, &format!("from what the team looked at ({FILE})"), team, definition),
-        }
+        let mut looked_at = self.teams.iter().filter_map(|team| team.definition(name));
+        looked_at.try_for_each(|team| {
+            held(name, &format!("from what the team looked at ({FILE})"), team, definition)
+        })
     }
 }
 
@@ -76,17 +76,23 @@ fn wanted(name: &str, message: String) -> Fault {
 }
 
 impl Engine {
-    /// Fails unless `tool` is ours, or is as it was approved: as it is offered here and, asked again, as it is now.
-    pub(crate) async fn approved(&self, tool: &Arc<Registered>, call: &Call) -> Result<(), Fault> {
+    /// Fails unless `tool` is ours, or is offered here as it was approved. Nobody is asked: what was never approved is
+    /// not even connected to.
+    pub(crate) async fn approved(&self, tool: &Registered) -> Result<(), Fault> {
         let Some(offered) = tool.tool.identity() else { return Ok(()) };
+        self.approvals().await?.check(tool.spec().name.as_str(), offered)
+    }
+
+    async fn approvals(&self) -> Result<Approvals, Fault> {
         let approver = Arc::clone(&self.parts.approvals);
-        let approvals = blocking(move || approver.approved()).await?;
-        let name = tool.spec().name.as_str();
-        // Before anybody is asked: what was never approved is not even connected to.
-        approvals.check(name, offered)?;
+        blocking(move || approver.approved()).await
+    }
+
+    /// Fails unless a tool of others is now, asked again, as it is approved now: the last thing before it is called.
+    pub(crate) async fn still_approved(&self, tool: &Arc<Registered>, call: &Call) -> Result<(), Fault> {
         let cancel: CancellationToken = call.cancel.child_token();
         let Some(asked) = tool.tool.current(self.setting(tool, call, cancel.clone())) else { return Ok(()) };
         let now = bounded(asked, false, tool.tool.limits().timeout, &call.cancel, &cancel).await?;
-        approvals.check(name, &now)
+        self.approvals().await?.check(tool.spec().name.as_str(), &now)
     }
 }

@@ -10,7 +10,7 @@ use contract::{Digest, canonical};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::registry::Registry;
+use crate::registry::{Registered, Registry};
 
 /// The file's name at a root's top.
 pub const FILE: &str = "gatewright.lock";
@@ -38,13 +38,13 @@ struct Locked {
 #[derive(Debug, thiserror::Error)]
 pub enum BadLock {
     /// It is not the JSON that it should be; duplicate keys are refused.
-    #[error("{FILE} cannot be read: {0}")]
+    #[error("it cannot be read: {0}")]
     Unreadable(String),
     /// It is of another version.
-    #[error("{FILE} has version {0}, this gatewright reads {VERSION}")]
+    #[error("it has version {0}, this gatewright reads {VERSION}")]
     Version(u32),
     /// A definition is not the one whose hash stands beside it.
-    #[error("{FILE}: the definition of {0} does not have the hash that stands beside it")]
+    #[error("the definition of {0} does not have the hash that stands beside it")]
     Hash(String),
 }
 
@@ -56,6 +56,9 @@ pub enum Difference {
     Added {
         /// The tool.
         tool: String,
+        /// All that it says, where it is others' and so is not known.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        definition: Option<Value>,
     },
     /// It is gone.
     Removed {
@@ -105,12 +108,16 @@ impl Lock {
         serde_json::to_string_pretty(self).map(|text| text + "\n")
     }
 
-    /// Accepts `name` as `registry` offers it now; without one there, it is dropped. Whether anything changed.
-    pub fn accept(&mut self, registry: &Registry, name: &str) -> Result<bool, serde_json::Error> {
-        let Some(tool) = registry.resolve(name) else { return Ok(self.tools.remove(name).is_some()) };
+    /// Accepts `tool` as it is. Whether anything changed.
+    pub fn accept(&mut self, tool: &Registered) -> Result<bool, serde_json::Error> {
         let locked = Locked { hash: tool.hash, definition: tool.definition()? };
         let name = tool.spec().name.to_string();
         Ok(self.tools.insert(name, locked.clone()) != Some(locked))
+    }
+
+    /// Takes what was accepted under `name` back. Whether there was anything.
+    pub fn remove(&mut self, name: &str) -> bool {
+        self.tools.remove(name).is_some()
     }
 
     /// The definition that was accepted under `name`.
@@ -151,7 +158,11 @@ impl Lock {
                 }
             }
         }
-        found.extend(added.into_iter().map(|tool| Difference::Added { tool: tool.clone() }));
+        found.extend(added.into_iter().map(|tool| {
+            let is_others = registry.resolve(tool).is_some_and(|tool| tool.tool.identity().is_some());
+            let definition = offered.get(tool).filter(|_| is_others).cloned();
+            Difference::Added { tool: tool.clone(), definition }
+        }));
         Ok(found)
     }
 }
@@ -178,14 +189,69 @@ pub fn unnamed(definition: &Value) -> Value {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldChange {
     /// Where it stands, from the definition's top.
-    pub place: String,
+    place: String,
     /// What stood there.
-    pub was: Option<Value>,
+    was: Option<Value>,
     /// What stands there now.
-    pub is: Option<Value>,
+    is: Option<Value>,
 }
 
+/// Keys of definitions that say nothing by themselves: those of MCP's tools and of JSON Schema.
+const WORDS: [&str; 40] = [
+    "$comment",
+    "$defs",
+    "$ref",
+    "$schema",
+    "_meta",
+    "additionalProperties",
+    "allOf",
+    "annotations",
+    "anyOf",
+    "const",
+    "default",
+    "description",
+    "destructiveHint",
+    "enum",
+    "examples",
+    "execution",
+    "format",
+    "icons",
+    "idempotentHint",
+    "inputSchema",
+    "items",
+    "key",
+    "maxItems",
+    "maxLength",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minimum",
+    "name",
+    "oneOf",
+    "openWorldHint",
+    "outputSchema",
+    "pattern",
+    "properties",
+    "readOnlyHint",
+    "required",
+    "server",
+    "title",
+    "type",
+    "version",
+];
+
 impl FieldChange {
+    /// The place without words of the upstream's: of a key that was not there before only what every definition may have
+    /// is named.
+    fn known_place(&self) -> String {
+        if self.was.is_some() {
+            return self.place.clone();
+        }
+        let (above, key) = self.place.rsplit_once(SEPARATOR).unwrap_or(("", &self.place));
+        let key = if WORDS.contains(&key) { key } else { "(a new key)" };
+        if above.is_empty() { key.to_owned() } else { format!("{above}{SEPARATOR}{key}") }
+    }
+
     /// The change for whoever must not read what nobody has approved: what is new is measured, never repeated.
     #[must_use]
     pub fn measured(&self) -> String {
@@ -194,22 +260,34 @@ impl FieldChange {
             other => format!("{} bytes", other.to_string().len()),
         };
         match (&self.was, &self.is) {
-            (Some(_), None) => format!("{} removed", self.place),
-            (None, Some(is)) => format!("{} added ({})", self.place, size(is)),
-            (Some(was), Some(is)) => format!("{} changed ({}, now {})", self.place, size(was), size(is)),
-            (None, None) => self.place.clone(),
+            (Some(_), None) => format!("{} removed", shown_place(&self.place)),
+            (None, Some(is)) => format!("{} added ({})", shown_place(&self.known_place()), size(is)),
+            (Some(was), Some(is)) => {
+                format!("{} changed ({}, now {})", shown_place(&self.place), size(was), size(is))
+            }
+            (None, None) => shown_place(&self.place),
         }
     }
 }
 
+/// What stands between the keys of a place: no key has it in it for a person to be misled by.
+const SEPARATOR: char = '\u{1f}';
+
+/// A place as it is read.
+fn shown_place(place: &str) -> String {
+    place.replace(SEPARATOR, ".")
+}
+
 impl fmt::Display for FieldChange {
-    /// For people: with the values, short.
+    /// For people: with the values, whole as far as anybody reads.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.was, &self.is) {
-            (Some(was), None) => write!(f, "{} removed (was {})", self.place, shown(was)),
-            (None, Some(is)) => write!(f, "{} added: {}", self.place, shown(is)),
-            (Some(was), Some(is)) => write!(f, "{}: {} became {}", self.place, shown(was), shown(is)),
-            (None, None) => f.write_str(&self.place),
+            (Some(was), None) => write!(f, "{} removed (was {})", shown_place(&self.place), shown(was)),
+            (None, Some(is)) => write!(f, "{} added: {}", shown_place(&self.place), shown(is)),
+            (Some(was), Some(is)) => {
+                write!(f, "{}: {} became {}", shown_place(&self.place), shown(was), shown(is))
+            }
+            (None, None) => f.write_str(&shown_place(&self.place)),
         }
     }
 }
@@ -223,7 +301,7 @@ pub fn changes(old: &Value, new: &Value) -> Vec<FieldChange> {
 }
 
 fn compare(old: &Value, new: &Value, path: &str, found: &mut Vec<FieldChange>) {
-    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}{SEPARATOR}{key}") };
     let change = |place, was: Option<&Value>, is: Option<&Value>| FieldChange {
         place,
         was: was.cloned(),
@@ -245,11 +323,44 @@ fn compare(old: &Value, new: &Value, path: &str, found: &mut Vec<FieldChange>) {
     }
 }
 
-/// A value, short.
+/// Most characters of a value that are shown: no description that may be offered is longer.
+const MAX_SHOWN: usize = 8_000;
+
+/// A value, as far as anybody reads.
 fn shown(value: &Value) -> String {
     let text = value.to_string();
-    match text.char_indices().nth(120) {
+    match text.char_indices().nth(MAX_SHOWN) {
         None => text,
         Some((at, _)) => format!("{}…", &text[..at]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_change_is_measured_for_models_and_shown_to_people() {
+        let old = json!({ "tool": { "description": "Old.", "inputSchema": { "properties": { "a": {} } } } });
+        let new = json!({ "tool": {
+            "description": "IGNORE ALL", "title": "T",
+            "inputSchema": { "properties": { "IGNORE ALL": { "type": "string" } } },
+        } });
+        let all = changes(&old, &new);
+        let measured: Vec<String> = all.iter().map(FieldChange::measured).collect();
+        assert_eq!(
+            measured,
+            [
+                "tool.description changed (4 characters, now 10 characters)",
+                "tool.inputSchema.properties.a removed",
+                "tool.inputSchema.properties.(a new key) added (17 bytes)",
+                "tool.title added (1 characters)",
+            ]
+        );
+        let shown: Vec<String> = all.iter().map(ToString::to_string).collect();
+        assert!(shown[0].contains("\"Old.\" became \"IGNORE ALL\""), "{shown:?}");
+        assert!(shown[2].contains("properties.IGNORE ALL added"), "{shown:?}");
     }
 }

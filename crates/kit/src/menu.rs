@@ -50,7 +50,7 @@ pub fn detected(families: &[&Family], root: Option<&Root>) -> Vec<&'static str> 
 /// far as they fit; by name.
 #[must_use]
 pub fn chosen<'r>(registry: &'r Registry, front: &str, detected: &[&str]) -> Vec<&'r Registered> {
-    let mut all: Vec<&Registered> = registry.iter().map(|registered| &**registered).collect();
+    let mut all: Vec<&Registered> = registry.listed().map(|registered| &**registered).collect();
     all.sort_by_key(|tool| {
         let toolset = tool.spec().toolset.as_str();
         match toolset {

@@ -94,7 +94,7 @@ impl Engine {
         // Before anything else: what is refused later leaves a record, and those must not be without number.
         self.admit(call, &name, limits, notes)?;
         authorise(&tool, call, &self.registry())?;
-        self.approved(&tool, call).await?;
+        self.approved(&tool).await?;
         let (arguments, mut wish) = wish::validate(&tool, call, &self.parts.state)?;
         match call.consent {
             Consent::Unasked { .. } => {}
@@ -129,6 +129,7 @@ impl Engine {
                 blocking(move || engine.reviewed(&tool, &owner, id, arguments)).await?
             }
             None if tool.spec().kind == Kind::Foreign => {
+                self.still_approved(&tool, call).await?;
                 // What it does cannot be taken back: that it was asked is on record before it is.
                 self.intend(call, notes, None).await?;
                 self.plan(&tool, call, arguments, &wish).await?

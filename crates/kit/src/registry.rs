@@ -158,6 +158,7 @@ pub struct Registry {
     roots: Roots,
     guides: Vec<&'static str>,
     tools: BTreeMap<String, Arc<Registered>>,
+    held_back: BTreeSet<String>,
     aliases: BTreeMap<String, String>,
 }
 
@@ -233,12 +234,16 @@ impl Registry {
         }
     }
 
-    /// The same without the tools of these names.
+    /// The same, with the tools of these names on no list: who calls one is told why it cannot be called.
     #[must_use]
-    pub fn without(&self, names: &BTreeSet<String>) -> Self {
-        let mut without = self.clone();
-        without.tools.retain(|name, _| !names.contains(name));
-        without
+    pub fn holding_back(mut self, names: BTreeSet<String>) -> Self {
+        self.held_back = names;
+        self
+    }
+
+    /// What is listed and found: every tool that is not held back, by name.
+    pub fn listed(&self) -> impl Iterator<Item = &Arc<Registered>> {
+        self.tools.iter().filter(|(name, _)| !self.held_back.contains(*name)).map(|(_, tool)| tool)
     }
 
     /// The same without the tools of others.

@@ -10,8 +10,9 @@
 // The control port takes and gives JSON:
 //   GET /seen: every request so far: [{method, headers, body}], with the names of tools whose calls were cancelled as
 //     `cancelled`.
-//   POST /set {tools?, version?, page?, twice?, down?}: what it says from now on: the list of tools; the server's version;
-//     how many tools a page of the list has; each tool's name twice in its object; no answers but 503.
+//   POST /set {tools?, version?, page?, twice?, down?, fail?, slow?}: what it says from now on: the list of tools; the server's version;
+//     how many tools a page of the list has; each tool's name twice in its object; no answers but 503; an error with this text for every list; how many
+//     milliseconds a list takes.
 //   POST /changed: says that the list changed.
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -33,10 +34,12 @@ const TOOLS = [
   { name: "echoText", description: "Says it again.", inputSchema: { type: "object", properties: { text } } },
   { name: "picture", inputSchema: { type: "object" } },
 ];
-const state = { tools: TOOLS, version: "1.0.0", page: 100, twice: false, down: false };
+const state = { tools: TOOLS, version: "1.0.0", page: 100, twice: false, down: false, fail: "", slow: 0 };
 const seen = { requests: [], cancelled: [] };
 
-function list({ params }) {
+async function list({ params }) {
+  if (state.fail) throw new Error(state.fail);
+  await new Promise((resolve) => setTimeout(resolve, state.slow));
   const from = Number(params?.cursor ?? 0);
   const tools = state.tools.slice(from, from + state.page);
   const next = from + state.page;
@@ -122,7 +125,7 @@ async function legacy() {
     response.write = (chunk, ...rest) => write(twice(Buffer.from(chunk).toString()), ...rest);
     await session.transport.handleRequest(request, response, body ? JSON.parse(body) : undefined);
   };
-  const changed = () => sessions.forEach(({ server }) => void server.sendToolListChanged());
+  const changed = () => sessions.forEach(({ server }) => void server.sendToolListChanged().catch(() => {}));
   return { answer, changed, forget: () => sessions.clear() };
 }
 

@@ -81,9 +81,9 @@ impl Bench {
         }
         let mut own = Lock::default();
         for tool in registry.iter().filter(|t| t.spec().kind == Kind::Foreign && !setup.unapproved) {
-            own.accept(&registry, tool.spec().name.as_str()).unwrap();
+            own.accept(tool).unwrap();
         }
-        let usual = Arc::new(Approvals { own, team: Lock::default() });
+        let usual = Arc::new(Approvals { own, teams: Vec::new() });
         let engine = Engine::new(Parts {
             catalog: Arc::new(Catalog::fixed(registry)),
             policy: setup.policy,

@@ -82,7 +82,7 @@ impl Define for ToolsSearch {
 impl Read for ToolsSearch {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         let others: Vec<_> =
-            desk.registry().iter().map(|t| t.spec()).filter(|s| s.toolset != FRONT.0).collect();
+            desk.registry().listed().map(|t| t.spec()).filter(|s| s.toolset != FRONT.0).collect();
         let documents = self.index.get_or_init(|| others.iter().map(|spec| document(spec)).collect());
         let found = rank(documents, &input.query);
         let tools: Vec<Found> = found

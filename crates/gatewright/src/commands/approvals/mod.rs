@@ -1,0 +1,181 @@
+//! `gatewright approvals`: the definitions that a person has looked at.
+
+mod accept;
+mod looked;
+
+use std::process::ExitCode;
+
+use contract::text::spelled_out;
+use contract::{Code, Fault};
+use kit::Registry;
+use kit::lock::{self, Difference, Lock};
+use kit::registry::{Registered, Roots};
+use serde_json::{Value, json};
+
+use super::{CommandError, CommandResult, print_json};
+use crate::approved::{self, Own};
+use crate::cli::{ApprovalsCommand, Format};
+use crate::compose::{self, Offer};
+use crate::releases;
+use crate::roots::Asked;
+use crate::term::{BAD, BOLD, DIM, GOOD, NOTE};
+use looked::Looked;
+
+pub fn run(asked: &Asked, command: ApprovalsCommand) -> CommandResult {
+    match command {
+        ApprovalsCommand::List { output } => list(&Looked::at_everything()?.registry, output),
+        ApprovalsCommand::Show { name } => show_one(&name),
+        ApprovalsCommand::Diff { since: Some(version), output } => {
+            let ours = compose::registry(&Offer::default(), Roots::One)?;
+            show(&releases::definitions(&version)?.differences(&ours).map_err(internal)?, output)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        ApprovalsCommand::Diff { since: None, output } => diff(asked, output),
+        ApprovalsCommand::Verify { frozen, output } => verify(asked, frozen, output),
+        ApprovalsCommand::Accept { names, all } => accept::accept(asked, &names, all),
+        ApprovalsCommand::Revoke { names } => accept::revoke(&names),
+    }
+}
+
+fn internal(error: serde_json::Error) -> CommandError {
+    Fault::internal(error.to_string()).into()
+}
+
+fn no_root() -> CommandError {
+    Fault::new(Code::NoRoot, "there is no repository whose definitions could be looked at")
+        .suggest("Run this inside a git repository, or give --root DIR.")
+        .into()
+}
+
+/// The team's lock file.
+fn team(asked: &Asked) -> Result<Option<Lock>, CommandError> {
+    match asked.first()? {
+        None => Ok(None),
+        Some(root) => Ok(approved::team(root.path())?),
+    }
+}
+
+/// Shows all that differs. What of it is others' was seen then, and can be approved as it was shown.
+fn diff(asked: &Asked, output: Format) -> CommandResult {
+    let looked = Looked::at_everything()?;
+    let mut own = Own::open()?;
+    let mut found = looked.against_team(&team(asked)?.unwrap_or_default())?;
+    for difference in looked.against_own(&own.lock)? {
+        if !found.contains(&difference) {
+            found.push(difference);
+        }
+    }
+    for difference in &found {
+        let shown = match difference {
+            Difference::Added { tool, .. } | Difference::Changed { tool, .. } => tool,
+            Difference::Renamed { to, .. } => to,
+            Difference::Removed { .. } => continue,
+        };
+        if let Some(tool) = looked.registry.resolve(shown).filter(|tool| tool.tool.identity().is_some()) {
+            own.seen.insert(shown.clone(), tool.hash);
+        }
+    }
+    own.write()?;
+    show(&found, output)?;
+    let unknown = own.lock.iter().filter(|(name, _)| !looked.knows(name)).count();
+    if unknown > 0 {
+        let tools = contract::text::counted(unknown, "approved tool");
+        tracing::warn!(
+            "{tools} of upstreams that are not configured or not reached here: nothing is known of them"
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_one(name: &str) -> CommandResult {
+    let looked = Looked::at_everything()?;
+    let tool = looked.registry.resolve(name).ok_or_else(|| looked.registry.unknown(name))?;
+    print_definition(tool)?;
+    if tool.tool.identity().is_some() {
+        let mut own = Own::open()?;
+        own.seen.insert(tool.spec().name.to_string(), tool.hash);
+        own.write()?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// All that a definition says, with nothing hidden in it.
+fn print_definition(tool: &Registered) -> Result<(), CommandError> {
+    say!("{BOLD}{}{BOLD:#} {DIM}{}{DIM:#}", tool.spec().name, tool.hash);
+    let text = serde_json::to_string_pretty(&tool.definition().map_err(internal)?).map_err(internal)?;
+    say!("{}", contract::text::escaped_json(&text));
+    Ok(())
+}
+
+fn verify(asked: &Asked, frozen: bool, output: Format) -> CommandResult {
+    if asked.first()?.is_none() {
+        return Err(no_root());
+    }
+    let there = team(asked)?;
+    if there.is_none() && frozen {
+        let message = format!("there is no {} to verify against", lock::FILE);
+        return Err(Fault::new(Code::NotFound, message)
+            .suggest("`gatewright approvals accept --all` writes it; review and commit it.")
+            .into());
+    }
+    let Some(lock) = there else {
+        say!("{DIM}There is no {}: nothing to verify.{DIM:#}", lock::FILE);
+        return Ok(ExitCode::SUCCESS);
+    };
+    let looked = Looked::at_everything()?;
+    let found = looked.against_team(&lock)?;
+    show(&found, output)?;
+    let unknown: Vec<&str> = lock.iter().map(|(name, _)| name).filter(|name| !looked.knows(name)).collect();
+    if !unknown.is_empty() {
+        let tools = contract::text::counted(unknown.len(), "tool");
+        tracing::warn!("{tools} of upstreams that are not configured or not reached here: not verified");
+    }
+    let unreached =
+        |name: &&str| Looked::upstream(name).is_some_and(|u| looked.silent.iter().any(|s| s == u));
+    let failed = !found.is_empty() || frozen && unknown.iter().any(unreached);
+    Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn list(registry: &Registry, output: Format) -> CommandResult {
+    if output == Format::Json {
+        let tools: Vec<Value> = registry
+            .iter()
+            .map(|tool| json!({ "name": tool.spec().name, "kind": tool.spec().kind, "hash": tool.hash }))
+            .collect();
+        return print_json(&json!(tools));
+    }
+    for tool in registry.iter() {
+        say!("{BOLD}{:<24}{BOLD:#} {}", tool.spec().name.as_str(), tool.hash);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(differences: &[Difference], output: Format) -> Result<(), CommandError> {
+    if output == Format::Json {
+        return print_json(&json!(differences)).map(|_| ());
+    }
+    if differences.is_empty() {
+        say!("{GOOD}Every definition is as it was.{GOOD:#}");
+    }
+    for difference in differences {
+        match difference {
+            Difference::Added { tool, definition } => {
+                say!("{GOOD}+ {tool}{GOOD:#}");
+                if let Some(definition) = definition {
+                    let text = serde_json::to_string_pretty(definition).map_err(internal)?;
+                    contract::text::escaped_json(&text).lines().for_each(|line| say!("    {line}"));
+                }
+            }
+            Difference::Removed { tool } => say!("{BAD}- {tool}{BAD:#}"),
+            Difference::Renamed { from, to } => say!("{NOTE}{from} is now called {to}{NOTE:#}"),
+            Difference::Changed { tool, fields } => {
+                say!("{BOLD}{tool}{BOLD:#}");
+                // What is new in it was written by others: nothing hides in it, and no line of it passes for one of ours.
+                for field in fields {
+                    say!("    {}", spelled_out(field).replace('\n', "\\n"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
