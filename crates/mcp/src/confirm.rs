@@ -10,8 +10,8 @@ use contract::{Digest, PlanId, Principal, TranscriptId, canonical};
 use kit::consent::{Consent, Question};
 use rmcp::RoleServer;
 use rmcp::model::{
-    CallToolRequestParams, ElicitRequestParams, ElicitationAction, ErrorData, InputRequest, InputRequests,
-    InputRequiredResult, RequestStateCodec, SealOptions,
+    CallToolRequestParams, ClientCapabilities, ElicitRequestParams, ElicitationAction, ErrorData,
+    InputRequest, InputRequests, InputRequiredResult, RequestStateCodec, SealOptions,
 };
 use rmcp::service::RequestContext;
 use serde::{Deserialize, Serialize};
@@ -133,7 +133,12 @@ fn form(question: &Question) -> Value {
 
 /// Whether the caller's client shows forms to its user.
 pub(crate) fn can_ask(context: &RequestContext<RoleServer>) -> bool {
-    let said = context.client_capabilities().and_then(|can| can.elicitation);
+    shows_forms(context.client_capabilities().as_ref())
+}
+
+/// Whether a client that can do this shows forms to its user.
+pub(crate) fn shows_forms(capabilities: Option<&ClientCapabilities>) -> bool {
+    let said = capabilities.and_then(|can| can.elicitation.as_ref());
     // Whoever names no mode has the first one.
     said.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
 }

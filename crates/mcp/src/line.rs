@@ -13,12 +13,13 @@ use contract::{canonical, text};
 use kit::shape;
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, GetMeta as _, JsonRpcMessage, ProtocolVersion,
-    RequestId, ServerJsonRpcMessage,
+    CallToolRequest, ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, GetMeta as _, JsonRpcMessage,
+    ProtocolVersion, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use serde_json::{Value, json};
+use serde::Deserialize as _;
+use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -336,26 +337,52 @@ pub(crate) fn without_handshake(message: &ClientJsonRpcMessage) -> Option<Refusa
 
 /// The message in `line`; `None` for an empty line, and for a notification or an answer that cannot be understood.
 pub(crate) fn check(line: &[u8]) -> Result<Option<Box<ClientJsonRpcMessage>>, Refusal> {
+    match object(line)? {
+        None => Ok(None),
+        Some(object) => understood(object),
+    }
+}
+
+/// The object in `line`; `None` for an empty line.
+pub(crate) fn object(line: &[u8]) -> Result<Option<Map<String, Value>>, Refusal> {
     if line.trim_ascii().is_empty() {
         return Ok(None);
     }
-    let value = match canonical::parse_strict(line.trim_ascii()) {
-        Ok(value) => value,
-        Err(error) => {
-            return Err(refuse(ErrorData::parse_error(format!("not acceptable JSON: {error}"), None), None));
-        }
-    };
-    let Value::Object(object) = &value else {
-        return Err(refuse(
+    match canonical::parse_strict(line.trim_ascii()) {
+        Ok(Value::Object(object)) => Ok(Some(object)),
+        Ok(_) => Err(refuse(
             ErrorData::invalid_request("a message is one object; batches are not supported", None),
             None,
-        ));
-    };
+        )),
+        Err(error) => {
+            Err(refuse(ErrorData::parse_error(format!("not acceptable JSON: {error}"), None), None))
+        }
+    }
+}
+
+/// The call of a tool in a message that is nothing else: by its method, without trying the others. Anything that does not
+/// fit is left to whoever says what is wrong with it.
+fn call(object: &Map<String, Value>) -> Option<ClientJsonRpcMessage> {
+    let known = |key: &String| matches!(key.as_str(), "jsonrpc" | "id" | "method" | "params");
+    let is_call = object.get("method")? == "tools/call" && object.get("jsonrpc")? == "2.0";
+    if !is_call || !object.get("params")?.is_object() || !object.keys().all(known) {
+        return None;
+    }
+    let id = RequestId::deserialize(object.get("id")?).ok()?;
+    let request = CallToolRequest::deserialize(object).ok()?;
+    Some(ClientJsonRpcMessage::request(ClientRequest::CallToolRequest(request), id))
+}
+
+/// The message in `object`; `None` for a notification or an answer that cannot be understood.
+pub(crate) fn understood(object: Map<String, Value>) -> Result<Option<Box<ClientJsonRpcMessage>>, Refusal> {
+    if let Some(call) = call(&object) {
+        return Ok(Some(Box::new(call)));
+    }
     let asks = object.get("method").is_some_and(Value::is_string);
     let answers = object.contains_key("result") || object.contains_key("error");
     if answers && !object.contains_key("method") {
         // Nothing was asked that it could answer, and an answer is never answered.
-        return Ok(serde_json::from_value(value).ok());
+        return Ok(serde_json::from_value(Value::Object(object)).ok());
     }
     let id = object.get("id").and_then(|id| serde_json::from_value::<RequestId>(id.clone()).ok());
     if object.contains_key("id") && id.is_none() {
@@ -373,7 +400,7 @@ pub(crate) fn check(line: &[u8]) -> Result<Option<Box<ClientJsonRpcMessage>>, Re
         return Err(refuse(ErrorData::invalid_params("cursor is a string", None), id));
     }
     let is_request = asks && !answers && object.get("jsonrpc").is_some_and(|v| v == "2.0");
-    match serde_json::from_value::<ClientJsonRpcMessage>(value) {
+    match serde_json::from_value::<ClientJsonRpcMessage>(Value::Object(object)) {
         Ok(message) => Ok(Some(Box::new(message))),
         // All else is as it should be.
         Err(_) if is_request && id.is_some() => {

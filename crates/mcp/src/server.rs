@@ -16,8 +16,8 @@ use rmcp::model::{
     CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams,
     GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
     ListToolsResult, MetaObject, PaginatedRequestParams, ProgressNotificationParam,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter,
-    Tool,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, ServerResult,
+    SubscriptionFilter, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -27,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::ServeError;
 use crate::confirm::{self, Asker};
+use crate::http::direct::{Direct, Outcome};
 use crate::line::shown;
 use crate::listing::{self, Listing};
 use crate::reading;
@@ -94,8 +95,8 @@ impl Server {
 
     /// Makes a call, cancelled by the client's notification and with the server. It runs on a task of its own: a client
     /// that goes away, or a server that ends, does not take the record along.
-    async fn made(&self, call: Call, context: &RequestContext<RoleServer>) -> Result<Done, ErrorData> {
-        let (asked, ours) = (context.ct.clone(), call.cancel.clone());
+    async fn made(&self, call: Call, asked: &CancellationToken) -> Result<Done, ErrorData> {
+        let (asked, ours) = (asked.clone(), call.cancel.clone());
         let (house, one) = (Arc::clone(&self.house), self.running.begin());
         let made = tokio::spawn(async move {
             let mut calling = pin!(house.call(call));
@@ -110,6 +111,36 @@ impl Server {
             done
         });
         made.await.map_err(|_| ErrorData::internal_error("the call was lost", None))
+    }
+
+    /// Whether there is a tool that answers to `name`.
+    pub(crate) fn knows(&self, name: &str) -> bool {
+        self.house.registry().resolve(name).is_some()
+    }
+
+    /// Makes a plain call of the newer era. Dropping this cancels it.
+    pub(crate) async fn direct(&self, call: Direct, caller: Principal) -> Result<Outcome, ErrorData> {
+        let Direct { id, request, can_ask, bearer } = call;
+        let gone = CancellationToken::new();
+        let _gone = gone.clone().drop_guard();
+        let call = Call {
+            id: CallId(id.to_string()),
+            tool: request.name.to_string(),
+            arguments: Value::Object(request.arguments.clone().unwrap_or_default()),
+            principal: caller.clone(),
+            bearer,
+            consent: Consent::Unasked { can_ask },
+            cancel: self.stop.child_token(),
+            progress: Arc::new(|_| {}),
+        };
+        let done = self.made(call, &gone).await?;
+        match done.question.as_ref().filter(|_| can_ask) {
+            None => Ok(Outcome::Done(Box::new(done))),
+            Some(question) => {
+                let asks = self.asker.asks(question, &request, &caller)?;
+                Ok(Outcome::Asks(Box::new(ServerResult::InputRequiredResult(asks))))
+            }
+        }
     }
 
     /// A read, as the pipeline's call.
@@ -269,13 +300,13 @@ impl ServerHandler for Server {
             cancel: self.stop.child_token(),
             progress: progress(&context),
         };
-        let mut done = self.made(call.clone(), &context).await?;
+        let mut done = self.made(call.clone(), &context.ct).await?;
         if let (Some(question), None, true) = (&done.question, answer, can_ask) {
             if is_current {
                 return Ok(self.asker.asks(question, &request, &caller)?.into());
             }
             let consent = confirm::ask(&context, question).await;
-            done = self.made(Call { consent, ..call }, &context).await?;
+            done = self.made(Call { consent, ..call }, &context.ct).await?;
         }
         if done.unknown_tool {
             let message = done.result.as_ref().err().map(|fault| {

@@ -183,3 +183,93 @@ fn every_call_that_a_signal_cuts_short_is_answered_and_recorded() {
     let records = place.json(&["audit", "tail", "--output", "json"]);
     assert_eq!(records.as_array().unwrap().len(), 4, "every call that was let in has its record");
 }
+
+#[test]
+fn a_plain_call_is_answered_as_the_library_would_answer_it() {
+    let place = Place::new();
+    let remote = Remote::start(&place);
+    let plain = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call")];
+    // What is said besides leads through the library; it means nothing else.
+    let besides: [&[(&str, &str)]; 4] =
+        [&[("mcp-param-x", "1")], &[("origin", "http://localhost:1")], &[("accept-language", "en")], &[]];
+    let good = json!({ "source": "tokens", "platforms": ["css"] });
+    let calls = [
+        ("tokens_build", good.clone()),
+        ("tokens.build", good),
+        ("tokens_build", json!({ "source": "tokens" })),
+        ("tokens_build", json!({ "source": "../x", "platforms": ["css"] })),
+        ("tool_call", json!({ "tool": "nothing", "arguments": {} })),
+        ("no_such_tool", json!({})),
+    ];
+    let capabilities =
+        [json!({}), json!({ "elicitation": {} }), json!({ "sampling": {}, "elicitation": { "url": {} } })];
+    for ((name, arguments), can) in
+        calls.iter().flat_map(|call| capabilities.iter().map(move |can| (call, can)))
+    {
+        let mut answers = Vec::new();
+        for more in besides {
+            let meta = json!({
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": can,
+                "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "0" },
+            });
+            let params = json!({ "_meta": meta, "name": name, "arguments": arguments });
+            let request = json!({ "jsonrpc": "2.0", "id": "é1", "method": "tools/call", "params": params });
+            let answer = remote.post(&[&plain[..], &[("mcp-name", name)], more].concat(), &request);
+            let mut message = answer.message();
+            let kind = answer.header("content-type").unwrap_or_default().to_owned();
+            // What is about this one call.
+            if let Some(text) = message["result"]["content"][0]["text"].as_str() {
+                let mut said: Value = serde_json::from_str(text).unwrap();
+                assert!(said.as_object_mut().unwrap().remove("metadata").is_some());
+                message["result"]["content"][0]["text"] = said;
+            }
+            for one in ["_meta", "structuredContent"] {
+                if let Some(object) = message["result"][one].as_object_mut() {
+                    let own = object.remove(if one == "_meta" { "gatewright/anchor" } else { "metadata" });
+                    assert!(own.is_some(), "{one}: {}", answer.body);
+                }
+            }
+            answers.push((answer.status, kind, message));
+        }
+        assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{name} {arguments}: {answers:#?}");
+    }
+    remote.finish();
+}
+
+#[test]
+fn what_is_not_quite_a_plain_call_is_refused_as_before() {
+    let place = Place::new();
+    let remote = Remote::start(&place);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let params = json!({ "_meta": meta, "name": "tools_search", "arguments": { "query": "x" } });
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let headers =
+        [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "tools_search")];
+    assert_eq!(remote.post(&headers, &request).status, 200);
+    let with = |name: &str, value: &'static str| {
+        let mut headers: Vec<(&str, &str)> =
+            headers.iter().copied().filter(|(known, _)| *known != name).collect();
+        headers.push((name, value));
+        remote.post(&headers.iter().map(|(n, v)| (*n, *v)).collect::<Vec<_>>(), &request).status
+    };
+    for (name, value, status) in [
+        ("host", "evil.example", 403),
+        ("host", "localhost.evil.example", 403),
+        ("host", "127.0.0.1.", 403),
+        ("origin", "https://evil.example", 403),
+        ("mcp-name", "tool_call", 400),
+        ("mcp-method", "tools/list", 400),
+        ("mcp-protocol-version", "2025-11-25", 400),
+        ("mcp-session-id", "made-up", 404),
+    ] {
+        assert_eq!(with(name, value), status, "{name}: {value}");
+    }
+    let mut without = request.clone();
+    without["params"]["_meta"].as_object_mut().unwrap().remove("io.modelcontextprotocol/clientCapabilities");
+    assert_eq!(remote.post(&headers, &without).status, 400, "the newer era says what a client can do");
+    remote.finish();
+}

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use axum::body::{Body, HttpBody as _};
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
@@ -13,14 +14,18 @@ use contract::{CallId, Principal};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use kit::Call;
 use kit::consent::Consent;
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ServerJsonRpcMessage};
-use serde_json::Value;
+use rmcp::model::{
+    CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage,
+};
+use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::Served;
 use super::caller::Identify;
+use super::direct::{self, Direct};
 use super::sessions::SESSION;
+use super::{ENDPOINT, Served};
 use crate::line;
 
 /// Largest body of a request, in bytes: read, it takes some fifty times as much memory at worst.
@@ -41,13 +46,14 @@ const ARRIVES: Duration = Duration::from_secs(30);
 pub(super) struct Doorkeeper<S> {
     server: S,
     who: Arc<dyn Identify>,
+    hosts: Arc<[String]>,
     room: Arc<Semaphore>,
 }
 
 impl<S: Served> Doorkeeper<S> {
-    /// For `server`, whose callers are known by `who`.
-    pub(super) fn new(server: S, who: Arc<dyn Identify>) -> Self {
-        Self { server, who, room: Arc::new(Semaphore::new(IN_FLIGHT)) }
+    /// For `server`, which is called by the names in `hosts`, and whose callers are known by `who`.
+    pub(super) fn new(server: S, who: Arc<dyn Identify>, hosts: Vec<String>) -> Self {
+        Self { server, who, hosts: hosts.into(), room: Arc::new(Semaphore::new(IN_FLIGHT)) }
     }
 }
 
@@ -80,7 +86,14 @@ pub(super) async fn check<S: Served>(
         Err(_) => return (StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time").into_response(),
     };
     let checked = if body.len() <= READ_HERE {
-        line::check(&body)
+        match line::object(&body) {
+            Ok(Some(object)) => match door.direct(&head, object) {
+                Ok(call) => return door.answered(&head, call).await,
+                Err(object) => line::understood(object),
+            },
+            Ok(None) => Ok(None),
+            Err(refusal) => Err(refusal),
+        }
     } else {
         let whole = body.clone();
         match tokio::task::spawn_blocking(move || line::check(&whole)).await {
@@ -101,7 +114,12 @@ pub(super) async fn check<S: Served>(
         return refused(StatusCode::BAD_REQUEST, &refusal);
     }
     let challenge = message.and_then(|message| door.challenge(head.extensions.get()?, *message));
-    let mut response = next.run(Request::from_parts(head, Body::from(body))).await;
+    let response = next.run(Request::from_parts(head, Body::from(body))).await;
+    challenged(response, challenge)
+}
+
+/// The same answer, as a challenge where there is one.
+fn challenged(mut response: Response, challenge: Option<String>) -> Response {
     if let Some(challenge) = challenge.and_then(|text| HeaderValue::from_str(&text).ok())
         && response.status().is_success()
     {
@@ -116,21 +134,60 @@ fn too_large() -> Response {
 }
 
 impl<S: Served> Doorkeeper<S> {
+    /// The plain call of a tool that is there, where such are answered here; else the message.
+    fn direct(&self, head: &Parts, object: Map<String, Value>) -> Result<Direct, Map<String, Value>> {
+        let known = |name: &str| {
+            head.uri.path() == ENDPOINT && self.server.direct().is_some_and(|server| server.knows(name))
+        };
+        let called = object.get("params").and_then(|params| params.get("name")).and_then(Value::as_str);
+        if called.is_some_and(known) { Direct::of(head, &self.hosts, object) } else { Err(object) }
+    }
+
+    async fn answered(&self, head: &Parts, call: Direct) -> Response {
+        let caller = head.extensions.get::<Principal>().cloned();
+        let (Some(server), Some(caller)) = (self.server.direct(), caller) else {
+            return StatusCode::UNAUTHORIZED.into_response();
+        };
+        let challenge = match &caller {
+            Principal::Token { .. } => self.call_challenge(&caller, &call.id, &call.request),
+            Principal::Local { .. } => None,
+        };
+        let id = call.id.clone();
+        match server.direct(call, caller).await {
+            Ok(outcome) => challenged(direct::response(&id, &outcome), challenge),
+            Err(error) => refused(StatusCode::OK, &ServerJsonRpcMessage::error(error, Some(id))),
+        }
+    }
+
+    /// The challenge for a call that `caller` may not make.
+    fn call_challenge(
+        &self,
+        caller: &Principal,
+        id: &RequestId,
+        call: &CallToolRequestParams,
+    ) -> Option<String> {
+        let Principal::Token { scopes, .. } = caller else { return None };
+        let needed = self.server.lacking(&Call {
+            id: CallId(id.to_string()),
+            tool: call.name.to_string(),
+            arguments: Value::Object(call.arguments.clone().unwrap_or_default()),
+            consent: Consent::default(),
+            principal: caller.clone(),
+            bearer: None,
+            cancel: CancellationToken::new(),
+            progress: Arc::new(|_| {}),
+        });
+        self.who.step_up(scopes, &needed?)
+    }
+
     /// The challenge for what `caller` may not do.
     fn challenge(&self, caller: &Principal, message: ClientJsonRpcMessage) -> Option<String> {
         let Principal::Token { scopes, .. } = caller else { return None };
         let JsonRpcMessage::Request(request) = message else { return None };
         let needed = match request.request {
-            ClientRequest::CallToolRequest(call) => self.server.lacking(&Call {
-                id: CallId(request.id.to_string()),
-                tool: call.params.name.into_owned(),
-                arguments: Value::Object(call.params.arguments.unwrap_or_default()),
-                consent: Consent::default(),
-                principal: caller.clone(),
-                bearer: None,
-                cancel: CancellationToken::new(),
-                progress: Arc::new(|_| {}),
-            }),
+            ClientRequest::CallToolRequest(call) => {
+                return self.call_challenge(caller, &request.id, &call.params);
+            }
             ClientRequest::ListResourcesRequest(_)
             | ClientRequest::ReadResourceRequest(_)
             | ClientRequest::GetPromptRequest(_)

@@ -2,6 +2,7 @@
 //! its own transport, and nothing that a client sends is decompressed.
 
 mod caller;
+pub(crate) mod direct;
 mod listen;
 mod message;
 pub mod oauth;
@@ -31,6 +32,9 @@ pub use caller::{Identify, Loopback, Refused};
 pub use listen::{Tls, TlsError};
 use message::{Doorkeeper, MAX_BODY};
 use sessions::Sessions;
+
+/// Where the protocol is spoken.
+pub(crate) const ENDPOINT: &str = "/mcp";
 
 /// Longest that a request may take until its answer begins: longer than the longest tool.
 const LONGEST: Duration = Duration::from_mins(11);
@@ -72,6 +76,11 @@ pub(crate) trait Served: ServerHandler + Clone {
         None
     }
 
+    /// Whose calls may be answered without the protocol library, if any's: only a tool's that is ours.
+    fn direct(&self) -> Option<&Server> {
+        None
+    }
+
     /// Waits until no call is being made, at most `longest`.
     fn drained(&self, longest: Duration) -> impl Future<Output = ()> + Send;
 }
@@ -87,6 +96,10 @@ impl Served for Server {
 
     fn lacking_for_reading(&self, caller: &Principal) -> Option<String> {
         self.house().lacking_for_reading(caller).map(|scope| scope.to_string())
+    }
+
+    fn direct(&self) -> Option<&Server> {
+        Some(self)
     }
 
     fn drained(&self, longest: Duration) -> impl Future<Output = ()> + Send {
@@ -145,7 +158,7 @@ fn app<S: Served>(server: S, options: Options, streams: &CancellationToken) -> R
         ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"].map(str::to_owned).to_vec();
     origins.extend(options.origins);
     let config = StreamableHttpServerConfig::default()
-        .with_allowed_hosts(hosts)
+        .with_allowed_hosts(hosts.clone())
         .with_allowed_origins(origins)
         .enforce_origin_validation()
         .with_json_response(true)
@@ -156,11 +169,11 @@ fn app<S: Served>(server: S, options: Options, streams: &CancellationToken) -> R
     kept.session_config.keep_alive = Some(IDLE);
     let kept = Arc::new(kept);
     let protocol = StreamableHttpService::new(move || Ok(server.begin()), Arc::clone(&kept), config);
-    let door = Doorkeeper::new(ready.clone(), Arc::clone(&options.identify));
+    let door = Doorkeeper::new(ready.clone(), Arc::clone(&options.identify), hosts);
     let metadata = options.identify.metadata().cloned();
     // From the outside in: who calls, whose session it is, what is said, the protocol.
     let protocol = Router::new()
-        .route_service("/mcp", protocol)
+        .route_service(ENDPOINT, protocol)
         .layer(from_fn_with_state(door, message::check::<S>))
         .layer(from_fn_with_state(Arc::new(Sessions::of(kept)), sessions::bind))
         .layer(from_fn_with_state(options.identify, caller::identify));
