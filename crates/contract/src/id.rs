@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::digest::{Digest, NotADigest};
+use crate::digest::{Digest, NotADigest, hex};
 
 /// The operating system gave no randomness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -23,8 +23,16 @@ fn uuid_v4() -> Result<String, NoRandomness> {
     let mut b: [u8; 16] = random()?;
     b[6] = b[6] & 0x0f | 0x40;
     b[8] = b[8] & 0x3f | 0x80;
-    let hex = b.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
-    Ok(format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]))
+    let mut digits = [0; 32];
+    let all = hex(&b, &mut digits);
+    let mut uuid = String::with_capacity(36);
+    for (at, digit) in all.chars().enumerate() {
+        if matches!(at, 8 | 12 | 16 | 20) {
+            uuid.push('-');
+        }
+        uuid.push(digit);
+    }
+    Ok(uuid)
 }
 
 macro_rules! uuid_id {

@@ -1,7 +1,6 @@
 //! rmcp's handler over the engine.
 
 use std::borrow::Cow;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -99,7 +98,8 @@ impl Server {
         let (asked, ours) = (asked.clone(), call.cancel.clone());
         let (house, one) = (Arc::clone(&self.house), self.running.begin());
         let made = tokio::spawn(async move {
-            let mut calling = pin!(house.call(call));
+            // On the heap: it is large, and would be moved with the task.
+            let mut calling = Box::pin(house.call(call));
             let done = tokio::select! {
                 done = &mut calling => done,
                 () = asked.cancelled() => {

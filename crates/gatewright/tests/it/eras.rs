@@ -178,3 +178,26 @@ fn methods_that_the_newer_era_took_away_are_not_found_on_standard_input_either()
     }
     wire.finish();
 }
+
+#[test]
+fn g5_a_client_of_either_era_that_declares_tasks_gets_the_result_itself() {
+    let place = Place::new();
+    let tasks = json!({
+        "tasks": { "requests": { "tools": { "call": {} } } },
+        "extensions": { "io.modelcontextprotocol/tasks": {} },
+    });
+    let mut older = Wire::initialized_by(&place, &tasks);
+    let answer = older.request("tools/call", build(None, false));
+    assert_eq!(answer["result"]["structuredContent"]["status"], "proposed", "{answer}");
+    assert!(
+        answer["result"].get("task").is_none() && answer["result"].get("resultType").is_none(),
+        "{answer}"
+    );
+    older.finish();
+    let mut newer = Wire::start(&place);
+    let mut meta = meta("2026-07-28");
+    meta["io.modelcontextprotocol/clientCapabilities"] = tasks;
+    let answer = newer.request("tools/call", build(Some(&meta), false));
+    assert_eq!(answer["result"]["resultType"], "complete", "{answer}");
+    newer.finish();
+}

@@ -15,6 +15,7 @@ use super::Fixtures;
 use super::asks::capabilities;
 use super::rounds::{entered, form, need};
 use super::tools::{failed, object, text};
+use crate::server::is_current;
 
 /// How often a client should ask after a task.
 const POLL: u64 = 100;
@@ -68,7 +69,8 @@ pub(super) async fn call(
     let none = JsonObject::new();
     let arguments = request.arguments.as_ref().unwrap_or(&none);
     let argument = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let can = capabilities(context).supports_tasks();
+    // The library gives tasks to whoever declares them; in the older era they were another thing under the same name.
+    let can = is_current(context) && capabilities(context).supports_tasks();
     let tool = request.name.as_ref();
     match tool {
         "greet" => return Ok(text(format!("Hello, {}!", argument("name")))),
