@@ -1,0 +1,209 @@
+//! The last steps before the program: limits, capabilities, Landlock, seccomp. Each takes something away for good.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use landlock::{
+    ABI, Access as _, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _,
+    RulesetCreatedAttr as _, RulesetStatus, Scope, path_beneath_rules,
+};
+use rustix::process::{Resource, Rlimit, setrlimit, setsid};
+use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch, apply_filter,
+};
+
+use crate::spec::{Layer, Limits, Report, Spec};
+use crate::{Done, Failure, sys, talk};
+
+/// The newest Landlock that is asked for; an older kernel gives what it has.
+const LANDLOCK: ABI = ABI::V6;
+
+/// Becomes the program. `layers` hold already; `init` is told which do at last.
+pub(crate) fn exec(spec: &Spec, mut layers: Vec<Layer>, init: &OwnedFd) -> Done<Infallible> {
+    setsid().map_err(Failure::doing("beginning a session"))?;
+    limits(&spec.limits)?;
+    // SAFETY-relevant order: Landlock and seccomp ask for no_new_privs, and dropping capabilities comes before both.
+    set_no_new_privs(true).map_err(Failure::doing("giving up new privileges"))?;
+    let none = CapabilitySets {
+        effective: CapabilitySet::empty(),
+        permitted: CapabilitySet::empty(),
+        inheritable: CapabilitySet::empty(),
+    };
+    bounding_set()?;
+    set_capabilities(None, none).map_err(Failure::doing("dropping capabilities"))?;
+    layers.push(Layer::Capabilities);
+    if landlocked(spec)? {
+        layers.push(Layer::Landlock);
+    } else if spec.strict {
+        return Err(Failure { doing: "asking for Landlock".into(), why: "the kernel has none".into() });
+    }
+    sys::close_others_on_exec().map_err(Failure::doing("closing what is open"))?;
+    let filters = filters()?;
+    let mut command = Command::new(&spec.program);
+    command.args(&spec.args).env_clear().envs(&spec.env).current_dir(&spec.dir);
+    for filter in &filters {
+        apply_filter(filter).map_err(Failure::doing("filtering system calls"))?;
+    }
+    layers.push(Layer::Seccomp);
+    talk::tell_init(init, &Report::Ready { layers });
+    Err(Failure::doing(format!("executing {}", spec.program.display()))(command.exec()))
+}
+
+fn limits(limits: &Limits) -> Done<()> {
+    for (resource, most) in [
+        (Resource::Cpu, limits.cpu_seconds),
+        (Resource::Fsize, limits.file_bytes),
+        (Resource::Nofile, limits.files),
+        (Resource::Nproc, limits.processes),
+        (Resource::Core, 0),
+    ] {
+        let limit = Rlimit { current: Some(most), maximum: Some(most) };
+        setrlimit(resource, limit).map_err(Failure::doing("setting limits"))?;
+    }
+    Ok(())
+}
+
+/// Takes every capability out of the set from which programs could get one back.
+fn bounding_set() -> Done<()> {
+    for capability in CapabilitySet::all().iter() {
+        match rustix::thread::remove_capability_from_bounding_set(capability) {
+            // One that this kernel does not know.
+            Ok(()) | Err(rustix::io::Errno::INVAL) => {}
+            Err(error) => return Err(Failure::doing("dropping capabilities")(error)),
+        }
+    }
+    Ok(())
+}
+
+/// Restricts files to what the root shows, once more, and signals and abstract sockets to this world.
+fn landlocked(spec: &Spec) -> Done<bool> {
+    let asked = || -> Result<RulesetStatus, landlock::RulesetError> {
+        let readable = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/dev"]
+            .into_iter()
+            .map(std::path::PathBuf::from)
+            .chain(spec.readable.iter().cloned());
+        let writable = [
+            "/tmp",
+            "/var/tmp",
+            "/run",
+            "/dev/shm",
+            "/dev/null",
+            "/dev/zero",
+            "/dev/full",
+            "/dev/random",
+            "/dev/urandom",
+        ]
+        .into_iter()
+        .map(std::path::PathBuf::from)
+        .chain(spec.writable.iter().cloned())
+        .chain(spec.overlay.iter().map(|overlay| overlay.lower.clone()));
+        let status = Ruleset::default()
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_all(LANDLOCK))?
+            .scope(Scope::from_all(LANDLOCK))?
+            .create()?
+            .add_rules(path_beneath_rules(readable, AccessFs::from_read(LANDLOCK)))?
+            .add_rules(path_beneath_rules(writable, AccessFs::from_all(LANDLOCK)))?
+            .restrict_self()?;
+        Ok(status.ruleset)
+    };
+    let status = asked().map_err(Failure::doing("restricting files"))?;
+    Ok(status != RulesetStatus::NotEnforced)
+}
+
+/// Calls that no project's tool needs, and through which one could leave, look or stay.
+const REFUSED: &[i64] = &[
+    libc::SYS_acct,
+    libc::SYS_add_key,
+    libc::SYS_adjtimex,
+    libc::SYS_bpf,
+    libc::SYS_clock_adjtime,
+    libc::SYS_clock_settime,
+    libc::SYS_delete_module,
+    libc::SYS_finit_module,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fsopen,
+    libc::SYS_fspick,
+    libc::SYS_init_module,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_io_uring_setup,
+    libc::SYS_kexec_load,
+    libc::SYS_keyctl,
+    libc::SYS_mount,
+    libc::SYS_mount_setattr,
+    libc::SYS_move_mount,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_open_tree,
+    libc::SYS_perf_event_open,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_pivot_root,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_ptrace,
+    libc::SYS_quotactl,
+    libc::SYS_reboot,
+    libc::SYS_request_key,
+    libc::SYS_setns,
+    libc::SYS_settimeofday,
+    libc::SYS_swapoff,
+    libc::SYS_swapon,
+    libc::SYS_syslog,
+    libc::SYS_umount2,
+    libc::SYS_unshare,
+    libc::SYS_userfaultfd,
+    libc::SYS_vhangup,
+];
+
+/// `CLONE_NEW…`: the flags of a call that would make namespaces.
+const NAMESPACES: u64 = 0x7e02_0080;
+
+/// The filters, one for each answer.
+fn filters() -> Done<Vec<BpfProgram>> {
+    let arch =
+        TargetArch::try_from(std::env::consts::ARCH).map_err(Failure::doing("filtering system calls"))?;
+    let program = |rules: BTreeMap<i64, Vec<SeccompRule>>, errno: i32| -> Done<BpfProgram> {
+        let answer = SeccompAction::Errno(errno.unsigned_abs());
+        let filter = SeccompFilter::new(rules, SeccompAction::Allow, answer, arch)
+            .map_err(Failure::doing("filtering system calls"))?;
+        BpfProgram::try_from(filter).map_err(Failure::doing("filtering system calls"))
+    };
+    let rule = |conditions: Vec<SeccompCondition>| {
+        SeccompRule::new(conditions).map_err(Failure::doing("filtering system calls"))
+    };
+    let word = |index: u8, op: SeccompCmpOp, value: u64| {
+        SeccompCondition::new(index, SeccompCmpArgLen::Dword, op, value)
+            .map_err(Failure::doing("filtering system calls"))
+    };
+    let mut refused: BTreeMap<i64, Vec<SeccompRule>> =
+        REFUSED.iter().map(|call| (*call, Vec::new())).collect();
+    // Families of sockets: local, IPv4, IPv6 and netlink, which resolvers ask; and no multipath TCP.
+    let families = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+    let other = families
+        .into_iter()
+        .map(|family| word(0, SeccompCmpOp::Ne, u64::from(family.unsigned_abs())))
+        .collect::<Done<Vec<_>>>()?;
+    let multipath = vec![word(2, SeccompCmpOp::Eq, 262)?];
+    refused.insert(libc::SYS_socket, vec![rule(other)?, rule(multipath)?]);
+    // Typing into the terminal that somebody else reads.
+    let typing = [libc::TIOCSTI, libc::TIOCLINUX]
+        .into_iter()
+        .map(|request| rule(vec![word(1, SeccompCmpOp::Eq, request)?]))
+        .collect::<Done<Vec<_>>>()?;
+    refused.insert(libc::SYS_ioctl, typing);
+    let spaces = (0..64)
+        .map(|bit| 1_u64 << bit)
+        .filter(|bit| NAMESPACES & bit != 0)
+        .map(|bit| rule(vec![word(0, SeccompCmpOp::MaskedEq(bit), bit)?]))
+        .collect::<Done<Vec<_>>>()?;
+    refused.insert(libc::SYS_clone, spaces);
+    // Its flags lie in memory, where no filter looks: without it, libraries use the one whose flags are seen.
+    let unknown = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
+    Ok(vec![program(unknown, libc::ENOSYS)?, program(refused, libc::EPERM)?])
+}

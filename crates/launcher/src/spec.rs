@@ -1,0 +1,115 @@
+//! What is to be started, and what the program may see: written by whoever starts the launcher, read by it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// One program and its world. Every path is absolute and without links: whoever writes this has resolved them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spec {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments, without its own name.
+    pub args: Vec<String>,
+    /// Its whole environment.
+    pub env: BTreeMap<String, String>,
+    /// Where it starts: in one of the places below.
+    pub dir: PathBuf,
+    /// An empty folder of ours, over which the new root is put together. It is not seen by the program.
+    pub stage: PathBuf,
+    /// What it may read, each with all that is below.
+    pub readable: Vec<PathBuf>,
+    /// What it may read and write.
+    pub writable: Vec<PathBuf>,
+    /// A folder that it sees with its own changes on top.
+    pub overlay: Option<Overlay>,
+    /// Files and folders among these that are not to be seen: an empty one stands in their place.
+    pub hidden: Vec<PathBuf>,
+    /// Whether it has the network of this machine; without, it has a loopback of its own.
+    pub network: bool,
+    /// How much it may use.
+    pub limits: Limits,
+    /// Whether a missing layer is a failure, rather than reported.
+    pub strict: bool,
+}
+
+/// A folder that is read from one place and written to another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overlay {
+    /// The folder; it is seen at its own place.
+    pub lower: PathBuf,
+    /// Where what is written lands: an empty folder.
+    pub upper: PathBuf,
+    /// The kernel's own work folder: empty, on the same file system as `upper`.
+    pub work: PathBuf,
+}
+
+/// Resource limits (`setrlimit(2)`), each for one process but the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Processor time, in seconds.
+    pub cpu_seconds: u64,
+    /// The largest file that it may write, in bytes.
+    pub file_bytes: u64,
+    /// Open files.
+    pub files: u64,
+    /// Bytes of each of its private temporary folders.
+    pub scratch_bytes: u64,
+    /// Processes and threads, of all that it starts.
+    pub processes: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { cpu_seconds: 600, file_bytes: 4 << 30, files: 4_096, scratch_bytes: 1 << 30, processes: 2_048 }
+    }
+}
+
+/// A layer of confinement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layer {
+    /// Its own users, mounts, processes, messages and names.
+    Namespaces,
+    /// No network but a loopback of its own, or the machine's where that was asked for.
+    Network,
+    /// A root made of what it may see.
+    Root,
+    /// The processes of its own world alone in `/proc`.
+    Proc,
+    /// No capabilities and no way to new ones.
+    Capabilities,
+    /// Landlock rules on files.
+    Landlock,
+    /// A filter on system calls.
+    Seccomp,
+}
+
+/// What the launcher says, one JSON object a line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Report {
+    /// The program is about to be started within these layers.
+    Ready {
+        /// The layers that hold.
+        layers: Vec<Layer>,
+    },
+    /// It cannot be started.
+    Failed {
+        /// What was being done.
+        doing: String,
+        /// What the system said.
+        why: String,
+    },
+    /// It ended by itself, with this code.
+    Exited {
+        /// The code.
+        code: i32,
+    },
+    /// A signal ended it.
+    Killed {
+        /// The signal's number.
+        signal: i32,
+    },
+}

@@ -1,0 +1,110 @@
+//! The socket between whoever wants a program run and the launcher: one specification in, reports out.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::{FdFlags, fcntl_setfd};
+
+use crate::spec::{Report, Spec};
+use crate::{Done, Failure};
+
+/// Largest specification, in bytes.
+const MAX_SPEC: u32 = 16 * 1024 * 1024;
+
+/// Why whoever started a launcher cannot talk with it.
+#[derive(Debug, thiserror::Error)]
+pub enum TalkError {
+    /// The socket failed.
+    #[error("the launcher cannot be talked with: {0}")]
+    Io(#[from] std::io::Error),
+    /// What is written or read is not what it should be.
+    #[error("the launcher said what is not understood: {0}")]
+    Json(#[from] serde_json::Error),
+    /// It is larger than any launcher reads.
+    #[error("the specification is larger than {MAX_SPEC} bytes")]
+    TooLarge,
+}
+
+/// Tells a launcher what to start.
+pub fn say_spec(socket: &mut UnixStream, spec: &Spec) -> Result<(), TalkError> {
+    let text = serde_json::to_vec(spec)?;
+    let length = u32::try_from(text.len()).ok().filter(|n| *n <= MAX_SPEC).ok_or(TalkError::TooLarge)?;
+    socket.write_all(&length.to_le_bytes())?;
+    socket.write_all(&text)?;
+    Ok(())
+}
+
+/// What a launcher says, to its end.
+#[derive(Debug)]
+pub struct Said(BufReader<UnixStream>);
+
+impl Said {
+    /// Listens on `socket`.
+    #[must_use]
+    pub fn new(socket: UnixStream) -> Self {
+        Self(BufReader::new(socket))
+    }
+
+    /// The next report; `None` when the launcher and its world are gone.
+    pub fn report(&mut self) -> Result<Option<Report>, TalkError> {
+        let mut line = String::new();
+        if self.0.read_line(&mut line)? == 0 {
+            return Ok(None);
+        }
+        Ok(Some(serde_json::from_str(&line)?))
+    }
+}
+
+/// The launcher's end.
+pub(crate) struct Talk(UnixStream);
+
+impl Talk {
+    /// Takes standard input for the socket and puts nothing in its place.
+    pub(crate) fn take_stdin() -> std::io::Result<Self> {
+        let stdin = std::io::stdin();
+        let socket: OwnedFd = stdin.as_fd().try_clone_to_owned()?;
+        fcntl_setfd(&socket, FdFlags::CLOEXEC)?;
+        let null = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+        rustix::stdio::dup2_stdin(&null)?;
+        Ok(Self(UnixStream::from(socket)))
+    }
+
+    pub(crate) fn spec(&mut self) -> Done<Spec> {
+        let mut length = [0; 4];
+        let read = |e: std::io::Error| Failure { doing: "reading what to start".into(), why: e.to_string() };
+        self.0.read_exact(&mut length).map_err(read)?;
+        let length = u32::from_le_bytes(length);
+        if length > MAX_SPEC {
+            return Err(Failure { doing: "reading what to start".into(), why: "it is too large".into() });
+        }
+        let mut text = vec![0; length as usize];
+        self.0.read_exact(&mut text).map_err(read)?;
+        serde_json::from_slice(&text).map_err(Failure::doing("reading what to start"))
+    }
+
+    pub(crate) fn say(&mut self, report: &Report) {
+        if let Ok(mut line) = serde_json::to_vec(report) {
+            line.push(b'\n');
+            // Whoever listened may be gone, and so will this be.
+            let _ = self.0.write_all(&line);
+        }
+    }
+}
+
+/// Tells `init` something over the pipe that closes when the program is executed.
+pub(crate) fn tell_init(pipe: impl AsFd, report: &Report) {
+    if let Ok(mut line) = serde_json::to_vec(report) {
+        line.push(b'\n');
+        let _ = rustix::io::write(pipe, &line);
+    }
+}
+
+/// Everything that is told over the pipe, until it closes.
+pub(crate) fn heard(pipe: &OwnedFd) -> Vec<Report> {
+    let Ok(copy) = pipe.try_clone() else { return Vec::new() };
+    let lines = BufReader::new(File::from(copy)).lines();
+    lines.map_while(Result::ok).filter_map(|line| serde_json::from_str(&line).ok()).collect()
+}

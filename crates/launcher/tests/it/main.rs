@@ -1,0 +1,400 @@
+//! What a program can and cannot do in its world: the S-cases of the attack suite that need no more than the launcher.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says where")]
+#![allow(clippy::disallowed_methods, reason = "tests start the launcher and look at the disk from outside")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read as _;
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use gatewright_launcher::{Layer, Limits, MARK, Overlay, Report, Said, Spec, say_spec};
+use tempfile::TempDir;
+
+/// A scratch folder with a root, and a specification of a shell over it.
+struct World {
+    scratch: TempDir,
+    spec: Spec,
+}
+
+/// What a run came to.
+struct Ran {
+    reports: Vec<Report>,
+    out: String,
+    err: String,
+}
+
+impl Ran {
+    fn code(&self) -> i32 {
+        match self.reports.last() {
+            Some(Report::Exited { code }) => *code,
+            other => panic!("{other:?} {}", self.err),
+        }
+    }
+
+    fn layers(&self) -> Vec<Layer> {
+        match self.reports.first() {
+            Some(Report::Ready { layers }) => layers.clone(),
+            other => panic!("{other:?} {}", self.err),
+        }
+    }
+}
+
+impl World {
+    fn new() -> Self {
+        let scratch = tempfile::tempdir().unwrap();
+        let real = scratch.path().canonicalize().unwrap();
+        for name in ["root", "stage", "home"] {
+            fs::create_dir(real.join(name)).unwrap();
+        }
+        let spec = Spec {
+            program: "/bin/sh".into(),
+            args: Vec::new(),
+            env: BTreeMap::from([
+                ("PATH".to_owned(), "/usr/bin:/bin".to_owned()),
+                ("HOME".to_owned(), real.join("home").display().to_string()),
+            ]),
+            dir: real.join("root"),
+            stage: real.join("stage"),
+            readable: vec!["/usr".into()],
+            writable: vec![real.join("root"), real.join("home")],
+            overlay: None,
+            hidden: Vec::new(),
+            network: false,
+            limits: Limits::default(),
+            strict: true,
+        };
+        Self { scratch, spec }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.scratch.path().canonicalize().unwrap().join(name)
+    }
+
+    fn start(&self, script: &str) -> (Child, Said) {
+        self.start_as(script, None)
+    }
+
+    fn start_as(&self, script: &str, user: Option<u32>) -> (Child, Said) {
+        let (mut ours, theirs) = UnixStream::pair().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gatewright-launch"));
+        command.arg(MARK).stdin(OwnedFd::from(theirs)).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if let Some(user) = user {
+            command.uid(user).gid(user);
+        }
+        let child = command.spawn().unwrap();
+        // Its end is the child's alone now.
+        drop(command);
+        let spec = Spec { args: vec!["-c".into(), script.into()], ..self.spec.clone() };
+        say_spec(&mut ours, &spec).unwrap();
+        (child, Said::new(ours))
+    }
+
+    fn run(&self, script: &str) -> Ran {
+        self.run_as(script, None)
+    }
+
+    fn run_as(&self, script: &str, user: Option<u32>) -> Ran {
+        let (mut child, mut said) = self.start_as(script, user);
+        let (mut out, mut err) = (String::new(), String::new());
+        child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+        child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        let reports = std::iter::from_fn(|| said.report().unwrap()).collect();
+        child.wait().unwrap();
+        Ran { reports, out, err }
+    }
+}
+
+/// The processes whose command line has `mark` in it.
+fn processes(mark: &str) -> usize {
+    let pids = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let lines = pids.filter_map(|pid| fs::read(pid.path().join("cmdline")).ok());
+    lines.filter(|line| String::from_utf8_lossy(line).contains(mark)).count()
+}
+
+fn gone(mark: &str) {
+    let began = Instant::now();
+    while processes(mark) > 0 {
+        assert!(began.elapsed() < Duration::from_millis(500), "{} left", processes(mark));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_program_runs_within_every_layer_and_its_end_is_told() {
+    let world = World::new();
+    let ran = world.run("echo said; echo warned >&2; pwd; echo made > file; exit 7");
+    assert_eq!(ran.code(), 7, "{}", ran.err);
+    let all = [
+        Layer::Namespaces,
+        Layer::Network,
+        Layer::Root,
+        Layer::Proc,
+        Layer::Capabilities,
+        Layer::Landlock,
+        Layer::Seccomp,
+    ];
+    assert_eq!(ran.layers(), all);
+    assert_eq!(ran.out, format!("said\n{}\n", world.path("root").display()));
+    assert_eq!(ran.err, "warned\n");
+    assert_eq!(fs::read_to_string(world.path("root/file")).unwrap(), "made\n");
+    let killed = world.run("kill -9 $$");
+    assert_eq!(killed.reports.last(), Some(&Report::Killed { signal: 9 }));
+}
+
+#[test]
+fn what_cannot_be_started_is_said_and_nothing_runs() {
+    let mut world = World::new();
+    world.spec.program = "/usr/bin/no-such-program".into();
+    let ran = world.run("");
+    let [.., Report::Failed { doing, .. }] = ran.reports.as_slice() else { panic!("{:?}", ran.reports) };
+    assert!(doing.contains("no-such-program"), "{doing}");
+    let mut world = World::new();
+    world.spec.readable.push(world.path("missing"));
+    let ran = world.run("echo ran");
+    assert!(
+        matches!(&ran.reports[..], [Report::Failed { doing, .. }] if doing.contains("missing")),
+        "{:?}",
+        ran.reports
+    );
+    assert_eq!(ran.out, "");
+    let mut world = World::new();
+    world.spec.readable.push("/usr/../etc".into());
+    assert!(matches!(&world.run("").reports[..], [Report::Failed { .. }]));
+}
+
+#[test]
+fn it_sees_what_it_was_given_and_nothing_else() {
+    let mut world = World::new();
+    fs::write(world.path("secret"), "canary").unwrap();
+    fs::create_dir(world.path("root/.git")).unwrap();
+    fs::write(world.path("root/.git/config"), "canary").unwrap();
+    fs::write(world.path("root/.env"), "canary").unwrap();
+    world.spec.hidden = vec![world.path("root/.git"), world.path("root/.env"), world.path("root/absent")];
+    let ran = world.run("ls -A /; echo; ls -A ..; echo; cat ../secret /etc/passwd /etc/shadow /root/.bashrc; ls -A .git; cat .env; echo x > .env; echo end");
+    assert!(!ran.out.contains("canary") && !ran.out.contains("root:"), "{}", ran.out);
+    let top: Vec<&str> = ran.out.lines().take_while(|line| !line.is_empty()).collect();
+    for name in ["etc", "root", "work", "sys", "boot", "mnt", "srv"] {
+        assert!(!top.contains(&name) || world.path("").starts_with(format!("/{name}")), "{name}: {top:?}");
+    }
+    let beside: Vec<&str> = ran.out.lines().skip(top.len() + 1).take_while(|line| !line.is_empty()).collect();
+    assert_eq!(beside, ["home", "root"], "not the stage, nor what lies beside");
+    assert!(ran.out.ends_with("end\n"));
+    assert_eq!(fs::read_to_string(world.path("root/.env")).unwrap(), "canary");
+}
+
+#[test]
+fn s02_nothing_outside_is_changed_by_any_call() {
+    let mut world = World::new();
+    let outside = world.path("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("file"), "there").unwrap();
+    world.spec.readable.push(outside.clone());
+    let before = fs::metadata(outside.join("file")).unwrap();
+    let place = outside.display();
+    let ran = world.run(&format!(
+        "cat {place}/file; for c in 'chmod 777' 'chown 1:1' 'touch -t 200001010000' 'rm -f' 'truncate -s 0' 'ln -f /dev/null'; do \
+         $c {place}/file 2>/dev/null && echo CHANGED; done; echo x > {place}/new && echo CHANGED; \
+         mv {place}/file . 2>/dev/null && echo CHANGED; \
+         python3 -c 'import os; os.setxattr(\"{place}/file\", \"user.x\", b\"1\")' 2>/dev/null && echo CHANGED; \
+         touch /usr/x /x /bin/x /dev/x 2>/dev/null && echo CHANGED; true"
+    ));
+    assert_eq!(ran.out, "there", "{}", ran.err);
+    let after = fs::metadata(outside.join("file")).unwrap();
+    assert_eq!(
+        (before.mode(), before.mtime(), before.ctime_nsec()),
+        (after.mode(), after.mtime(), after.ctime_nsec())
+    );
+}
+
+#[test]
+fn s04_s18_no_process_but_its_own_is_seen_or_touched() {
+    let world = World::new();
+    let me = std::process::id();
+    let ran = world.run(&format!(
+        "ls /proc | grep -c '^[0-9]*$'; ls /proc/{me} 2>/dev/null; kill -0 {me} 2>/dev/null && echo TOUCHED; \
+         cat /proc/1/environ /proc/1/mem 2>/dev/null && echo READ; ls /proc/1/root /proc/1/cwd/ 2>/dev/null && echo READ; for f in 0 1 2 3 4 5; do readlink /proc/1/fd/$f; cat /proc/1/fd/$f; done 2>/dev/null; true"
+    ));
+    let seen: u32 = ran.out.lines().next().unwrap().parse().unwrap();
+    assert!(seen <= 5, "itself, its first process and what it started: {}", ran.out);
+    assert_eq!(ran.out.lines().count(), 1, "{}", ran.out);
+}
+
+#[test]
+fn s06_nobody_survives_the_program_its_launcher_or_who_started_it() {
+    let world = World::new();
+    let mark = format!("{}.5", 3_000 + std::process::id());
+    let daemon = format!("(setsid sh -c 'trap \"\" TERM HUP; sleep {mark} & wait' &) ; sleep 0.2");
+    assert_eq!(world.run(&daemon).code(), 0);
+    gone(&mark);
+    // The launcher is killed while they run.
+    let (mut child, mut said) = world.start(&format!("{daemon}; sleep {mark}"));
+    assert!(matches!(said.report().unwrap(), Some(Report::Ready { .. })));
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(processes(&mark) > 0);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    gone(&mark);
+    assert_eq!(said.report().unwrap(), None, "the socket says that the world is gone");
+}
+
+#[test]
+fn s10_s12_what_it_uses_is_limited() {
+    let mut world = World::new();
+    world.spec.limits = Limits {
+        cpu_seconds: 1,
+        file_bytes: 1 << 20,
+        files: 32,
+        scratch_bytes: 1 << 20,
+        ..Limits::default()
+    };
+    let ran = world.run("dd if=/dev/zero of=big bs=1M count=64 2>/dev/null; stat -c %s big; dd if=/dev/zero of=/tmp/big bs=64k count=64 2>/dev/null; stat -c %s /tmp/big; ulimit -n; ulimit -c");
+    let said: Vec<u64> = ran.out.lines().map(|line| line.parse().unwrap()).collect();
+    assert_eq!((said[0], said[2], said[3]), (1 << 20, 32, 0), "{}", ran.out);
+    assert!(said[1] <= 1 << 20, "{}", ran.out);
+    let began = Instant::now();
+    let ran = world.run("trap '' XCPU TERM; while :; do :; done");
+    assert!(matches!(ran.reports.last(), Some(Report::Killed { .. })), "{:?}", ran.reports);
+    assert!(began.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn s14_there_is_no_network_but_its_own_loopback_unless_it_is_given() {
+    let mut world = World::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let script = format!(
+        "python3 - <<'E'\nimport socket\n\
+         def tried(what, work):\n    try:\n        work(); print(what, 'REACHED')\n    except OSError as e: print(what, e.errno)\n\
+         tried('tcp', lambda: socket.create_connection(('127.0.0.1', {port}), 2))\n\
+         tried('fast', lambda: socket.socket().sendto(b'x', 0x20000000, ('127.0.0.1', {port})))\n\
+         tried('mptcp', lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262))\n\
+         tried('vsock', lambda: socket.socket(40, socket.SOCK_STREAM))\n\
+         tried('raw', lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, 1))\n\
+         tried('out', lambda: socket.create_connection(('192.0.2.1', 80), 2))\n\
+         own = socket.create_server(('127.0.0.1', 0)); socket.create_connection(own.getsockname(), 2); print('own ok')\nE"
+    );
+    let ran = world.run(&script);
+    assert!(!ran.out.contains("REACHED") && ran.out.ends_with("own ok\n"), "{} {}", ran.out, ran.err);
+    world.spec.network = true;
+    let ran = world.run(&script);
+    assert!(ran.out.contains("tcp REACHED"), "{}", ran.out);
+    for refused in ["mptcp 1", "vsock 1"] {
+        assert!(ran.out.contains(refused), "{}", ran.out);
+    }
+}
+
+#[test]
+fn s16_sockets_of_other_services_are_not_there() {
+    let world = World::new();
+    let socket = world.path("agent.sock");
+    let _listener = UnixListener::bind(&socket).unwrap();
+    let ran = world.run(&format!(
+        "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"{}\")' 2>&1 | tail -1; ls -A /run",
+        socket.display()
+    ));
+    assert!(ran.out.contains("No such file") && ran.out.lines().count() == 1, "{}", ran.out);
+}
+
+#[test]
+fn s20_no_program_gains_a_right() {
+    let world = World::new();
+    let ran = world.run("grep -E 'NoNewPrivs|Cap(Inh|Prm|Eff|Bnd|Amb)|Seccomp:' /proc/self/status; grep ' / ' /proc/self/mountinfo | head -1 | cut -d' ' -f6; su -c id 2>/dev/null; true");
+    for line in ran.out.lines().filter(|line| line.starts_with("Cap")) {
+        assert!(line.ends_with("0000000000000000"), "{line}");
+    }
+    assert!(ran.out.contains("NoNewPrivs:\t1") && ran.out.contains("Seccomp:\t2"), "{}", ran.out);
+    assert!(ran.out.contains("nosuid") && !ran.out.contains("uid="), "{}", ran.out);
+}
+
+#[test]
+fn calls_that_lead_out_are_refused() {
+    let world = World::new();
+    let calls = "unshare=272, mount=165, setns=308, ptrace=101, bpf=321, io_uring_setup=425, keyctl=250, clone3=435, \
+                 userfaultfd=323, open_tree=428, process_vm_readv=310";
+    let script = format!(
+        "python3 -c 'import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\nfor name, number in dict({calls}).items():\n    \
+         r = libc.syscall(number, 0, 0, 0, 0, 0)\n    print(name, r, ctypes.get_errno())\n\
+         print(\"clone\", libc.syscall(56, 0x10000000 | 17, 0, 0, 0, 0), ctypes.get_errno())'"
+    );
+    let ran = world.run(&script);
+    assert_eq!(ran.out.lines().count(), 12, "{} {}", ran.out, ran.err);
+    for line in ran.out.lines() {
+        let wanted = if line.starts_with("clone3") { "-1 38" } else { "-1 1" };
+        assert!(line.ends_with(wanted), "{line}");
+    }
+}
+
+#[test]
+fn s32_what_one_leaves_in_a_temporary_folder_the_next_does_not_find() {
+    let world = World::new();
+    let place = format!("from-{}", std::process::id());
+    let first = world
+        .run(&format!("for d in /tmp /var/tmp /dev/shm /run; do echo x > $d/{place} && ls $d | wc -l; done"));
+    assert_eq!(first.out, "1\n1\n1\n1\n", "{}", first.err);
+    assert_eq!(world.run(&format!("ls /tmp/{place} /dev/shm/{place} 2>/dev/null")).out, "");
+    for outside in ["/tmp", "/var/tmp", "/dev/shm"] {
+        assert!(!Path::new(outside).join(&place).exists());
+    }
+}
+
+#[test]
+fn an_overlay_takes_what_is_written_and_leaves_what_is_below() {
+    let mut world = World::new();
+    fs::write(world.path("root/kept"), "one").unwrap();
+    fs::write(world.path("root/changed"), "one").unwrap();
+    fs::write(world.path("root/removed"), "one").unwrap();
+    for name in ["upper", "work"] {
+        fs::create_dir(world.path(name)).unwrap();
+    }
+    let (lower, upper, work) = (world.path("root"), world.path("upper"), world.path("work"));
+    world.spec.writable.retain(|path| *path != lower);
+    world.spec.overlay = Some(Overlay { lower, upper, work });
+    let ran = world.run("cat kept; echo two > changed; rm removed; mkdir new; echo made > new/file; ls");
+    assert_eq!((ran.code(), ran.out.as_str()), (0, "onechanged\nkept\nnew\n"), "{}", ran.err);
+    for (name, text) in [("kept", "one"), ("changed", "one"), ("removed", "one")] {
+        assert_eq!(fs::read_to_string(world.path("root").join(name)).unwrap(), text, "{name}");
+    }
+    assert!(!world.path("root/new").exists());
+    assert_eq!(fs::read_to_string(world.path("upper/changed")).unwrap(), "two\n");
+    assert_eq!(fs::read_to_string(world.path("upper/new/file")).unwrap(), "made\n");
+    let whiteout = fs::symlink_metadata(world.path("upper/removed")).unwrap();
+    assert_eq!((whiteout.mode() & 0o170_000, whiteout.rdev()), (0o020_000, 0), "what is removed is a mark");
+}
+
+#[test]
+fn an_ordinary_user_is_confined_as_root_is() {
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return;
+    }
+    let world = World::new();
+    let launcher = Path::new(env!("CARGO_BIN_EXE_gatewright-launch"));
+    let is_reached = |path: &Path| {
+        path.ancestors().skip(1).all(|dir| fs::metadata(dir).is_ok_and(|m| m.mode() & 0o001 != 0))
+    };
+    if !is_reached(launcher)
+        || !is_reached(&world.path("root/x"))
+            && fs::set_permissions(world.path(""), fs::Permissions::from_mode(0o755)).is_err()
+    {
+        eprintln!("SKIPPED: the launcher as an ordinary user (its folder is closed to others)");
+        return;
+    }
+    for name in ["", "root", "home", "stage"] {
+        let path = if name.is_empty() { world.scratch.path().to_owned() } else { world.path(name) };
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        if !name.is_empty() {
+            std::os::unix::fs::chown(&path, Some(12_345), Some(12_345)).unwrap();
+        }
+    }
+    let ran = world.run_as("id -u; echo x > made; cat /proc/self/status | grep CapEff", Some(12_345));
+    assert_eq!(ran.code(), 0, "{:?} {}", ran.reports, ran.err);
+    assert_eq!(ran.layers().len(), 7);
+    assert!(ran.out.starts_with("12345\n") && ran.out.contains("0000000000000000"), "{}", ran.out);
+    assert_eq!(fs::metadata(world.path("root/made")).unwrap().uid(), 12_345);
+}
