@@ -100,6 +100,17 @@ enum Unreadable {
 }
 
 impl UpstreamSection {
+    /// The environment variables that it names.
+    fn variables(&self) -> impl Iterator<Item = &String> {
+        let exchange = self.exchange.as_ref().map(|exchange| &exchange.client_secret_env);
+        self.token_env.iter().chain(self.headers_env.values()).chain(exchange)
+    }
+
+    /// The first of them that is not set.
+    pub fn missing(&self) -> Option<&String> {
+        self.variables().find(|variable| std::env::var(variable).is_err())
+    }
+
     fn read(&self, name: &str) -> Result<Upstream, Unreadable> {
         let secret = |variable: &String| {
             std::env::var(variable).map(Zeroizing::new).map_err(|_| Unreadable::Variable(variable.clone()))
@@ -131,10 +142,7 @@ impl UpstreamSection {
 
 /// The values of every environment variable that the section names: secrets, whatever they are called.
 pub fn secrets(section: &UpstreamsSection) -> Vec<String> {
-    let named = section.values().flat_map(|upstream| {
-        let exchange = upstream.exchange.as_ref().map(|exchange| &exchange.client_secret_env);
-        upstream.token_env.iter().chain(upstream.headers_env.values()).chain(exchange)
-    });
+    let named = section.values().flat_map(UpstreamSection::variables);
     named.filter_map(|variable| std::env::var(variable).ok()).filter(|secret| secret.len() >= 6).collect()
 }
 

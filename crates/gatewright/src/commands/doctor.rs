@@ -9,7 +9,7 @@ use exec::StateDir;
 use super::CommandResult;
 use crate::roots::Asked;
 use crate::term::{BAD, BOLD, GOOD, NOTE};
-use crate::{compose, config};
+use crate::{approved, compose, config};
 
 /// One check: what was looked at, how it is, and what to do.
 struct Check {
@@ -29,6 +29,7 @@ pub fn run(asked: &Asked) -> CommandResult {
         Check { what: "state", how: state_check() },
         Check { what: "ledger", how: ledger_check(&root) },
         Check { what: "git", how: git_check(&root) },
+        Check { what: "upstreams", how: upstreams_check() },
     ];
     say!("{BOLD}gatewright {}{BOLD:#}", env!("CARGO_PKG_VERSION"));
     let mut failed = 0;
@@ -70,6 +71,27 @@ fn config_check(root: Option<&std::path::Path>) -> Result<String, (String, Strin
             ),
         )),
     }
+}
+
+fn upstreams_check() -> Result<String, (String, String)> {
+    let Ok(config) = config::load(None) else {
+        return Ok("not looked at: the configuration is not understood".into());
+    };
+    if config.upstreams.is_empty() {
+        return Ok("none configured".into());
+    }
+    let approved = approved::own().map_err(|f| (f.message, f.suggestions.join(" ")))?;
+    let mut lines = Vec::new();
+    for (name, upstream) in &config.upstreams {
+        if let Some(variable) = upstream.missing() {
+            let fix =
+                format!("set {variable} where gatewright is started: until then its tools are not offered");
+            return Err((format!("{name}: the environment variable {variable} is not set"), fix));
+        }
+        let own = approved.iter().filter(|(tool, _)| tool.starts_with(&format!("{name}__"))).count();
+        lines.push(format!("{name}: {} approved", counted(own, "tool")));
+    }
+    Ok(lines.join(", "))
 }
 
 fn state_check() -> Result<String, (String, String)> {

@@ -704,6 +704,10 @@ fn an_upstream_is_called_with_gatewrights_own_credential_and_nothing_of_a_reposi
     );
     let records = run(&["audit", "tail", "-n", "100", "--output", "json"]);
     assert!(!String::from_utf8_lossy(&records.stdout).contains("own-credential-7"));
+    let doctor = String::from_utf8(run(&["doctor"]).stdout).unwrap();
+    assert!(doctor.contains("docs: 2 tools approved"), "{doctor}");
+    let without = place.run(&["doctor"]);
+    assert!(String::from_utf8_lossy(&without.stdout).contains("set DOCS_T") && !without.status.success());
     // Without its secrets the upstream is left out, and the rest works.
     let (_, without) = place.fails(&["call", "docs__search", "--query", "x"]);
     assert!(without.contains("DOCS_TOKEN") && without.contains("no tool"), "{without}");
