@@ -1,10 +1,17 @@
 //! The calls that are being made: whoever ends the server waits until each has its record.
 
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use kit::Done;
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 /// How many calls are being made.
 #[derive(Debug, Clone, Default)]
@@ -41,9 +48,77 @@ impl Running {
     }
 }
 
+/// A call that is being made where it is waited for. Whoever stops waiting cancels it, and leaves it to a task of its own,
+/// on which it comes to its record: giving every call a task would cost more than most calls.
+pub(crate) struct Calling {
+    cancel: CancellationToken,
+    call: Option<BoxFuture<'static, Option<Done>>>,
+}
+
+impl Calling {
+    /// `call`, which ends soon once `cancel` is cancelled.
+    pub(crate) fn new(cancel: CancellationToken, call: impl Future<Output = Done> + Send + 'static) -> Self {
+        // A panic beyond the pipeline, which catches its own, loses this call and no other.
+        let call = AssertUnwindSafe(call).catch_unwind().map(Result::ok);
+        Self { cancel, call: Some(call.boxed()) }
+    }
+}
+
+impl Future for Calling {
+    /// `None` where the call was lost.
+    type Output = Option<Done>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(call) = &mut self.call else { return Poll::Ready(None) };
+        let done = ready!(call.as_mut().poll(context));
+        self.call = None;
+        Poll::Ready(done)
+    }
+}
+
+impl Drop for Calling {
+    fn drop(&mut self) {
+        let Some(call) = self.call.take() else { return };
+        self.cancel.cancel();
+        // Without a runtime the process is ending, and nobody could run it.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(call);
+        }
+    }
+}
+
 impl Drop for One {
     fn drop(&mut self) {
         self.0.calls.fetch_sub(1, Ordering::SeqCst);
         self.0.ended.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_nobody_waits_for_comes_to_its_end() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (running, cancel) = (Running::default(), CancellationToken::new());
+            let (one, ours, (said, heard)) =
+                (running.begin(), cancel.clone(), tokio::sync::oneshot::channel());
+            let mut calling = Calling::new(cancel, async move {
+                ours.cancelled().await;
+                tokio::task::yield_now().await;
+                drop(one);
+                said.send(()).unwrap();
+                std::future::pending().await
+            });
+            assert!(futures_util::poll!(&mut calling).is_pending());
+            drop(calling);
+            heard.await.unwrap();
+            assert!(running.none(Duration::from_secs(1)).await);
+            // One that panics is lost, and says so.
+            let lost = Calling::new(CancellationToken::new(), async { panic!("a defect") });
+            assert!(lost.await.is_none());
+        });
     }
 }

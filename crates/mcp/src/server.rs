@@ -30,7 +30,7 @@ use crate::http::direct::{Direct, Outcome};
 use crate::line::shown;
 use crate::listing::{self, Listing};
 use crate::reading;
-use crate::running::Running;
+use crate::running::{Calling, Running};
 
 /// What a model reads first; the guides of the families whose tools are offered follow it.
 const INSTRUCTIONS: &str = "\
@@ -92,25 +92,23 @@ impl Server {
         }
     }
 
-    /// Makes a call, cancelled by the client's notification and with the server. It runs on a task of its own: a client
-    /// that goes away, or a server that ends, does not take the record along.
+    /// Makes a call, cancelled by the client's notification and with the server. A client that goes away, or a server that
+    /// ends, does not take the record along.
     async fn made(&self, call: Call, asked: &CancellationToken) -> Result<Done, ErrorData> {
-        let (asked, ours) = (asked.clone(), call.cancel.clone());
-        let (house, one) = (Arc::clone(&self.house), self.running.begin());
-        let made = tokio::spawn(async move {
-            // On the heap: it is large, and would be moved with the task.
-            let mut calling = Box::pin(house.call(call));
-            let done = tokio::select! {
-                done = &mut calling => done,
-                () = asked.cancelled() => {
-                    ours.cancel();
-                    calling.await
-                }
-            };
+        let (house, one, ours) = (Arc::clone(&self.house), self.running.begin(), call.cancel.clone());
+        let mut calling = Calling::new(ours.clone(), async move {
+            let done = house.call(call).await;
             drop(one);
             done
         });
-        made.await.map_err(|_| ErrorData::internal_error("the call was lost", None))
+        let done = tokio::select! {
+            done = &mut calling => done,
+            () = asked.cancelled() => {
+                ours.cancel();
+                calling.await
+            }
+        };
+        done.ok_or_else(|| ErrorData::internal_error("the call was lost", None))
     }
 
     /// Whether there is a tool that answers to `name`.
