@@ -60,6 +60,12 @@ pub struct Gateway {
     changes: watch::Sender<u64>,
 }
 
+/// Whose tool has this wire name, where it is an upstream's.
+#[must_use]
+pub fn upstream_of(wire: &str) -> Option<&str> {
+    name::upstream(wire)
+}
+
 /// What an upstream offers now.
 pub struct Offered {
     /// Its tools.

@@ -21,7 +21,7 @@ use zeroize::Zeroizing;
 use crate::config::Upstream;
 use crate::error::SessionError;
 use crate::identity::{Listed, Server};
-use crate::tap::{Pages, Tap};
+use crate::tap::{MAX_EVENT, Pages, Tap};
 
 /// Longest that a whole list may take, where a call may take longer.
 const LIST: Duration = Duration::from_secs(20);
@@ -37,9 +37,6 @@ const MAX_TOOLS: usize = 1_000;
 
 /// Most pages of its list.
 const MAX_PAGES: usize = 64;
-
-/// Largest event of a stream, in bytes.
-const MAX_EVENT: usize = 8 * 1024 * 1024;
 
 /// What the upstream may say unasked: that its list changed. Nothing else is offered to it, no sampling, no roots, no
 /// questions to the user.

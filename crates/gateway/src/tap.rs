@@ -23,6 +23,9 @@ use crate::pin;
 /// Largest page of a list.
 const MAX_PAGE: usize = 2 * 1024 * 1024;
 
+/// Largest event of a stream, in bytes.
+pub(crate) const MAX_EVENT: usize = 8 * 1024 * 1024;
+
 /// How many messages a second an upstream may send unasked; what is more is dropped.
 const UNASKED: u32 = 20;
 
@@ -234,10 +237,7 @@ impl StreamableHttpClient for Tap {
         token: Option<String>,
         headers: Headers,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        match listing(&message) {
-            Some(id) => self.listed(&uri, &message, id, session, token, headers).await,
-            None => self.client.post_message(uri, message, session, token, headers).await.map(tamed_answer),
-        }
+        self.post_message_with_max_sse_event_size(uri, message, session, token, headers, MAX_EVENT).await
     }
 
     async fn post_message_with_max_sse_event_size(
@@ -277,7 +277,7 @@ impl StreamableHttpClient for Tap {
         token: Option<String>,
         headers: Headers,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
-        self.client.get_stream(uri, session, last, token, headers).await.map(tamed)
+        self.get_stream_with_max_sse_event_size(uri, session, last, token, headers, MAX_EVENT).await
     }
 
     async fn get_stream_with_max_sse_event_size(

@@ -9,6 +9,7 @@ use contract::{Fault, Spec};
 use gateway::config::{Credential, Exchange, Upstream};
 use gateway::{Gateway, Offered};
 use kit::erased::Tool;
+use kit::limits::Limits;
 use kit::{Catalog, Registry};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,7 +60,7 @@ pub struct ExchangeSection {
 }
 
 const fn default_timeout() -> u64 {
-    120
+    Limits::DEFAULT.timeout.as_secs()
 }
 
 /// The `[upstreams]` section.
@@ -143,7 +144,7 @@ impl UpstreamSection {
 /// The values of every environment variable that the section names: secrets, whatever they are called.
 pub fn secrets(section: &UpstreamsSection) -> Vec<String> {
     let named = section.values().flat_map(UpstreamSection::variables);
-    named.filter_map(|variable| std::env::var(variable).ok()).filter(|secret| secret.len() >= 6).collect()
+    named.filter_map(|variable| std::env::var(variable).ok()).collect()
 }
 
 /// Adds `offered` to `registry`, as far as `wanted` says yes. What cannot be offered is said.

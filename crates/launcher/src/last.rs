@@ -189,7 +189,7 @@ fn filters() -> Done<Vec<BpfProgram>> {
         .into_iter()
         .map(|family| word(0, SeccompCmpOp::Ne, u64::from(family.unsigned_abs())))
         .collect::<Done<Vec<_>>>()?;
-    let multipath = vec![word(2, SeccompCmpOp::Eq, 262)?];
+    let multipath = vec![word(2, SeccompCmpOp::Eq, u64::from(libc::IPPROTO_MPTCP.unsigned_abs()))?];
     refused.insert(libc::SYS_socket, vec![rule(other)?, rule(multipath)?]);
     // Typing into the terminal that somebody else reads.
     let typing = [libc::TIOCSTI, libc::TIOCLINUX]

@@ -88,7 +88,7 @@ fn upstreams_check() -> Result<String, (String, String)> {
                 format!("set {variable} where gatewright is started: until then its tools are not offered");
             return Err((format!("{name}: the environment variable {variable} is not set"), fix));
         }
-        let own = approved.iter().filter(|(tool, _)| tool.starts_with(&format!("{name}__"))).count();
+        let own = approved.iter().filter(|(tool, _)| gateway::upstream_of(tool) == Some(name)).count();
         lines.push(format!("{name}: {} approved", counted(own, "tool")));
     }
     Ok(lines.join(", "))

@@ -107,7 +107,7 @@ impl<'a> Team<'a> {
             let ours: Vec<String> = lock
                 .iter()
                 .map(|(name, _)| name.to_owned())
-                .filter(|name| Looked::upstream(name).is_none())
+                .filter(|name| gateway::upstream_of(name).is_none())
                 .collect();
             for name in &ours {
                 lock.remove(name);
@@ -132,7 +132,7 @@ impl<'a> Team<'a> {
 
     /// A tool of gatewright's own that is gone is dropped. What others do not offer now may be back tomorrow.
     fn drop_gone(&mut self, looked: &Looked, name: &str) -> Result<(), CommandError> {
-        if Looked::upstream(name).is_some() {
+        if gateway::upstream_of(name).is_some() {
             let why = if looked.knows(name) {
                 "its upstream does not offer it"
             } else {

@@ -44,14 +44,9 @@ impl Looked {
         Ok(looked)
     }
 
-    /// Whose tool has this name, where it is another's.
-    pub fn upstream(name: &str) -> Option<&str> {
-        name.split_once("__").map(|(upstream, _)| upstream)
-    }
-
     /// Whether a name that was accepted can be said anything about here.
     pub fn knows(&self, name: &str) -> bool {
-        Self::upstream(name).is_none_or(|upstream| self.asked.iter().any(|known| known == upstream))
+        gateway::upstream_of(name).is_none_or(|upstream| self.asked.iter().any(|known| known == upstream))
     }
 
     fn is_ours(&self, name: &str) -> bool {

@@ -131,7 +131,7 @@ fn verify(asked: &Asked, frozen: bool, output: Format) -> CommandResult {
         tracing::warn!("{tools} of upstreams that are not configured or not reached here: not verified");
     }
     let unreached =
-        |name: &&str| Looked::upstream(name).is_some_and(|u| looked.silent.iter().any(|s| s == u));
+        |name: &&str| gateway::upstream_of(name).is_some_and(|u| looked.silent.iter().any(|s| s == u));
     let failed = !found.is_empty() || frozen && unknown.iter().any(unreached);
     Ok(if failed { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
