@@ -17,7 +17,7 @@ use seccompiler::{
     TargetArch, apply_filter,
 };
 
-use crate::spec::{Layer, Limits, Report, Spec};
+use crate::spec::{Isolation, Layer, Limits, Network, Report, Spec};
 use crate::{Done, Failure, sys, talk};
 
 /// The newest Landlock that is asked for; an older kernel gives what it has.
@@ -43,7 +43,7 @@ pub(crate) fn exec(spec: &Spec, mut layers: Vec<Layer>, init: &OwnedFd) -> Done<
         return Err(Failure { doing: "asking for Landlock".into(), why: "the kernel has none".into() });
     }
     sys::close_others_on_exec().map_err(Failure::doing("closing what is open"))?;
-    let filters = filters()?;
+    let filters = filters(spec)?;
     let mut command = Command::new(&spec.program);
     command.args(&spec.args).env_clear().envs(&spec.env).current_dir(&spec.dir);
     for filter in &filters {
@@ -83,25 +83,19 @@ fn bounding_set() -> Done<()> {
 /// Restricts files to what the root shows, once more, and signals and abstract sockets to this world.
 fn landlocked(spec: &Spec) -> Done<bool> {
     let asked = || -> Result<RulesetStatus, landlock::RulesetError> {
+        // Where the folders of all are not private ones, they are not given.
+        let private = ["/tmp", "/var/tmp", "/run", "/dev/shm"];
+        let private = private.into_iter().filter(|_| spec.isolation == Isolation::Full);
         let readable = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/dev"]
             .into_iter()
             .map(std::path::PathBuf::from)
             .chain(spec.readable.iter().cloned());
-        let writable = [
-            "/tmp",
-            "/var/tmp",
-            "/run",
-            "/dev/shm",
-            "/dev/null",
-            "/dev/zero",
-            "/dev/full",
-            "/dev/random",
-            "/dev/urandom",
-        ]
-        .into_iter()
-        .map(std::path::PathBuf::from)
-        .chain(spec.writable.iter().cloned())
-        .chain(spec.overlay.iter().map(|overlay| overlay.lower.clone()));
+        let writable = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"]
+            .into_iter()
+            .chain(private)
+            .map(std::path::PathBuf::from)
+            .chain(spec.writable.iter().map(|bound| bound.at.clone()))
+            .chain(spec.overlay.iter().map(|overlay| overlay.lower.clone()));
         let status = Ruleset::default()
             .set_compatibility(CompatLevel::BestEffort)
             .handle_access(AccessFs::from_all(LANDLOCK))?
@@ -165,7 +159,7 @@ const REFUSED: &[i64] = &[
 const NAMESPACES: u64 = 0x7e02_0080;
 
 /// The filters, one for each answer.
-fn filters() -> Done<Vec<BpfProgram>> {
+fn filters(spec: &Spec) -> Done<Vec<BpfProgram>> {
     let arch =
         TargetArch::try_from(std::env::consts::ARCH).map_err(Failure::doing("filtering system calls"))?;
     let program = |rules: BTreeMap<i64, Vec<SeccompRule>>, errno: i32| -> Done<BpfProgram> {
@@ -183,11 +177,14 @@ fn filters() -> Done<Vec<BpfProgram>> {
     };
     let mut refused: BTreeMap<i64, Vec<SeccompRule>> =
         REFUSED.iter().map(|call| (*call, Vec::new())).collect();
-    // Families of sockets: local, IPv4, IPv6 and netlink, which resolvers ask; and no multipath TCP.
+    // Families of sockets: local, IPv4, IPv6 and netlink, which resolvers ask; and no multipath TCP. Where the network is
+    // the machine's and not given, local ones alone.
     let families = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+    let is_shut = spec.isolation == Isolation::Filters && spec.network != Network::Whole;
+    let families = &families[..if is_shut { 1 } else { families.len() }];
     let other = families
-        .into_iter()
-        .map(|family| word(0, SeccompCmpOp::Ne, u64::from(family.unsigned_abs())))
+        .iter()
+        .map(|family: &i32| word(0, SeccompCmpOp::Ne, u64::from(family.unsigned_abs())))
         .collect::<Done<Vec<_>>>()?;
     let multipath = vec![word(2, SeccompCmpOp::Eq, u64::from(libc::IPPROTO_MPTCP.unsigned_abs()))?];
     refused.insert(libc::SYS_socket, vec![rule(other)?, rule(multipath)?]);

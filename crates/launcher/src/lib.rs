@@ -14,6 +14,7 @@
 )]
 
 mod last;
+mod lone;
 mod spec;
 mod sys;
 mod talk;
@@ -23,7 +24,7 @@ use std::path::Path;
 
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
-pub use spec::{Layer, Limits, Overlay, Report, Spec};
+pub use spec::{Bound, DOOR_PORT, Isolation, Layer, Limits, MIN_PROCESSES, Network, Overlay, Report, Spec};
 pub use talk::{Said, TalkError, say_spec};
 
 /// The first argument of a process that is to be the launcher.
@@ -73,7 +74,13 @@ fn launch() -> i32 {
 /// Takes the namespaces and forks `init`; its status is this process's.
 fn begun(talk: &mut talk::Talk) -> Done<i32> {
     let spec = talk.spec()?;
+    if spec.isolation == Isolation::Filters {
+        return lone::begun(&spec, talk);
+    }
     world::namespaces(&spec)?;
+    if spec.network == Network::Door {
+        talk.open_door(&world::door()?)?;
+    }
     // SAFETY-relevant: this process has one thread, see `sys::fork`.
     match sys::fork().map_err(Failure::doing("starting the first process"))? {
         sys::Fork::Parent(init) => Ok(sys::wait_for(init)),
@@ -98,6 +105,9 @@ fn init(spec: &Spec, talk: &mut talk::Talk) -> Done<()> {
         .map_err(Failure::doing("closing the first process"))?;
     let mut layers = vec![Layer::Namespaces, Layer::Network];
     layers.extend(world::root(spec)?);
+    if world::limit_processes(spec.limits.processes) {
+        layers.push(Layer::Processes);
+    }
     let (ours, theirs) =
         rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(Failure::doing("making a pipe"))?;
     match sys::fork().map_err(Failure::doing("forking the program"))? {

@@ -20,18 +20,65 @@ pub struct Spec {
     pub stage: PathBuf,
     /// What it may read, each with all that is below.
     pub readable: Vec<PathBuf>,
-    /// What it may read and write.
-    pub writable: Vec<PathBuf>,
+    /// What it may read and write, and where it finds it.
+    pub writable: Vec<Bound>,
     /// A folder that it sees with its own changes on top.
     pub overlay: Option<Overlay>,
     /// Files and folders among these that are not to be seen: an empty one stands in their place.
     pub hidden: Vec<PathBuf>,
-    /// Whether it has the network of this machine; without, it has a loopback of its own.
-    pub network: bool,
+    /// What it may connect to.
+    pub network: Network,
     /// How much it may use.
     pub limits: Limits,
+    /// How much of a world of its own it gets.
+    pub isolation: Isolation,
     /// Whether a missing layer is a failure, rather than reported.
     pub strict: bool,
+}
+
+/// A folder or file of this machine, and where the program finds it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bound {
+    /// Where it is.
+    pub from: PathBuf,
+    /// Where it is seen. [`Isolation::Filters`] cannot move anything: there this is the same.
+    pub at: PathBuf,
+}
+
+impl Bound {
+    /// What is seen where it is.
+    #[must_use]
+    pub fn here(path: PathBuf) -> Self {
+        Self { from: path.clone(), at: path }
+    }
+}
+
+/// The port of the door of [`Network::Door`], on the program's own loopback.
+pub const DOOR_PORT: u16 = 3128;
+
+/// What a program may connect to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Network {
+    /// Its own loopback (with [`Isolation::Filters`] not even that).
+    None,
+    /// Its own loopback, where whoever asked for the run listens on [`DOOR_PORT`]: the listening socket comes with
+    /// [`Report::Door`].
+    Door,
+    /// Whatever this machine reaches.
+    Whole,
+}
+
+/// How much of a world of its own a program gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Isolation {
+    /// Namespaces and a root made of what it may see, and the filters within.
+    Full,
+    /// Landlock and the filter of system calls alone: for machines that let nobody make namespaces. Files are guarded by
+    /// rules instead of being absent, nothing can be put over anything, and whoever it leaves behind is killed by the
+    /// launcher, which must live for that.
+    Filters,
 }
 
 /// A folder that is read from one place and written to another.
@@ -56,9 +103,12 @@ pub struct Limits {
     pub files: u64,
     /// Bytes of each of its private temporary folders.
     pub scratch_bytes: u64,
-    /// Processes and threads, of all that it starts.
+    /// Processes and threads, of all that it starts; at least [`MIN_PROCESSES`].
     pub processes: u64,
 }
+
+/// The fewest processes that a world can be held to: kernels number the first ones for themselves.
+pub const MIN_PROCESSES: u64 = 400;
 
 impl Default for Limits {
     fn default() -> Self {
@@ -78,6 +128,8 @@ pub enum Layer {
     Root,
     /// The processes of its own world alone in `/proc`.
     Proc,
+    /// A limit on the processes of its world that holds for root, too.
+    Processes,
     /// No capabilities and no way to new ones.
     Capabilities,
     /// Landlock rules on files.
@@ -90,6 +142,8 @@ pub enum Layer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Report {
+    /// The door of [`Network::Door`] is open; its listening socket came with this.
+    Door,
     /// The program is about to be started within these layers.
     Ready {
         /// The layers that hold.

@@ -4,7 +4,9 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 
-use rustix::process::{Pid, Signal, WaitOptions, set_parent_process_death_signal, wait, waitpid};
+use rustix::process::{
+    Pid, Signal, WaitOptions, WaitStatus, kill_process, set_parent_process_death_signal, wait, waitpid,
+};
 
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
@@ -55,20 +57,49 @@ pub(crate) fn wait_for(child: Pid) -> i32 {
     }
 }
 
+/// The end of `program`, which is made to end now where it has not. Nobody else is reaped.
+pub(crate) fn reap_or_kill(program: Pid) -> Report {
+    loop {
+        match waitpid(Some(program), WaitOptions::NOHANG) {
+            Ok(Some((_, status))) => return ended(status),
+            Ok(None) => {
+                let _ = kill_process(program, Signal::KILL);
+                match waitpid(Some(program), WaitOptions::empty()) {
+                    Ok(Some((_, status))) => return ended(status),
+                    Ok(None) | Err(rustix::io::Errno::INTR) => {}
+                    Err(error) => return lost(error),
+                }
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return lost(error),
+        }
+    }
+}
+
+/// Reaps every child that has ended, waiting a moment for one.
+pub(crate) fn reap_some() {
+    std::thread::sleep(std::time::Duration::from_millis(1));
+    while matches!(wait(WaitOptions::NOHANG), Ok(Some(_))) {}
+}
+
+fn ended(status: WaitStatus) -> Report {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Report::Exited { code },
+        (None, signal) => Report::Killed { signal: signal.unwrap_or(0) },
+    }
+}
+
+fn lost(error: rustix::io::Errno) -> Report {
+    Report::Failed { doing: "waiting for the program".into(), why: error.to_string() }
+}
+
 /// Reaps every child until `program` has ended, and says how.
 pub(crate) fn reap_until(program: Pid) -> Report {
     loop {
         match wait(WaitOptions::empty()) {
-            Ok(Some((pid, status))) if pid == program => {
-                return match (status.exit_status(), status.terminating_signal()) {
-                    (Some(code), _) => Report::Exited { code },
-                    (None, signal) => Report::Killed { signal: signal.unwrap_or(0) },
-                };
-            }
+            Ok(Some((pid, status))) if pid == program => return ended(status),
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => {
-                return Report::Failed { doing: "waiting for the program".into(), why: error.to_string() };
-            }
+            Err(error) => return lost(error),
         }
     }
 }

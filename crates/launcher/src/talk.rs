@@ -1,12 +1,17 @@
 //! The socket between whoever wants a program run and the launcher: one specification in, reports out.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::os::fd::{AsFd, OwnedFd};
+use std::io::{BufRead as _, BufReader, IoSlice, IoSliceMut, Read as _, Write as _};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
+};
 
 use crate::spec::{Report, Spec};
 use crate::{Done, Failure};
@@ -39,22 +44,62 @@ pub fn say_spec(socket: &mut UnixStream, spec: &Spec) -> Result<(), TalkError> {
 
 /// What a launcher says, to its end.
 #[derive(Debug)]
-pub struct Said(BufReader<UnixStream>);
+pub struct Said {
+    socket: UnixStream,
+    heard: Vec<u8>,
+    door: Option<OwnedFd>,
+}
 
 impl Said {
     /// Listens on `socket`.
     #[must_use]
-    pub fn new(socket: UnixStream) -> Self {
-        Self(BufReader::new(socket))
+    pub const fn new(socket: UnixStream) -> Self {
+        Self { socket, heard: Vec::new(), door: None }
     }
 
     /// The next report; `None` when the launcher and its world are gone.
     pub fn report(&mut self) -> Result<Option<Report>, TalkError> {
-        let mut line = String::new();
-        if self.0.read_line(&mut line)? == 0 {
-            return Ok(None);
+        loop {
+            if let Some(end) = self.heard.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.heard.drain(..=end).collect();
+                return Ok(Some(serde_json::from_slice(&line)?));
+            }
+            if self.hear()? == 0 {
+                return Ok(None);
+            }
         }
-        Ok(Some(serde_json::from_str(&line)?))
+    }
+
+    /// The listening socket that came with [`Report::Door`], once.
+    pub fn take_door(&mut self) -> Option<OwnedFd> {
+        self.door.take()
+    }
+
+    fn hear(&mut self) -> Result<usize, TalkError> {
+        let mut buffer = [0; 4096];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut with = RecvAncillaryBuffer::new(&mut space);
+        let read = loop {
+            let mut parts = [IoSliceMut::new(&mut buffer)];
+            match recvmsg(&self.socket, &mut parts, &mut with, RecvFlags::CMSG_CLOEXEC) {
+                Ok(message) => break message.bytes,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(std::io::Error::from(error).into()),
+            }
+        };
+        for message in with.drain() {
+            if let RecvAncillaryMessage::ScmRights(fds) = message {
+                self.door = fds.last().or(self.door.take());
+            }
+        }
+        self.heard.extend_from_slice(&buffer[..read]);
+        Ok(read)
+    }
+}
+
+impl AsFd for Said {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 
@@ -85,12 +130,31 @@ impl Talk {
         serde_json::from_slice(&text).map_err(Failure::doing("reading what to start"))
     }
 
+    /// Gives the listening socket away, with the report of it.
+    pub(crate) fn open_door(&mut self, door: &OwnedFd) -> Done<()> {
+        let mut line = serde_json::to_vec(&Report::Door).map_err(Failure::doing("opening the door"))?;
+        line.push(b'\n');
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut with = SendAncillaryBuffer::new(&mut space);
+        let fds = [door.as_fd()];
+        with.push(SendAncillaryMessage::ScmRights(&fds));
+        sendmsg(&self.0, &[IoSlice::new(&line)], &mut with, SendFlags::empty())
+            .map(drop)
+            .map_err(Failure::doing("opening the door"))
+    }
+
     pub(crate) fn say(&mut self, report: &Report) {
         if let Ok(mut line) = serde_json::to_vec(report) {
             line.push(b'\n');
             // Whoever listened may be gone, and so will this be.
             let _ = self.0.write_all(&line);
         }
+    }
+}
+
+impl AsFd for Talk {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 

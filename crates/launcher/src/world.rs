@@ -18,7 +18,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use rustix::process::{chdir, getegid, geteuid, pivot_root};
 use rustix::thread::UnshareFlags;
 
-use crate::spec::{Layer, Overlay, Spec};
+use crate::spec::{DOOR_PORT, Layer, MIN_PROCESSES, Network, Overlay, Spec};
 use crate::{Done, Failure, is_plain, sys};
 
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | HARMLESS;
@@ -39,7 +39,7 @@ pub(crate) fn namespaces(spec: &Spec) -> Done<()> {
         | UnshareFlags::NEWIPC
         | UnshareFlags::NEWUTS
         | UnshareFlags::NEWCGROUP;
-    if !spec.network {
+    if spec.network != Network::Whole {
         flags |= UnshareFlags::NEWNET;
     }
     sys::unshare(flags).map_err(Failure::doing("taking namespaces"))?;
@@ -49,12 +49,28 @@ pub(crate) fn namespaces(spec: &Spec) -> Done<()> {
         .map_err(Failure::doing("mapping the user"))?;
     fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
         .map_err(Failure::doing("mapping the group"))?;
-    if !spec.network {
+    if spec.network != Network::Whole {
         let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)
             .map_err(Failure::doing("opening a socket"))?;
         sys::loopback_up(&socket).map_err(Failure::doing("bringing the loopback up"))?;
     }
     Ok(())
+}
+
+/// A socket that listens on the loopback of this world, whoever holds it.
+pub(crate) fn door() -> Done<OwnedFd> {
+    let listener =
+        std::net::TcpListener::bind(("127.0.0.1", DOOR_PORT)).map_err(Failure::doing("opening the door"))?;
+    Ok(listener.into())
+}
+
+/// Limits how many processes there may be in this world at once; since Linux 6.14 each has a limit of its own. Gives
+/// whether it holds.
+pub(crate) fn limit_processes(most: u64) -> bool {
+    let most = most.max(MIN_PROCESSES).to_string();
+    // On an older kernel this is the machine's, and not for the likes of us to write.
+    fs::write("/proc/sys/kernel/pid_max", &most).is_ok()
+        && fs::read_to_string("/proc/sys/kernel/pid_max").is_ok_and(|now| now.trim() == most)
 }
 
 /// A detached copy of the mount at `path`, which is a folder, a file or a device, and no link.
@@ -118,16 +134,16 @@ fn overlay_of(overlay: &Overlay) -> Done<OwnedFd> {
 
 /// Everything that is to be attached, opened: what, where, and whether it is a folder.
 fn opened(spec: &Spec) -> Done<Vec<(OwnedFd, PathBuf, bool)>> {
-    let named = spec.readable.iter().map(|path| (path, READ_ONLY));
-    let named = named.chain(spec.writable.iter().map(|path| (path, HARMLESS)));
+    let named = spec.readable.iter().map(|path| (path, path, READ_ONLY));
+    let named = named.chain(spec.writable.iter().map(|bound| (&bound.from, &bound.at, HARMLESS)));
     let mut all = Vec::new();
-    for (path, attributes) in named {
-        if !is_plain(path) {
+    for (path, at, attributes) in named {
+        if !is_plain(path) || !is_plain(at) {
             let why = "it is not absolute, or leads up".to_owned();
             return Err(Failure { doing: format!("opening {}", path.display()), why });
         }
         let is_folder = fs::symlink_metadata(path).is_ok_and(|there| there.is_dir());
-        all.push((copy_of(path, attributes)?, path.clone(), is_folder));
+        all.push((copy_of(path, attributes)?, at.clone(), is_folder));
     }
     for name in TOP {
         let path = Path::new("/").join(name);

@@ -1,4 +1,5 @@
 //! What a program can and cannot do in its world: the S-cases of the attack suite that need no more than the launcher.
+//! The same without namespaces is in [`lone`].
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says where")]
 #![allow(clippy::disallowed_methods, reason = "tests start the launcher and look at the disk from outside")]
 
@@ -15,8 +16,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use gatewright_launcher::{Layer, Limits, MARK, Overlay, Report, Said, Spec, say_spec};
+use gatewright_launcher::{
+    Bound, DOOR_PORT, Isolation, Layer, Limits, MARK, Network, Overlay, Report, Said, Spec, say_spec,
+};
 use tempfile::TempDir;
+
+mod lone;
 
 /// A scratch folder with a root, and a specification of a shell over it.
 struct World {
@@ -64,11 +69,12 @@ impl World {
             dir: real.join("root"),
             stage: real.join("stage"),
             readable: vec!["/usr".into()],
-            writable: vec![real.join("root"), real.join("home")],
+            writable: vec![Bound::here(real.join("root")), Bound::here(real.join("home"))],
             overlay: None,
             hidden: Vec::new(),
-            network: false,
+            network: Network::None,
             limits: Limits::default(),
+            isolation: Isolation::Full,
             strict: true,
         };
         Self { scratch, spec }
@@ -162,11 +168,21 @@ fn a_program_runs_within_every_layer_and_its_end_is_told() {
         Layer::Network,
         Layer::Root,
         Layer::Proc,
+        Layer::Processes,
         Layer::Capabilities,
         Layer::Landlock,
         Layer::Seccomp,
     ];
-    assert_eq!(ran.layers(), all);
+    let layers = ran.layers();
+    if !layers.contains(&Layer::Processes) {
+        skip("a limit on processes that holds for root (before Linux 6.14)");
+    }
+    assert_eq!(
+        layers,
+        all.into_iter()
+            .filter(|layer| layers.contains(layer) || *layer != Layer::Processes)
+            .collect::<Vec<_>>()
+    );
     assert_eq!(ran.out, format!("said\n{}\n", world.path("root").display()));
     assert_eq!(ran.err, "warned\n");
     assert_eq!(fs::read_to_string(world.path("root/file")).unwrap(), "made\n");
@@ -308,7 +324,7 @@ fn s14_there_is_no_network_but_its_own_loopback_unless_it_is_given() {
     );
     let ran = world.run(&script);
     assert!(!ran.out.contains("REACHED") && ran.out.ends_with("own ok\n"), "{} {}", ran.out, ran.err);
-    world.spec.network = true;
+    world.spec.network = Network::Whole;
     let ran = world.run(&script);
     assert!(ran.out.contains("tcp REACHED"), "{}", ran.out);
     for refused in ["mptcp 1", "vsock 1"] {
@@ -380,7 +396,7 @@ fn an_overlay_takes_what_is_written_and_leaves_what_is_below() {
         fs::create_dir(world.path(name)).unwrap();
     }
     let (lower, upper, work) = (world.path("root"), world.path("upper"), world.path("work"));
-    world.spec.writable.retain(|path| *path != lower);
+    world.spec.writable.retain(|bound| bound.from != lower);
     world.spec.overlay = Some(Overlay { lower, upper, work });
     let ran = world.run("cat kept; echo two > changed; rm removed; mkdir new; echo made > new/file; ls");
     assert_eq!((ran.code(), ran.out.as_str()), (0, "onechanged\nkept\nnew\n"), "{}", ran.err);
@@ -422,7 +438,59 @@ fn an_ordinary_user_is_confined_as_root_is() {
     }
     let ran = world.run_as("id -u; echo x > made; cat /proc/self/status | grep CapEff", Some(12_345));
     assert_eq!(ran.code(), 0, "{:?} {}", ran.reports, ran.err);
-    assert_eq!(ran.layers().len(), 7);
+    assert!(ran.layers().len() >= 7, "{:?}", ran.layers());
     assert!(ran.out.starts_with("12345\n") && ran.out.contains("0000000000000000"), "{}", ran.out);
     assert_eq!(fs::metadata(world.path("root/made")).unwrap().uid(), 12_345);
+}
+
+#[test]
+fn s08_a_fork_bomb_stays_in_its_world_and_ends_with_it() {
+    let Some(mut world) = World::possible() else { return };
+    world.spec.limits = Limits { processes: 450, ..Limits::default() };
+    let mark = format!("{}.25", 4_000 + std::process::id());
+    let bomb = format!(
+        "python3 - <<'E'\nimport os, time\nmade = 0\ntry:\n    while made < 5000:\n        if os.fork() == 0:\n            \
+         os.execvp('sleep', ['sleep', '{mark}'])\n        made += 1\nexcept OSError as e:\n    print(made, e.errno)\nE"
+    );
+    let ran = world.run(&bomb);
+    if !ran.layers().contains(&Layer::Processes) && fs::metadata("/proc/self").unwrap().uid() == 0 {
+        skip("a fork bomb as root (before Linux 6.14)");
+        return;
+    }
+    let (made, errno) = ran.out.trim().split_once(' ').unwrap_or_else(|| panic!("{} {}", ran.out, ran.err));
+    assert!(made.parse::<u32>().unwrap() < 460 && errno == "11", "{}", ran.out);
+    gone(&mark);
+}
+
+#[test]
+fn the_door_is_the_only_way_out_and_whoever_asked_for_the_run_stands_in_it() {
+    let Some(mut world) = World::possible() else { return };
+    world.spec.network = Network::Door;
+    let (mut child, mut said) = world.start(&format!(
+        "python3 -c 'import socket; s = socket.create_connection((\"127.0.0.1\", {DOOR_PORT}), 5); s.sendall(b\"asked\"); print(s.recv(16).decode())'; \
+         python3 -c 'import socket; socket.create_connection((\"192.0.2.1\", 80), 2)' 2>/dev/null || echo shut"
+    ));
+    assert_eq!(said.report().unwrap(), Some(Report::Door));
+    let door = TcpListener::from(said.take_door().unwrap());
+    assert!(said.take_door().is_none(), "it is given once");
+    let (mut caller, _) = door.accept().unwrap();
+    let mut asked = [0; 5];
+    caller.read_exact(&mut asked).unwrap();
+    caller.write_all(b"answered").unwrap();
+    drop(caller);
+    let mut out = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    assert_eq!((&asked, out.as_str()), (b"asked", "answered\nshut\n"));
+    assert!(matches!(said.report().unwrap(), Some(Report::Ready { .. })));
+    assert_eq!(said.report().unwrap(), Some(Report::Exited { code: 0 }));
+    child.wait().unwrap();
+}
+
+#[test]
+fn what_it_may_write_can_stand_at_another_place() {
+    let Some(mut world) = World::possible() else { return };
+    world.spec.writable.push(Bound { from: world.path("home"), at: "/home/run".into() });
+    let ran = world.run("echo x > /home/run/file && ls /home/run");
+    assert_eq!(ran.out, "file\n", "{}", ran.err);
+    assert_eq!(fs::read_to_string(world.path("home/file")).unwrap(), "x\n");
 }
