@@ -52,6 +52,23 @@ impl Digest {
     }
 }
 
+/// Digests what comes in parts.
+#[derive(Debug, Clone, Default)]
+pub struct Hasher(Sha256);
+
+impl Hasher {
+    /// Goes on with `bytes`.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The digest of everything.
+    #[must_use]
+    pub fn finish(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
+}
+
 /// Spells `bytes` in `digits`, two for each.
 pub(crate) fn hex<'d>(bytes: &[u8], digits: &'d mut [u8]) -> &'d str {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";

@@ -92,6 +92,8 @@ codes! {
     ConfinementUnavailable = "confinement_unavailable", Policy, false, High;
     /// A file, plan or output is larger than the limit.
     TooLarge = "too_large", User, false, Low;
+    /// A program used more than it may: disk, processes or memory.
+    ResourceExhausted = "resource_exhausted", System, false, Medium;
     /// The call took longer than it may.
     Timeout = "timeout", System, true, Medium;
     /// The caller cancelled.

@@ -58,6 +58,15 @@ pub struct Truncated {
     pub next: String,
 }
 
+/// What a run wrote besides its plan: caches and build folders that its tool declares and the project ignores.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SideWrites {
+    /// The topmost folders and files.
+    pub paths: Vec<String>,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
 /// The envelope that is merged with the tool's own output into one object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Envelope {
@@ -70,11 +79,22 @@ pub struct Envelope {
     /// The plan, when the tool changes something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanView>,
+    /// Caches and build folders that persist; undo leaves them.
+    #[serde(rename = "sideWrites", default, skip_serializing_if = "Option::is_none")]
+    pub side_writes: Option<SideWrites>,
+    /// Changes that no plan can have: nothing is applied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocked: Vec<String>,
     /// What was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truncated: Option<Truncated>,
     /// About the result.
     pub metadata: Metadata,
+}
+
+impl Envelope {
+    /// Its fields that only tools which start programs have.
+    pub const OF_RUNS: [&'static str; 2] = ["sideWrites", "blocked"];
 }
 
 /// A successful result: the envelope and the tool's own output, one object on the wire.
@@ -121,6 +141,8 @@ mod tests {
             status: Status::Completed,
             message: "m".into(),
             plan: None,
+            side_writes: None,
+            blocked: Vec::new(),
             truncated: None,
             metadata,
         };

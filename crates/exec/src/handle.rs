@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::state::{PLAN_LIFETIME, StateDir};
+use crate::state::{Durable, PLAN_LIFETIME, StateDir, broken, write_atomically};
 
 /// A random name: a kind, an underscore and 128 bits in hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +54,10 @@ impl StateDir {
         let expires =
             Timestamp::now().checked_add(PLAN_LIFETIME).map_err(|e| Fault::internal(e.to_string()))?;
         let kept = Kept { owner: owner.key(), expires: format!("{expires:.3}"), value };
-        Self::write_json(&self.handle_path(&handle), &kept)?;
+        // A power cut may lose it: whoever has it then asks again, and is told how.
+        let bytes = serde_json::to_vec(&kept).map_err(|e| Fault::internal(e.to_string()))?;
+        write_atomically(&self.handle_path(&handle), &bytes, Durable::No)
+            .map_err(|e| broken("handle", &e))?;
         Ok(handle)
     }
 

@@ -164,15 +164,21 @@ pub(crate) fn state_in(parent: &Dir, name: &str, path: &RelPath) -> Result<State
     Ok(file_state(&bytes, &metadata))
 }
 
-/// Reads `name` in `parent` without following it.
-pub(crate) fn read_in(parent: &Dir, name: &str, path: &RelPath) -> Result<(Vec<u8>, Metadata), Fault> {
+/// Opens the regular file `name` in `parent` without following it.
+pub(crate) fn open_in(parent: &Dir, name: &str, path: &RelPath) -> Result<File, Fault> {
     let mut options = OpenOptions::new();
     options.read(true).nonblock(true).follow(FollowSymlinks::No);
     let file = parent.open_with(name, &options).map_err(|e| fault(path, &e))?;
-    let metadata = file.metadata().map_err(|e| fault(path, &e))?;
-    if !metadata.is_file() {
+    if !file.metadata().map_err(|e| fault(path, &e))?.is_file() {
         return Err(refused(path, "not a regular file"));
     }
+    Ok(file)
+}
+
+/// Reads `name` in `parent` without following it.
+pub(crate) fn read_in(parent: &Dir, name: &str, path: &RelPath) -> Result<(Vec<u8>, Metadata), Fault> {
+    let file = open_in(parent, name, path)?;
+    let metadata = file.metadata().map_err(|e| fault(path, &e))?;
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(MAX_FILE)).unwrap_or(0) + 1);
     file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|e| fault(path, &e))?;
     if bytes.len() as u64 > MAX_FILE {

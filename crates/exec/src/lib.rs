@@ -8,7 +8,8 @@
 //! - [`state`]: where plans, pre-images and journals are kept, outside every tool's reach.
 //! - [`handle`]: random names for what a caller may come back to.
 //! - [`apply`]: a plan happens all or not at all, also across a crash; and is taken back.
-//! - [`run`] and [`workshop`]: one program, and the private copy of a root that programs work over.
+//! - [`run`] and [`workshop`]: one program in a world of its own, and what programs work over instead of the root.
+//! - [`kept`]: what they said, whole.
 //! - [`branch`] and [`request`]: the effects that are not files.
 //! - [`fetch`]: questions to servers that the user configured, outside every plan.
 #![allow(clippy::disallowed_methods, reason = "this crate is the door that the lint keeps others away from")]
@@ -21,6 +22,7 @@ pub mod draft;
 pub mod fetch;
 pub mod handle;
 pub mod jail;
+pub mod kept;
 pub mod request;
 pub mod root;
 pub mod run;

@@ -8,6 +8,8 @@
 //! handles/       what cursors and the like stand for; they expire
 //! journal/       applies under way: TX.json prepared, TX.done committed
 //! applied/       what each applied plan did, by transcript id: what undo works from
+//! outputs/ab/…   what runs said, compressed, by digest, without secrets; it expires
+//! caches/        what programs keep for themselves between runs, by the cache's name
 //! scratch/       private copies of the root that programs work over; each goes with its call
 //! salvage/       bytes of others that an apply displaced and could not put back
 //! ```
@@ -307,6 +309,21 @@ impl StateDir {
         Ok(place)
     }
 
+    /// The folder of the cache called `name`: what programs keep for themselves between runs.
+    pub(crate) fn cache(&self, name: &str) -> Result<PathBuf, Fault> {
+        let place = self.dir.join("caches").join(name);
+        DirBuilder::new().recursive(true).mode(0o700).create(&place).map_err(|e| broken("cache", &e))?;
+        Ok(place)
+    }
+
+    /// The folder that holds the state of all roots, where this one's lies in it.
+    pub(crate) fn of_all(&self) -> &Path {
+        self.dir
+            .parent()
+            .filter(|above| above.file_name().is_some_and(|n| n == "gatewright"))
+            .unwrap_or(&self.dir)
+    }
+
     pub(crate) fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), Fault> {
         let bytes = serde_json::to_vec(value).map_err(|e| Fault::internal(e.to_string()))?;
         write_atomically(path, &bytes, Durable::Yes).map_err(|e| broken("state", &e))
@@ -340,6 +357,10 @@ impl StateDir {
         }
         sweep(self.dir.join("plans"), PLAN_LIFETIME);
         sweep(self.dir.join("handles"), PLAN_LIFETIME);
+        sweep(self.dir.join("outputs"), PLAN_LIFETIME);
+        for entry in std::fs::read_dir(self.dir.join("outputs")).into_iter().flatten().flatten() {
+            sweep(entry.path(), PLAN_LIFETIME);
+        }
         sweep(self.dir.join("applied"), keep);
         for entry in std::fs::read_dir(self.dir.join("blobs")).into_iter().flatten().flatten() {
             sweep(entry.path(), keep);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use audit::{Ledger, Redactor};
 use contract::{Code, Fault, Spec};
 use exec::request::{Egress, Sender};
+use exec::run::Launcher;
 use exec::{Root, StateDir};
 use gateway::Gateway;
 use jiff::SignedDuration;
@@ -128,6 +129,7 @@ pub fn state(root: Option<&Root>) -> Result<StateDir, Fault> {
 
 /// What the engines of one process share.
 struct Shared {
+    launcher: Arc<Launcher>,
     catalog: Arc<Catalog>,
     limiter: Arc<Limiter>,
     config: Config,
@@ -172,11 +174,14 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         Catalog::changing(registry)
     });
     let limiter = Arc::new(Limiter::new(config.limits.enabled));
+    let launcher = Arc::new(Launcher::own().at_least(config.security.confinement.level()));
     let engine = |root: Option<&Arc<Root>>| {
         let config = configuration(root.map(|r| &**r))?;
         let others = roots.iter().filter(|r| Some(*r) != root).cloned().collect();
         let (catalog, limiter) = (Arc::clone(&catalog), Arc::clone(&limiter));
-        let shared = Shared { catalog, limiter, config, others, check_outputs: offer.check_outputs };
+        let launcher = Arc::clone(&launcher);
+        let shared =
+            Shared { launcher, catalog, limiter, config, others, check_outputs: offer.check_outputs };
         engine_of(root.cloned(), shared)
     };
     let others = roots.iter().skip(1).map(|root| engine(Some(root))).collect::<Result<_, Fault>>()?;
@@ -205,7 +210,7 @@ fn configuration(root: Option<&Root>) -> Result<Config, Fault> {
 }
 
 fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fault> {
-    let Shared { catalog, limiter, config, others, check_outputs } = shared;
+    let Shared { launcher, catalog, limiter, config, others, check_outputs } = shared;
     let state = state(root.as_deref())?;
     let offered: Vec<PathBuf> = root.iter().chain(&others).map(|root| root.path().to_owned()).collect();
     let ledger =
@@ -224,7 +229,7 @@ fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fau
         policy: config.policy,
         approvals: Arc::new(Kept { roots: offered.clone() }),
         limiter,
-        redactor,
+        redactor: Arc::new(redactor),
         ledger,
         root,
         other_roots: others,
@@ -232,6 +237,7 @@ fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fau
         settings: config.settings,
         services: Services::default(),
         sender,
+        launcher,
         budget: config.limits.result_tokens.clamp(500, kit::shape::HARD_CAP),
         check_outputs,
         uid: rustix::process::getuid().as_raw(),

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use exec::run::Level;
 use kit::Settings;
 use kit::settings::SectionEntry;
 use policy::Rules;
@@ -44,6 +45,38 @@ pub struct EgressSection {
     pub allow_private: bool,
 }
 
+/// How far runs are confined, at least.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confinement {
+    /// Programs may run with all rights of whoever runs gatewright, where the machine offers nothing else.
+    None,
+    /// Landlock and a filter of system calls.
+    #[default]
+    Filters,
+    /// Namespaces and a root of their own, and the filters within.
+    Full,
+}
+
+impl Confinement {
+    /// The level that it stands for.
+    pub const fn level(self) -> Level {
+        match self {
+            Self::None => Level::None,
+            Self::Filters => Level::Filters,
+            Self::Full => Level::Full,
+        }
+    }
+}
+
+/// `[security]`: the user's alone.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct SecuritySection {
+    /// How far runs must be confined; those that a machine confines less are refused.
+    pub confinement: Confinement,
+}
+
 /// A section that the binary reads itself.
 struct Own {
     name: &'static str,
@@ -69,6 +102,7 @@ const OWN: &[Own] = &[
     Own::of::<Rules>("policy", true),
     Own::of::<LimitsSection>("limits", false),
     Own::of::<EgressSection>("egress", false),
+    Own::of::<SecuritySection>("security", false),
     Own::of::<RootsSection>("roots", false),
     Own::of::<OAuthSection>("oauth", false),
     Own::of::<UpstreamsSection>("upstreams", false),
@@ -83,6 +117,8 @@ pub struct Config {
     pub limits: LimitsSection,
     /// The user's egress.
     pub egress: EgressSection,
+    /// How far the user wants runs confined.
+    pub security: SecuritySection,
     /// The user's further roots.
     pub roots: RootsSection,
     /// Whose tokens the user accepts.
@@ -158,6 +194,7 @@ pub fn load(root: Option<&Path>) -> Result<Config, ConfigError> {
         config.policy.user = take(&table, "policy")?;
         config.limits = take(&table, "limits")?;
         config.egress = take(&table, "egress")?;
+        config.security = take(&table, "security")?;
         config.roots = take(&table, "roots")?;
         config.oauth = take(&table, "oauth")?;
         config.upstreams = take(&table, "upstreams")?;
@@ -276,10 +313,13 @@ mod tests {
     fn every_section_of_the_schema_is_read() {
         let schema = schema();
         let names: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
-        assert_eq!(names, ["egress", "limits", "oauth", "policy", "roots", "tokens", "upstreams"]);
-        let text = "[tokens]\nprefix = 'ds'\n[limits]\nenabled = false\n[egress]\nhosts = []\n[policy]\nrules = []\n\
+        assert_eq!(
+            names,
+            ["egress", "limits", "oauth", "policy", "roots", "security", "tokens", "upstreams"]
+        );
+        let text = "[tokens]\nprefix = 'ds'\n[limits]\nenabled = false\n[security]\nconfinement = 'full'\n[egress]\nhosts = []\n[policy]\nrules = []\n\
                     [roots.lib]\npath = '/srv'\n[oauth]\nresource = ''\n[upstreams.docs]\nurl = 'https://docs.example/mcp'\n";
-        assert_eq!(check("x", text).unwrap().len(), 7);
+        assert_eq!(check("x", text).unwrap().len(), 8);
         assert!(message("[roots.lib]\npth = '/srv'\n").contains("did you mean `path`?"));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use audit::Durability;
 use audit::record::ExecutionMode;
 use contract::reply::Envelope;
-use contract::{Fault, Kind, PlanView, Reply, Status, Truncated};
+use contract::{Fault, Kind, PlanView, Reply, SideWrites, Status, Truncated};
 use serde_json::{Map, Value};
 
 use crate::call::{Call, Done};
@@ -69,11 +69,17 @@ impl Engine {
         }
         let mut metadata = shape::metadata();
         metadata.results_count = answer.results;
+        let side = Some(planned.side).filter(|side| side.files > 0);
+        let side_writes = side.map(|side| SideWrites { paths: side.paths, bytes: side.bytes });
+        let blocked =
+            planned.blocked.iter().map(|b| cleaner.text(&format!("{}: {}", b.path, b.why))).collect();
         let envelope = Envelope {
             success: answer.success,
             status,
             message: cleaner.text(&answer.message),
             plan,
+            side_writes,
+            blocked,
             truncated,
             metadata,
         };

@@ -10,6 +10,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::Call;
+use crate::desk::RunLog;
 use crate::engine::Engine;
 use crate::lock::{self, FILE, Lock};
 use crate::registry::Registered;
@@ -91,7 +92,10 @@ impl Engine {
     /// Fails unless a tool of others is now, asked again, as it is approved now: the last thing before it is called.
     pub(crate) async fn still_approved(&self, tool: &Arc<Registered>, call: &Call) -> Result<(), Fault> {
         let cancel: CancellationToken = call.cancel.child_token();
-        let Some(asked) = tool.tool.current(self.setting(tool, call, cancel.clone())) else { return Ok(()) };
+        let Some(asked) = tool.tool.current(self.setting(tool, call, cancel.clone(), &RunLog::default()))
+        else {
+            return Ok(());
+        };
         let now = bounded(asked, false, tool.tool.limits().timeout, &call.cancel, &cancel).await?;
         self.approvals().await?.check(tool.spec().name.as_str(), &now)
     }

@@ -5,11 +5,15 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::{Code, Fault, FileMode, Principal, RelPath};
-use exec::run::{Command, Ran};
+use exec::kept::Clean;
+use exec::run::{Command, Launcher, Level, Ran};
+use exec::workshop::Terms;
+use exec::workshop::persist::{Declared as Declaration, SideWrites};
 use exec::{Draft, Rights, Root, StateDir, View, Workshop};
 use tokio_util::sync::CancellationToken;
 
 use crate::call::{Bearer, Progress, Step};
+use crate::erased::{Declared, Drafted};
 use crate::paging::Page;
 use crate::registry::Registry;
 use crate::settings::{Section, Settings};
@@ -23,7 +27,10 @@ pub struct Setting {
     pub(crate) root: Option<Arc<Root>>,
     pub(crate) state: StateDir,
     pub(crate) registry: Arc<Registry>,
-    pub(crate) programs: &'static [&'static str],
+    pub(crate) declared: Declared,
+    pub(crate) launcher: Arc<Launcher>,
+    pub(crate) clean: Clean,
+    pub(crate) runs: RunLog,
     pub(crate) page: Page,
     pub(crate) settings: Settings,
     pub(crate) services: Services,
@@ -31,6 +38,30 @@ pub struct Setting {
     pub(crate) bearer: Option<Bearer>,
     pub(crate) cancel: CancellationToken,
     pub(crate) progress: Progress,
+}
+
+/// What became of the programs of a call, for its record.
+#[derive(Clone, Default)]
+pub(crate) struct RunLog(Arc<Mutex<Vec<Ended>>>);
+
+/// One program's end.
+#[derive(Debug, Clone)]
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) level: Level,
+    pub(crate) handle: Option<String>,
+}
+
+impl RunLog {
+    fn note(&self, ran: &Ran) {
+        let handle = ran.handle.as_ref().map(ToString::to_string);
+        let ended = Ended { code: ran.code(), level: ran.level, handle };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
+    }
+
+    pub(crate) fn ended(&self) -> Vec<Ended> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 /// What the binary provides to tools that record: one service per type.
@@ -127,9 +158,25 @@ impl ReadDesk {
     pub async fn workshop(&self) -> Result<Arc<Workshop>, Fault> {
         self.blocking(|desk| {
             let setting = &desk.setting;
-            Workshop::open(&desk.view, &setting.state, setting.programs, &setting.cancel).map(Arc::new)
+            let terms = Terms {
+                programs: setting.declared.programs,
+                caches: setting.declared.caches,
+                launcher: Arc::clone(&setting.launcher),
+                environment: BTreeMap::new(),
+                owner: setting.principal.clone(),
+                clean: Arc::clone(&setting.clean),
+            };
+            Workshop::open(&desk.view, &setting.state, terms, &setting.cancel).map(Arc::new)
         })
         .await
+    }
+
+    /// Runs a program that the tool declares, over `workshop`.
+    pub async fn run_in(&self, workshop: &Arc<Workshop>, command: Command) -> Result<Ran, Fault> {
+        let workshop = Arc::clone(workshop);
+        let ran = self.blocking(move |_| workshop.run(&command)).await?;
+        self.setting.runs.note(&ran);
+        Ok(ran)
     }
 
     /// Says how far the call has come.
@@ -251,28 +298,31 @@ impl RunDesk {
     /// Runs a program that the tool declares, over the call's copy of the root.
     pub async fn run(&self, command: Command) -> Result<Ran, Fault> {
         let workshop = Arc::clone(self.workshop.get_or_try_init(|| self.read.workshop()).await?);
-        self.read.blocking(move |_| workshop.run(&command)).await
+        self.read.run_in(&workshop, command).await
     }
 
-    /// What the programs left, as a draft, and the view that it was made with.
-    pub(crate) async fn into_parts(self) -> Result<(Draft, Arc<View>), Fault> {
+    /// Where the programs worked, once one has.
+    #[must_use]
+    pub fn workshop(&self) -> Option<&Arc<Workshop>> {
+        self.workshop.get()
+    }
+
+    /// What the programs left: what persists is moved into the root, everything else becomes a draft.
+    pub(crate) async fn into_drafted(self) -> Result<Drafted, Fault> {
         let view = Arc::clone(&self.read.view);
-        let Some(workshop) = self.workshop.get().cloned() else { return Ok((Draft::default(), view)) };
-        let draft = self
-            .read
+        let Some(workshop) = self.workshop.get().cloned() else {
+            let (draft, side, blocked) = (Draft::default(), SideWrites::default(), Vec::new());
+            return Ok(Drafted { draft, view, side, blocked });
+        };
+        self.read
             .blocking(move |desk| {
-                let (draft, unplannable) = workshop.changes(&desk.view)?;
-                match unplannable.first() {
-                    None => Ok(draft),
-                    Some(first) => {
-                        let message = format!("{}: no plan can have it: {}", first.path, first.why);
-                        let fault = Fault::new(Code::ToolExecutionFailed, message);
-                        Err(unplannable.iter().fold(fault, |fault, u| fault.about(u.path.as_str())))
-                    }
-                }
+                let declared = Declaration::new(desk.setting.declared.persists)?;
+                let persists = |path: &RelPath| declared.has(path) && workshop.ignores(path);
+                let (draft, blocked) = workshop.changes(&desk.view, &persists)?;
+                let side = workshop.persist(&persists)?;
+                Ok(Drafted { draft, view: Arc::clone(&desk.view), side, blocked })
             })
-            .await?;
-        Ok((draft, view))
+            .await
     }
 }
 

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use audit::{Ledger, Redactor};
+use exec::kept::Clean;
 use exec::request::Sender;
+use exec::run::Launcher;
 use exec::{Root, StateDir};
 use policy::Policy;
 use tokio_util::sync::CancellationToken;
@@ -12,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::approvals::Approver;
 use crate::call::Call;
 use crate::catalog::Catalog;
-use crate::desk::{Services, Setting};
+use crate::desk::{RunLog, Services, Setting};
 use crate::limits::Limiter;
 use crate::paging::Page;
 use crate::registry::{Registered, Registry};
@@ -30,7 +32,7 @@ pub struct Parts {
     /// Counts and gates, shared by the engines of one process.
     pub limiter: Arc<Limiter>,
     /// Takes secrets out.
-    pub redactor: Redactor,
+    pub redactor: Arc<Redactor>,
     /// The record.
     pub ledger: Ledger,
     /// Where tools work; none means `no_root` for those that need one.
@@ -45,6 +47,8 @@ pub struct Parts {
     pub services: Services,
     /// What sends a plan's request, when connections are allowed.
     pub sender: Option<Arc<dyn Sender>>,
+    /// How programs are started.
+    pub launcher: Arc<Launcher>,
     /// What a result may cost, in tokens.
     pub budget: u64,
     /// Whether results of our own tools are held to their schemas, too: those of others always are. A server's are; one
@@ -58,6 +62,8 @@ pub struct Parts {
 pub struct Engine {
     pub(crate) parts: Parts,
     places: Vec<(String, String)>,
+    /// Takes secrets out of what programs say.
+    clean: Clean,
 }
 
 impl Engine {
@@ -79,7 +85,9 @@ impl Engine {
         }
         places.retain(|(place, _)| place.len() > 1);
         places.sort_by_key(|(place, _)| std::cmp::Reverse(place.len()));
-        Arc::new(Self { parts, places })
+        let redactor = Arc::clone(&parts.redactor);
+        let clean: Clean = Arc::new(move |bytes: &[u8]| redactor.bytes(bytes).into_owned());
+        Arc::new(Self { parts, places, clean })
     }
 
     /// The tools, as they are now.
@@ -89,12 +97,21 @@ impl Engine {
     }
 
     /// What a call's desk is made of.
-    pub(crate) fn setting(&self, tool: &Registered, call: &Call, cancel: CancellationToken) -> Setting {
+    pub(crate) fn setting(
+        &self,
+        tool: &Registered,
+        call: &Call,
+        cancel: CancellationToken,
+        runs: &RunLog,
+    ) -> Setting {
         Setting {
             root: self.parts.root.clone(),
             state: self.parts.state.clone(),
             registry: self.registry(),
-            programs: tool.tool.programs(),
+            declared: tool.tool.declared(),
+            launcher: Arc::clone(&self.parts.launcher),
+            clean: Arc::clone(&self.clean),
+            runs: runs.clone(),
             page: Page::default(),
             settings: self.parts.settings.clone(),
             services: self.parts.services.clone(),

@@ -5,6 +5,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use contract::{Annotations, Fault, Kind, Spec, ToolName};
+use exec::run::Cache;
+use exec::workshop::Unplannable;
+use exec::workshop::persist::SideWrites;
 use exec::{Draft, View};
 use serde_json::{Map, Value};
 
@@ -20,8 +23,27 @@ pub type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 pub(crate) struct Invoked {
     /// The answer, its output as JSON.
     pub(crate) answer: Answer<Map<String, Value>>,
-    /// What was drafted, with the view that it was made with.
-    pub(crate) draft: Option<(Draft, Arc<View>)>,
+    /// What was drafted.
+    pub(crate) draft: Option<Drafted>,
+}
+
+/// What a tool proposes.
+pub(crate) struct Drafted {
+    pub(crate) draft: Draft,
+    /// The view that it was made with.
+    pub(crate) view: Arc<View>,
+    /// What persists without a plan.
+    pub(crate) side: SideWrites,
+    /// What no plan can have: nothing of it can be applied then.
+    pub(crate) blocked: Vec<Unplannable>,
+}
+
+/// What a tool's programs may be and may leave.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Declared {
+    pub(crate) programs: &'static [&'static str],
+    pub(crate) caches: &'static [Cache],
+    pub(crate) persists: &'static [&'static str],
 }
 
 type Invoking = Boxed<Result<Invoked, Fault>>;
@@ -31,7 +53,7 @@ pub struct Tool {
     spec: Spec,
     limits: Limits,
     list: Option<&'static str>,
-    programs: &'static [&'static str],
+    declared: Declared,
     wraps: Option<Wraps>,
     examples: Vec<Value>,
     shadowed: Vec<String>,
@@ -61,7 +83,11 @@ impl Tool {
     /// The programs that it may start.
     #[must_use]
     pub const fn programs(&self) -> &'static [&'static str] {
-        self.programs
+        self.declared.programs
+    }
+
+    pub(crate) const fn declared(&self) -> Declared {
+        self.declared
     }
 
     /// Whose calls it makes, when it does nothing of its own.
@@ -130,7 +156,7 @@ impl Tool {
             spec,
             limits: definition.limits,
             list: None,
-            programs: &[],
+            declared: Declared::default(),
             wraps: None,
             examples: Vec::new(),
             shadowed: Vec::new(),
@@ -160,7 +186,7 @@ where
     F: Future<Output = Result<(Answer<T::Output>, Option<Drafted>), Fault>> + Send + 'static,
 {
     let (input_schema, mut shadowed) = schema::input::<T::Input>(kind.is_rehearsed(), T::LIST.is_some());
-    let (output_schema, required_when_completed, outputs) = schema::output::<T::Output>();
+    let (output_schema, required_when_completed, outputs) = schema::output::<T::Output>(kind == Kind::Run);
     shadowed.extend(outputs);
     let spec = Spec {
         // A name that does not fit is found by the laws and by the registry; here it becomes one that never collides.
@@ -195,7 +221,7 @@ where
         spec,
         limits: T::LIMITS,
         list: T::LIST,
-        programs: T::PROGRAMS,
+        declared: Declared { programs: T::PROGRAMS, caches: T::CACHES, persists: T::PERSISTS },
         wraps: T::WRAPS,
         examples: T::examples(),
         shadowed,
@@ -203,8 +229,6 @@ where
         code: Box::new(code),
     })
 }
-
-type Drafted = (Draft, Arc<View>);
 
 #[expect(clippy::expect_used, reason = "a constant that fits the grammar")]
 fn bad_name() -> ToolName {
@@ -232,7 +256,9 @@ pub(crate) fn change<T: Change + Default>() -> Arc<Tool> {
     erase(Kind::Change, annotations, |tool: Arc<T>, input, setting| async move {
         let desk = ChangeDesk::new(setting)?;
         let answer = tool.plan(input, desk.clone()).await?;
-        Ok((answer, Some(desk.into_parts())))
+        let (draft, view) = desk.into_parts();
+        let (side, blocked) = (SideWrites::default(), Vec::new());
+        Ok((answer, Some(Drafted { draft, view, side, blocked })))
     })
 }
 
@@ -241,7 +267,7 @@ pub(crate) fn run<T: Run + Default>() -> Arc<Tool> {
     erase(Kind::Run, annotations, |tool: Arc<T>, input, setting| async move {
         let desk = RunDesk::new(setting)?;
         let answer = tool.run(input, desk.clone()).await?;
-        Ok((answer, Some(desk.into_parts().await?)))
+        Ok((answer, Some(desk.into_drafted().await?)))
     })
 }
 

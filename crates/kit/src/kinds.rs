@@ -4,6 +4,7 @@
 use std::future::Future;
 
 use contract::{Fault, ToolName, Toolset, Truncated};
+use exec::run::Cache;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,11 @@ pub trait Define: Send + Sync + 'static {
     const WRAPS: Option<Wraps> = None;
     /// The programs that it may start, by their plain names: no other runs.
     const PROGRAMS: &'static [&'static str] = &[];
+    /// Folders outside the root that its programs fill and find again.
+    const CACHES: &'static [Cache] = &[];
+    /// Globs of paths that persist without a plan, where the project ignores them: caches and build folders. A tool whose
+    /// very purpose is to change ignored paths declares none.
+    const PERSISTS: &'static [&'static str] = &[];
     /// The output's field that is a list, when the tool answers with one: it is paged with `limit` and `cursor`, and
     /// gives way to the budget.
     const LIST: Option<&'static str> = None;

@@ -5,10 +5,12 @@ use std::time::Instant;
 use audit::record::ExecutionMode;
 use audit::{Redactor, Transcript, ledger};
 use contract::{Digest, Fault, PlanId, Reply, TranscriptId, canonical};
+use exec::run::Level;
 use serde_json::Value;
 
 use crate::call::Call;
 use crate::consent::Question;
+use crate::desk::RunLog;
 use crate::shape::{self, Cleaner};
 
 /// Most bytes of arguments that a transcript keeps; larger ones are named by digest.
@@ -46,6 +48,8 @@ pub(crate) struct Notes {
     started_at: String,
     pub(crate) arguments: Value,
     redactions: Vec<String>,
+    /// The programs of the call.
+    pub(crate) runs: RunLog,
 }
 
 impl Notes {
@@ -62,6 +66,7 @@ impl Notes {
             tool: cleaner.named(&shape::bounded(&call.tool, 256)),
             arguments,
             redactions: redacted.redactions,
+            runs: RunLog::default(),
             mode: ExecutionMode::DryRun,
             decision: EARLY.into(),
             plan: None,
@@ -88,6 +93,7 @@ impl Notes {
         };
         let large = self.decision == EARLY && self.arguments.to_string().len() > MAX_REFUSED;
         let tool_args = if large { omitted(&self.arguments) } else { self.arguments };
+        let runs = self.runs.ended();
         Transcript {
             id: self.id,
             tool_call_id: call.id.clone(),
@@ -96,7 +102,7 @@ impl Notes {
             tool_name: self.tool,
             tool_args,
             execution_mode: self.mode,
-            exit_code: None,
+            exit_code: runs.last().and_then(|run| run.code),
             stdout: shape::bounded(message, MAX_STREAM),
             stderr: error.as_ref().map(|f| shape::bounded(&f.message, MAX_STREAM)).unwrap_or_default(),
             artifacts: self.artifacts,
@@ -105,7 +111,8 @@ impl Notes {
             decision: self.decision,
             plan_id: self.plan,
             definition_hash: self.definition,
-            confinement: "none".into(),
+            // Of several programs, that of the one that was confined least.
+            confinement: runs.iter().map(|run| run.level).min().map_or("no program ran", Level::word).into(),
             error,
             root: root.map(str::to_owned),
             effects: self.effects,

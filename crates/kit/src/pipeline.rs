@@ -11,6 +11,8 @@ use audit::{Body, Durability, Intent, ledger};
 use contract::{Code, Digest, Effect, Fault, Kind, Plan, PlanId, Principal, Reply, TranscriptId};
 use exec::draft::Proposal;
 use exec::state::Said;
+use exec::workshop::Unplannable;
+use exec::workshop::persist::SideWrites;
 use futures_util::FutureExt as _;
 use policy::{Decision, Facts};
 use serde_json::{Map, Value};
@@ -20,6 +22,7 @@ use crate::call::{Call, Done};
 use crate::consent::{self, Consent, Question};
 use crate::desk::Setting;
 use crate::engine::Engine;
+use crate::erased::Drafted;
 use crate::kinds::Answer;
 use crate::limits::Limits;
 use crate::notes::{MAX_STREAM, Notes};
@@ -36,6 +39,17 @@ const UNKNOWN: &str = "an unknown tool";
 pub(crate) struct Planned {
     pub(crate) answer: Answer<Map<String, Value>>,
     pub(crate) proposal: Option<(PlanId, Proposal)>,
+    /// What a run leaves without a plan.
+    pub(crate) side: SideWrites,
+    /// What no plan can have of what a run changed.
+    pub(crate) blocked: Vec<Unplannable>,
+}
+
+impl Planned {
+    /// An answer with or without a plan, of something that ran no program.
+    fn of(answer: Answer<Map<String, Value>>, proposal: Option<(PlanId, Proposal)>) -> Self {
+        Self { answer, proposal, side: SideWrites::default(), blocked: Vec::new() }
+    }
 }
 
 impl Engine {
@@ -132,9 +146,9 @@ impl Engine {
                 self.still_approved(&tool, call).await?;
                 // What it does cannot be taken back: that it was asked is on record before it is.
                 self.intend(call, notes, None).await?;
-                self.plan(&tool, call, arguments, &wish).await?
+                self.plan(&tool, call, arguments, &wish, notes).await?
             }
-            None => self.plan(&tool, call, arguments, &wish).await?,
+            None => self.plan(&tool, call, arguments, &wish, notes).await?,
         };
         let planned = self.note_plan(planned, notes).await?;
         let applies = wish.apply && planned.proposal.as_ref().is_some_and(|(_, p)| !p.plan.is_empty());
@@ -237,13 +251,25 @@ impl Engine {
         call: &Call,
         arguments: Value,
         wish: &Wish,
+        notes: &Notes,
     ) -> Result<Planned, Fault> {
         let cancel = call.cancel.child_token();
-        let setting = Setting { page: wish.page, ..self.setting(tool, call, cancel.clone()) };
+        let setting = Setting { page: wish.page, ..self.setting(tool, call, cancel.clone(), &notes.runs) };
         let invoked = invoke(Arc::clone(tool), arguments, setting, &call.cancel, &cancel).await?;
-        let Some((draft, view)) = invoked.draft else {
-            return Ok(Planned { answer: invoked.answer, proposal: None });
+        let Some(Drafted { draft, view, side, blocked }) = invoked.draft else {
+            return Ok(Planned::of(invoked.answer, None));
         };
+        if !blocked.is_empty() {
+            if wish.apply {
+                let named = blocked.iter().map(|b| format!("{}: {}", b.path, b.why));
+                let message =
+                    format!("no plan can have what it changed: {}", named.collect::<Vec<_>>().join("; "));
+                let fault = Fault::new(Code::PathNotAllowed, message)
+                    .suggest("Call it without `apply` for what it says; its changes cannot be applied.");
+                return Err(blocked.iter().fold(fault, |fault, b| fault.about(b.path.as_str())));
+            }
+            return Ok(Planned { side, blocked, ..Planned::of(invoked.answer, None) });
+        }
         let (engine, name, owner) = (Arc::clone(self), tool.spec().name.clone(), call.principal.clone());
         let digest = wish.arguments;
         blocking(move || {
@@ -257,7 +283,7 @@ impl Engine {
             }
             let kept = serde_json::to_value(&answer).map_err(|e| Fault::internal(e.to_string()))?;
             let id = engine.parts.state.keep_plan(&proposal, kept)?;
-            Ok(Planned { answer, proposal: Some((id, proposal)) })
+            Ok(Planned { side, ..Planned::of(answer, Some((id, proposal))) })
         })
         .await
     }
@@ -280,7 +306,7 @@ impl Engine {
         for digest in file.plan.effects.iter().flat_map(Effect::blobs) {
             blobs.insert(digest, self.parts.state.blob(&digest)?);
         }
-        Ok(Planned { answer, proposal: Some((id, Proposal { plan: file.plan, blobs })) })
+        Ok(Planned::of(answer, Some((id, Proposal { plan: file.plan, blobs }))))
     }
 
     /// Notes what the plan would do. Comparing is blocking work.

@@ -140,14 +140,14 @@ pub fn input<T: JsonSchema>(changes: bool, lists: bool) -> (Value, Vec<String>) 
 /// The published output schema: the type's properties and the envelope's, of which only what every reply has is
 /// required. The second value is what the type requires of a completed reply, the third the names that it must not use.
 #[must_use]
-pub fn output<T: JsonSchema>() -> (Value, Vec<String>, Vec<String>) {
+pub fn output<T: JsonSchema>(runs: bool) -> (Value, Vec<String>, Vec<String>) {
     let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_serialize());
     let required = schema
         .get("required")
         .and_then(Value::as_array)
         .map(|names| names.iter().filter_map(Value::as_str).map(str::to_owned).collect())
         .unwrap_or_default();
-    let shadowed = enveloped(&mut schema);
+    let shadowed = enveloped(&mut schema, runs);
     (schema, required, shadowed)
 }
 
@@ -160,14 +160,15 @@ pub fn foreign_output(own: Option<Value>) -> Value {
         object.entry("description").or_insert_with(|| "What the tool answered.".into());
     }
     let mut schema = json!({ "type": "object", "properties": { "result": result } });
-    enveloped(&mut schema);
+    enveloped(&mut schema, false);
     schema
 }
 
-/// Adds the envelope's properties; returns the names that were there already.
-fn enveloped(schema: &mut Value) -> Vec<String> {
+/// Adds the envelope's properties, those of runs where it is one; returns the names that were there already.
+fn enveloped(schema: &mut Value, runs: bool) -> Vec<String> {
     let envelope = generate::<Envelope>(SchemaSettings::draft2020_12().for_serialize());
-    let properties = envelope.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    let mut properties = envelope.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    properties.retain(|name, _| runs || !Envelope::OF_RUNS.contains(&name.as_str()));
     let shadowed = merge_properties(schema, properties);
     if let Some(object) = schema.as_object_mut() {
         object.insert("required".into(), json!(["success", "message", "metadata"]));
@@ -269,7 +270,7 @@ mod tests {
     fn names_of_the_engine_are_found_in_a_tools_types() {
         assert_eq!(input::<Greedy>(true, true).1, ["plan", "cursor"]);
         assert_eq!(input::<Greedy>(true, false).1, ["plan"]);
-        assert_eq!(output::<Greedy>().2, ["plan"]);
+        assert_eq!(output::<Greedy>(false).2, ["plan"]);
         assert!(input::<Input>(true, true).1.is_empty());
     }
 

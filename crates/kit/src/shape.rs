@@ -219,6 +219,8 @@ mod tests {
             status: Status::Proposed,
             message: "m".into(),
             plan: Some(PlanView { id: PlanId::from_digest(Digest::ZERO), effects: vec![], diff }),
+            side_writes: None,
+            blocked: Vec::new(),
             truncated: None,
             metadata: metadata(),
         }

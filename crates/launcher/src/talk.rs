@@ -75,6 +75,11 @@ impl Said {
         self.door.take()
     }
 
+    /// Hangs up: a launcher that outlives whoever asked ends the run then.
+    pub fn hang_up(&self) {
+        let _ = self.socket.shutdown(std::net::Shutdown::Both);
+    }
+
     fn hear(&mut self) -> Result<usize, TalkError> {
         let mut buffer = [0; 4096];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];

@@ -200,6 +200,8 @@ fn empty() -> Reply {
         status: Status::Completed,
         message: String::new(),
         plan: None,
+        side_writes: None,
+        blocked: Vec::new(),
         truncated: None,
         metadata: shape::metadata(),
     };

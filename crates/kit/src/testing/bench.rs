@@ -8,6 +8,7 @@ use std::sync::Arc;
 use audit::verify::{With, verify};
 use audit::{Body, Ledger, Redactor, Transcript};
 use contract::{CallId, Fault, Kind, Principal, Reply};
+use exec::run::Launcher;
 use exec::{Rights, Root, StateDir};
 use policy::Policy;
 use serde_json::Value;
@@ -51,6 +52,8 @@ pub struct Setup {
     pub unapproved: bool,
     /// Who says what is approved, instead.
     pub approver: Option<Arc<dyn Approver>>,
+    /// How programs are started, instead of as far confined as this machine has it.
+    pub launcher: Option<Arc<Launcher>>,
     /// Whether calls are counted and queued.
     pub limited: bool,
 }
@@ -89,7 +92,7 @@ impl Bench {
             policy: setup.policy,
             approvals: setup.approver.unwrap_or(usual),
             limiter: Arc::new(Limiter::new(setup.limited)),
-            redactor,
+            redactor: Arc::new(redactor),
             ledger,
             root: Some(root),
             other_roots: Vec::new(),
@@ -97,6 +100,7 @@ impl Bench {
             settings: Settings::default(),
             services: setup.services,
             sender: setup.sender,
+            launcher: setup.launcher.unwrap_or_else(super::launcher),
             budget: shape::BUDGET,
             check_outputs: true,
             uid: 0,

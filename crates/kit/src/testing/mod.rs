@@ -10,3 +10,28 @@ pub mod bench;
 pub mod laws;
 
 pub use bench::Bench;
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Arc, OnceLock};
+
+use exec::run::Launcher;
+
+/// The launcher of the test suite: a program of its own, since a test's own `main` is not ours. It is built where it is
+/// not there yet.
+#[must_use]
+pub fn launcher() -> Arc<Launcher> {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    let program = PROGRAM.get_or_init(|| {
+        let own = std::env::current_exe().unwrap();
+        let program = own.ancestors().nth(2).unwrap().join("gatewright-launch");
+        if !program.is_file() {
+            let built = Command::new(env!("CARGO"))
+                .args(["build", "--quiet", "--package", "gatewright-launcher"])
+                .status();
+            assert!(built.unwrap().success(), "the launcher could not be built");
+        }
+        program
+    });
+    Arc::new(Launcher::at(program.clone()))
+}

@@ -1,0 +1,260 @@
+//! The one way to the network: a proxy (`CONNECT`, RFC 9110 §9.3.6) at the door of a run's world, for hosts that the tool
+//! declares. It passes bytes on and reads none of them: what is said is said by TLS.
+//!
+//! A name is looked up here, once, and the address that was checked is the one that is connected to. Addresses of this
+//! machine, of private networks and of clouds' metadata are refused whatever name leads to them.
+
+use std::collections::BTreeSet;
+use std::io::{Read as _, Write as _};
+use std::net::{IpAddr, Shutdown, TcpListener, TcpStream, ToSocketAddrs as _};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The port that is connected to: TLS alone.
+const PORT: u16 = 443;
+
+/// Most connections of one run at a time.
+const MAX_CONNECTIONS: usize = 64;
+
+/// Largest head of a request.
+const MAX_HEAD: usize = 8 * 1024;
+
+/// How long a connection may take to come about, and how long one may be silent.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Stands at the door until it is dropped.
+pub(crate) struct Doorkeeper(Arc<Rules>);
+
+struct Rules {
+    hosts: Vec<String>,
+    reached: Mutex<BTreeSet<String>>,
+    open: AtomicUsize,
+    closed: AtomicBool,
+}
+
+impl Doorkeeper {
+    /// Lets connections through to `hosts`.
+    pub(crate) fn stand(listener: TcpListener, hosts: Vec<String>) -> Self {
+        let rules = Arc::new(Rules {
+            hosts,
+            reached: Mutex::default(),
+            open: AtomicUsize::new(0),
+            closed: AtomicBool::new(false),
+        });
+        let kept = Arc::clone(&rules);
+        std::thread::spawn(move || keep(&listener, &kept));
+        Self(rules)
+    }
+
+    /// The hosts that were reached.
+    pub(crate) fn reached(&self) -> Vec<String> {
+        self.0.reached.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+}
+
+impl Drop for Doorkeeper {
+    fn drop(&mut self) {
+        self.0.closed.store(true, Ordering::Relaxed);
+    }
+}
+
+fn keep(listener: &TcpListener, rules: &Arc<Rules>) {
+    // The listener lives in the run's network: nobody out here can wake it, so it looks up now and then.
+    if listener.set_nonblocking(true).is_err() {
+        return;
+    }
+    while !rules.closed.load(Ordering::Relaxed) {
+        match listener.accept() {
+            Ok((caller, _)) => {
+                if rules.open.fetch_add(1, Ordering::Relaxed) >= MAX_CONNECTIONS {
+                    rules.open.fetch_sub(1, Ordering::Relaxed);
+                    continue;
+                }
+                let rules = Arc::clone(rules);
+                std::thread::spawn(move || {
+                    let _ = serve(caller, &rules);
+                    rules.open.fetch_sub(1, Ordering::Relaxed);
+                });
+            }
+            Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            Err(_) => return,
+        }
+    }
+}
+
+fn serve(mut caller: TcpStream, rules: &Rules) -> std::io::Result<()> {
+    caller.set_nonblocking(false)?;
+    caller.set_read_timeout(Some(PATIENCE))?;
+    caller.set_write_timeout(Some(PATIENCE))?;
+    let head = head(&mut caller)?;
+    let mut refuse = |status: &str, why: &str| {
+        let answer = format!(
+            "HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{why}",
+            why.len()
+        );
+        caller.write_all(answer.as_bytes())
+    };
+    let Some((host, port)) = asked(&head) else {
+        return refuse(
+            "405 Method Not Allowed",
+            "gatewright: only CONNECT to a host by TLS is let through\n",
+        );
+    };
+    if port != PORT || !rules.hosts.iter().any(|allowed| is_allowed(allowed, &host)) {
+        return refuse(
+            "403 Forbidden",
+            &format!("gatewright: {host}:{port} is not a host that this tool may reach\n"),
+        );
+    }
+    let address = match (host.as_str(), port).to_socket_addrs().map(|mut all| all.find(|a| is_public(a.ip())))
+    {
+        Ok(Some(address)) => address,
+        Ok(None) => return refuse("403 Forbidden", &format!("gatewright: {host} is at no public address\n")),
+        Err(_) => return refuse("502 Bad Gateway", &format!("gatewright: {host} was not found\n")),
+    };
+    let Ok(mut upstream) = TcpStream::connect_timeout(&address, PATIENCE) else {
+        return refuse("504 Gateway Timeout", &format!("gatewright: {host} could not be reached\n"));
+    };
+    rules.reached.lock().unwrap_or_else(PoisonError::into_inner).insert(host);
+    caller.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")?;
+    upstream.set_read_timeout(Some(PATIENCE))?;
+    let (mut there, mut back) = (caller.try_clone()?, upstream.try_clone()?);
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let _ = std::io::copy(&mut there, &mut back);
+            let _ = back.shutdown(Shutdown::Both);
+        });
+        let _ = std::io::copy(&mut upstream, &mut caller);
+        let _ = caller.shutdown(Shutdown::Both);
+    });
+    Ok(())
+}
+
+/// The head of a request, to its empty line: byte by byte, since what follows it is not for us.
+fn head(caller: &mut TcpStream) -> std::io::Result<String> {
+    let mut head = Vec::new();
+    let mut byte = [0];
+    while !head.ends_with(b"\r\n\r\n") {
+        if head.len() >= MAX_HEAD || caller.read(&mut byte)? == 0 {
+            return Err(std::io::ErrorKind::InvalidData.into());
+        }
+        head.push(byte[0]);
+    }
+    String::from_utf8(head).map_err(|_| std::io::ErrorKind::InvalidData.into())
+}
+
+/// The host and port of a `CONNECT`.
+fn asked(head: &str) -> Option<(String, u16)> {
+    let mut words = head.lines().next()?.split(' ');
+    let (method, target, version) = (words.next()?, words.next()?, words.next()?);
+    let (host, port) = target.rsplit_once(':')?;
+    let is_name = !host.is_empty()
+        && host.len() <= 253
+        && host.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'.');
+    (method == "CONNECT" && version.starts_with("HTTP/1.") && is_name && words.next().is_none())
+        .then(|| Some((host.to_ascii_lowercase(), port.parse().ok()?)))?
+}
+
+fn is_allowed(allowed: &str, host: &str) -> bool {
+    match allowed.strip_prefix("*.") {
+        Some(domain) => {
+            host.strip_suffix(domain).is_some_and(|below| below.ends_with('.') && below.len() > 1)
+        }
+        None => allowed == host,
+    }
+}
+
+/// Whether an address is one of the public network.
+fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => {
+            let [a, b, c, _] = v4.octets();
+            !(v4.is_loopback()
+                || v4.is_private()
+                || v4.is_link_local()
+                || v4.is_unspecified()
+                || v4.is_multicast()
+                || v4.is_broadcast()
+                || a == 0
+                || a >= 240
+                // Shared address space (RFC 6598), protocol assignments, benchmarks (RFC 2544).
+                || a == 100 && (64..128).contains(&b)
+                || (a, b, c) == (192, 0, 0)
+                || a == 198 && (b == 18 || b == 19))
+        }
+        IpAddr::V6(v6) => {
+            let first = v6.segments()[0];
+            v6.to_ipv4_mapped().is_none_or(|v4| is_public(IpAddr::V4(v4)))
+                // Global unicast alone, without what wraps other addresses (Teredo, 6to4).
+                && first & 0xe000 == 0x2000
+                && (first, v6.segments()[1]) != (0x2001, 0)
+                && first != 0x2002
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_connect_to_a_name_is_understood() {
+        let asks = |line: &str| asked(&format!("{line}\r\n\r\n"));
+        assert_eq!(asks("CONNECT proxy.golang.org:443 HTTP/1.1"), Some(("proxy.golang.org".into(), 443)));
+        assert_eq!(asks("CONNECT Proxy.Golang.ORG:443 HTTP/1.1"), Some(("proxy.golang.org".into(), 443)));
+        for not in [
+            "GET http://x/ HTTP/1.1",
+            "CONNECT x HTTP/1.1",
+            "CONNECT [::1]:443 HTTP/1.1",
+            "CONNECT x:443 HTTP/1.1 y",
+            "CONNECT :443 HTTP/1.1",
+            "CONNECT x:99999 HTTP/1.1",
+            "CONNECT x@y:443 HTTP/1.1",
+            "",
+        ] {
+            assert_eq!(asks(not), None, "{not}");
+        }
+    }
+
+    #[test]
+    fn hosts_are_allowed_by_name_and_below_a_domain() {
+        assert!(
+            is_allowed("proxy.golang.org", "proxy.golang.org")
+                && is_allowed("*.npmjs.org", "registry.npmjs.org")
+        );
+        for host in ["npmjs.org", "evilnpmjs.org", ".npmjs.org", "registry.npmjs.org.evil.example"] {
+            assert!(!is_allowed("*.npmjs.org", host), "{host}");
+        }
+    }
+
+    #[test]
+    fn n_no_address_of_this_machine_or_a_private_network_is_public() {
+        for private in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "169.254.169.254",
+            "192.168.0.1",
+            "172.16.0.1",
+            "100.64.0.1",
+            "0.0.0.0",
+            "255.255.255.255",
+            "198.18.0.1",
+            "::1",
+            "::",
+            "fe80::1",
+            "fc00::1",
+            "::ffff:127.0.0.1",
+            "64:ff9b::a00:1",
+            "2002:7f00:1::",
+            "2001:0:1::",
+        ] {
+            assert!(!is_public(private.parse().unwrap()), "{private}");
+        }
+        for public in ["142.250.1.1", "2a00:1450:4001::1"] {
+            assert!(is_public(public.parse().unwrap()), "{public}");
+        }
+    }
+}

@@ -1,0 +1,575 @@
+//! Starting a program through the launcher, watching it, and ending it with everything that it started.
+
+use std::collections::BTreeMap;
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use contract::{Code, Fault};
+use launcher::{
+    Bound, DOOR_PORT, Isolation, Layer, Limits, MARK, Network, Overlay, Report, Said, Spec, say_spec,
+};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use tokio_util::sync::CancellationToken;
+
+use super::capture::capture;
+use super::door::Doorkeeper;
+use super::sight::{self, Surroundings};
+use super::{Captured, Command, Exit, Level, MAX_ARG_BYTES, MAX_ARGS, MAX_TIMEOUT, Ran, find};
+use crate::root::Root;
+
+/// How often a running program's cancellation is looked at, at least.
+pub(crate) const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+
+/// How often it is looked at how much a run has written.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// Most bytes that one run may write below its root.
+const MAX_WRITTEN: u64 = 8 << 30;
+
+/// What a run must leave free on the disk that it writes to: the record is on one, too.
+const RESERVE: u64 = 256 << 20;
+
+/// How programs are started: this program, started again.
+#[derive(Debug, Clone)]
+pub struct Launcher {
+    program: PathBuf,
+    least: Level,
+    most: Level,
+    offer: Arc<OnceLock<Offer>>,
+    /// Whether a layer can be laid over a root: by the file systems of both.
+    layered: Arc<Mutex<Vec<(Devices, bool)>>>,
+}
+
+/// The file systems of a root and of the layer over it.
+type Devices = (u64, u64);
+
+/// What this machine lets a run have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// How far runs are confined.
+    pub level: Level,
+    /// The layers that hold.
+    pub layers: Vec<Layer>,
+    /// What is missing, and what the system said.
+    pub missing: Vec<String>,
+}
+
+impl Launcher {
+    /// This very program, which must call `launcher::main_if_asked` before anything else.
+    #[must_use]
+    pub fn own() -> Self {
+        Self::at("/proc/self/exe".into())
+    }
+
+    /// Another program that does so.
+    #[must_use]
+    pub fn at(program: PathBuf) -> Self {
+        Self {
+            program,
+            least: Level::Filters,
+            most: Level::Full,
+            offer: Arc::default(),
+            layered: Arc::default(),
+        }
+    }
+
+    /// The same, refusing runs that would be confined less than `least`.
+    #[must_use]
+    pub fn at_least(mut self, least: Level) -> Self {
+        self.least = least;
+        self
+    }
+
+    /// The same, as if the machine had no more than `most`.
+    #[must_use]
+    pub fn at_most(self, most: Level) -> Self {
+        Self { most, offer: Arc::default(), ..self }
+    }
+
+    /// What policy asks for, at least.
+    #[must_use]
+    pub const fn least(&self) -> Level {
+        self.least
+    }
+
+    /// What this machine offers: tried once, with a program that does nothing. `scratch` is an empty folder.
+    pub fn offer(&self, scratch: &Path) -> &Offer {
+        self.offer.get_or_init(|| self.tried(scratch))
+    }
+
+    /// What runs get: what is offered, or a fault where that is less than policy asks for.
+    pub(crate) fn level(&self, scratch: &Path) -> Result<Level, Fault> {
+        let offer = self.offer(scratch);
+        if offer.level >= self.least {
+            return Ok(offer.level);
+        }
+        let message = format!(
+            "policy asks that runs are confined to the level {:?}, and this machine offers {:?} ({})",
+            self.least.word(),
+            offer.level.word(),
+            offer.missing.join("; ")
+        );
+        Err(Fault::new(Code::ConfinementUnavailable, message)
+            .suggest("`gatewright doctor` says what is missing and how a machine comes by it.")
+            .suggest(
+                "A person may set `confinement` in the section `[security]` of their own configuration.",
+            ))
+    }
+
+    fn tried(&self, scratch: &Path) -> Offer {
+        let mut missing = Vec::new();
+        let tries = [(Level::Full, Isolation::Full), (Level::Filters, Isolation::Filters)];
+        for (level, isolation) in tries.into_iter().filter(|(level, _)| *level <= self.most) {
+            match self.tried_once(&nothing(scratch, isolation)) {
+                Ok(layers) if layers.contains(&Layer::Landlock) => {
+                    if level == Level::Full && !layers.contains(&Layer::Proc) {
+                        missing.push("a /proc of its own".to_owned());
+                    }
+                    if !layers.contains(&Layer::Processes) && rustix::process::geteuid().is_root() {
+                        missing.push("a limit on processes that holds for root (Linux 6.14)".to_owned());
+                    }
+                    return Offer { level, layers, missing };
+                }
+                Ok(_) => missing.push("Landlock".to_owned()),
+                Err(why) => missing
+                    .push(format!("{}: {why}", if level == Level::Full { "namespaces" } else { "filters" })),
+            }
+        }
+        if self.most < Level::Full {
+            missing.push(format!("it was asked for no more than {:?}", self.most.word()));
+        }
+        Offer { level: Level::None, layers: Vec::new(), missing }
+    }
+
+    fn tried_once(&self, spec: &Spec) -> Result<Vec<Layer>, String> {
+        let (mut child, mut said) =
+            self.start(spec, Stdio::null(), Stdio::null()).map_err(|e| e.to_string())?;
+        let mut held = Err("it said nothing".to_owned());
+        while let Ok(Some(report)) = said.report() {
+            match report {
+                Report::Ready { layers } => held = Ok(layers),
+                Report::Failed { doing, why } => held = Err(format!("{doing}: {why}")),
+                _ => {}
+            }
+        }
+        let _ = child.wait();
+        held
+    }
+
+    /// Whether this machine lays `overlay` over `root`: tried once for each pair of file systems.
+    pub(crate) fn layers(&self, root: &Root, overlay: &Overlay, stage: &Path) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        let device = |path: &Path| std::fs::metadata(path).map(|there| there.dev()).unwrap_or_default();
+        let pair = (device(root.path()), device(&overlay.upper));
+        let known =
+            |layered: &Vec<(Devices, bool)>| layered.iter().find(|(p, _)| *p == pair).map(|(_, is)| *is);
+        if let Some(is) = known(&self.layered.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return is;
+        }
+        let spec = Spec { overlay: Some(overlay.clone()), ..nothing(stage, Isolation::Full) };
+        let is = self.tried_once(&spec).is_ok();
+        self.layered.lock().unwrap_or_else(PoisonError::into_inner).push((pair, is));
+        is
+    }
+
+    fn start(&self, spec: &Spec, out: Stdio, err: Stdio) -> std::io::Result<(Child, Said)> {
+        let (mut ours, theirs) = UnixStream::pair()?;
+        let mut command = std::process::Command::new(&self.program);
+        command.arg(MARK).env_clear().stdin(OwnedFd::from(theirs)).stdout(out).stderr(err).process_group(0);
+        let child = command.spawn()?;
+        // The child's end is the child's alone from here on: when it is gone, reading ends.
+        drop(command);
+        say_spec(&mut ours, spec).map_err(std::io::Error::other)?;
+        Ok((child, Said::new(ours)))
+    }
+}
+
+/// A program that does nothing, to see what a world can have.
+fn nothing(stage: &Path, isolation: Isolation) -> Spec {
+    Spec {
+        program: "/usr/bin/true".into(),
+        args: Vec::new(),
+        env: BTreeMap::new(),
+        dir: "/usr".into(),
+        stage: stage.to_owned(),
+        readable: vec!["/usr".into()],
+        writable: Vec::new(),
+        overlay: None,
+        hidden: Vec::new(),
+        network: Network::None,
+        limits: Limits::default(),
+        isolation,
+        strict: false,
+    }
+}
+
+/// What a run works over, and what it finds there.
+#[derive(Debug)]
+pub(crate) struct Setup<'a> {
+    pub(crate) launcher: &'a Launcher,
+    pub(crate) level: Level,
+    pub(crate) around: Surroundings<'a>,
+    /// Where programs are looked for.
+    pub(crate) path: &'a [PathBuf],
+    /// Where the program finds the root.
+    pub(crate) root: PathBuf,
+    /// The root, where changes to it go elsewhere.
+    pub(crate) overlay: Option<Overlay>,
+    /// Folders that it may write: the copy of the root where there is no overlay, its home, its caches.
+    pub(crate) writable: Vec<Bound>,
+    /// What it may read besides.
+    pub(crate) readable: Vec<PathBuf>,
+    /// What is hidden from it besides.
+    pub(crate) hidden: Vec<PathBuf>,
+    pub(crate) env: BTreeMap<String, String>,
+    /// An empty folder for the launcher.
+    pub(crate) stage: PathBuf,
+    /// Where its streams stand while it runs; the name of both files but for their endings.
+    pub(crate) streams: PathBuf,
+    /// Where what it writes lands: how much is looked at while it runs.
+    pub(crate) lands: PathBuf,
+}
+
+/// Runs `command`, and waits. It blocks; the thread that calls it is the one that the program's life hangs on.
+///
+/// A program that cannot be started, outlives its time or is cancelled is a fault, and nothing of it is left then; one
+/// that ends with findings is not.
+pub(crate) fn run(command: &Command, setup: Setup<'_>, cancel: &CancellationToken) -> Result<Ran, Fault> {
+    let bytes: usize = command.args.iter().map(String::len).sum();
+    if command.args.len() > MAX_ARGS || bytes > MAX_ARG_BYTES || command.args.iter().any(|a| a.contains('\0'))
+    {
+        let message = format!(
+            "{}: {} arguments of {bytes} bytes; at most {MAX_ARGS} of {MAX_ARG_BYTES} bytes can be passed, without NUL",
+            command.program,
+            command.args.len()
+        );
+        return Err(Fault::invalid(message).suggest("Name fewer files, or a folder that holds them."));
+    }
+    if setup.level < Level::Full && !command.hosts.is_empty() {
+        let message =
+            format!("{} needs the network, which is given through a world of its own", command.program);
+        return Err(Fault::new(Code::ConfinementUnavailable, message)
+            .suggest("`gatewright doctor` says why this machine makes no namespaces."));
+    }
+    let program = find(command.program, setup.path, setup.around.root)?;
+    let sight = sight::of(&setup.around, setup.path, &program);
+    let mut env = environment(command, &setup)?;
+    env.extend(sight.env);
+    env.extend(setup.env.clone());
+    env.extend(command.env.clone());
+    let dir = command.dir.as_ref().map_or_else(|| setup.root.clone(), |dir| setup.root.join(dir.as_str()));
+    let mut readable = sight.readable;
+    readable.extend(setup.readable);
+    let mut hidden = sight.hidden;
+    hidden.extend(setup.hidden);
+    let spec = Spec {
+        program,
+        args: command.args.clone(),
+        env,
+        dir,
+        stage: setup.stage,
+        readable,
+        writable: setup.writable,
+        overlay: setup.overlay,
+        hidden,
+        network: if command.hosts.is_empty() { Network::None } else { Network::Door },
+        limits: Limits {
+            cpu_seconds: command.timeout.min(MAX_TIMEOUT).as_secs().saturating_mul(16).max(1),
+            ..Limits::default()
+        },
+        isolation: if setup.level == Level::Full { Isolation::Full } else { Isolation::Filters },
+        strict: false,
+    };
+    let began = Instant::now();
+    let mut watch = Watch::new(command, cancel, began, setup.lands);
+    let streams = [setup.streams.with_extension("out"), setup.streams.with_extension("err")];
+    let ended = if setup.level == Level::None {
+        plain(&spec, &mut watch, &streams)?
+    } else {
+        confined(setup.launcher, &spec, &mut watch, &streams)?
+    };
+    let line = std::iter::once(command.program.to_owned()).chain(command.args.iter().cloned()).collect();
+    Ok(Ran {
+        line,
+        exit: ended.exit,
+        stdout: ended.out,
+        stderr: ended.err,
+        took: began.elapsed(),
+        level: ended.level,
+        reached: ended.reached,
+        handle: None,
+    })
+}
+
+/// The variables that every run has.
+fn environment(command: &Command, setup: &Setup<'_>) -> Result<BTreeMap<String, String>, Fault> {
+    let path = std::env::join_paths(setup.path).map_err(|e| Fault::internal(e.to_string()))?;
+    let above = setup.root.parent().unwrap_or(&setup.root).display().to_string();
+    let mut env: BTreeMap<String, String> = [
+        ("LANG", "C.UTF-8"),
+        ("TZ", "UTC"),
+        ("TERM", "dumb"),
+        ("NO_COLOR", "1"),
+        // A git command must neither find a repository above the root, nor refresh the index by looking, nor ask.
+        ("GIT_CEILING_DIRECTORIES", above.as_str()),
+        ("GIT_OPTIONAL_LOCKS", "0"),
+        ("GIT_CONFIG_NOSYSTEM", "1"),
+        ("GIT_TERMINAL_PROMPT", "0"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .into();
+    env.insert("PATH".to_owned(), path.to_string_lossy().into_owned());
+    if !command.hosts.is_empty() {
+        for name in ["HTTPS_PROXY", "https_proxy"] {
+            env.insert(name.to_owned(), format!("http://127.0.0.1:{DOOR_PORT}"));
+        }
+    }
+    Ok(env)
+}
+
+struct Ended {
+    exit: Exit,
+    out: Captured,
+    err: Captured,
+    level: Level,
+    reached: Vec<String>,
+}
+
+/// Starts the launcher, and waits for what it says.
+fn confined(
+    launcher: &Launcher,
+    spec: &Spec,
+    watch: &mut Watch<'_>,
+    files: &[PathBuf; 2],
+) -> Result<Ended, Fault> {
+    let failed = |error: std::io::Error| watch.failed("it could not be started", &error.kind().to_string());
+    let (mut child, mut said) = launcher.start(spec, Stdio::piped(), Stdio::piped()).map_err(failed)?;
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let out = scope.spawn(|| out.map(|s| capture(s, &over, &files[0])).unwrap_or_default());
+        let err = scope.spawn(|| err.map(|s| capture(s, &over, &files[1])).unwrap_or_default());
+        let mut door = None;
+        let ended = heard(&mut said, spec, watch, &mut door);
+        if ended.is_err() {
+            end(&mut child, &said, spec.isolation);
+        }
+        let _ = child.wait();
+        over.store(true, Ordering::Relaxed);
+        let (out, err) = (out.join().unwrap_or_default(), err.join().unwrap_or_default());
+        let (exit, layers) = ended?;
+        let full = [Layer::Root, Layer::Capabilities, Layer::Landlock, Layer::Seccomp];
+        let level =
+            if full.iter().all(|layer| layers.contains(layer)) { Level::Full } else { Level::Filters };
+        Ok(Ended { exit, out, err, level, reached: door.map(|d| d.reached()).unwrap_or_default() })
+    })
+}
+
+/// Everything that the launcher says, until the program has ended.
+fn heard(
+    said: &mut Said,
+    spec: &Spec,
+    watch: &mut Watch<'_>,
+    door: &mut Option<Doorkeeper>,
+) -> Result<(Exit, Vec<Layer>), Fault> {
+    let mut held = Vec::new();
+    loop {
+        let ready = match poll(&mut [PollFd::new(said, PollFlags::IN)], Some(&TICK)) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => false,
+            Ok(_) => true,
+            Err(error) => return Err(Fault::internal(format!("{}: {error}", watch.command.program))),
+        };
+        watch.check()?;
+        if !ready {
+            continue;
+        }
+        match said.report().map_err(|e| watch.failed("its launcher is not understood", &e.to_string()))? {
+            Some(Report::Door) => {
+                let listener = said.take_door().map(TcpListener::from);
+                *door = listener.map(|listener| Doorkeeper::stand(listener, watch.command.hosts.clone()));
+            }
+            Some(Report::Ready { layers }) => held = layers,
+            Some(Report::Exited { code }) => return Ok((Exit::Code(code), held)),
+            Some(Report::Killed { signal }) => return Ok((Exit::Signal(signal), held)),
+            Some(Report::Failed { doing, why }) => return Err(watch.failed(&doing, &why)),
+            None => {
+                let why = format!("its world ended before it did ({})", spec.program.display());
+                return Err(watch.failed("it was lost", &why));
+            }
+        }
+    }
+}
+
+/// Ends a run and everything in it.
+fn end(child: &mut Child, said: &Said, isolation: Isolation) {
+    match isolation {
+        // With the launcher goes its world.
+        Isolation::Full => drop(child.kill()),
+        // Here the launcher is the one that ends the others, when it is hung up on.
+        Isolation::Filters => {
+            said.hang_up();
+            let began = Instant::now();
+            while began.elapsed() < Duration::from_secs(6) {
+                if !matches!(child.try_wait(), Ok(None)) {
+                    return;
+                }
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            drop(child.kill());
+        }
+    }
+}
+
+/// Runs a program with the rights of whoever runs gatewright, where policy asks for nothing else.
+fn plain(spec: &Spec, watch: &mut Watch<'_>, files: &[PathBuf; 2]) -> Result<Ended, Fault> {
+    let mut child = std::process::Command::new(&spec.program)
+        .args(&spec.args)
+        .current_dir(&spec.dir)
+        .env_clear()
+        .envs(&spec.env)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .map_err(|e| watch.failed("it could not be started", &e.kind().to_string()))?;
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let out = scope.spawn(|| out.map(|s| capture(s, &over, &files[0])).unwrap_or_default());
+        let err = scope.spawn(|| err.map(|s| capture(s, &over, &files[1])).unwrap_or_default());
+        let ended = ended(&child, watch);
+        // Whoever it left behind in its group goes too. One that left the group may hold the pipes open for ever:
+        // what it says from now on is not waited for.
+        if let Ok(pid) = pid(&child) {
+            let _ = kill_process_group(pid, Signal::KILL);
+        }
+        over.store(true, Ordering::Relaxed);
+        let status =
+            child.wait().map_err(|e| watch.failed("it could not be waited for", &e.kind().to_string()))?;
+        let (out, err) = (out.join().unwrap_or_default(), err.join().unwrap_or_default());
+        ended?;
+        let exit = match (status.code(), status.signal()) {
+            (Some(code), _) => Exit::Code(code),
+            (None, signal) => Exit::Signal(signal.unwrap_or(0)),
+        };
+        Ok(Ended { exit, out, err, level: Level::None, reached: Vec::new() })
+    })
+}
+
+/// Waits until the program has ended. It is not reaped here.
+fn ended(child: &Child, watch: &mut Watch<'_>) -> Result<(), Fault> {
+    let io = |e: rustix::io::Errno| Fault::internal(format!("a program cannot be watched: {e}"));
+    let handle = pidfd_open(pid(child)?, PidfdFlags::empty()).map_err(io)?;
+    loop {
+        match poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&TICK)) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => watch.check()?,
+            Ok(_) => return Ok(()),
+            Err(error) => return Err(io(error)),
+        }
+    }
+}
+
+fn pid(child: &Child) -> Result<Pid, Fault> {
+    let raw = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    raw.ok_or_else(|| Fault::internal("a program without a process id"))
+}
+
+/// What may end a run before its own end.
+struct Watch<'a> {
+    command: &'a Command,
+    cancel: &'a CancellationToken,
+    deadline: Instant,
+    lands: PathBuf,
+    free: Option<u64>,
+    looked: Instant,
+}
+
+impl<'a> Watch<'a> {
+    fn new(command: &'a Command, cancel: &'a CancellationToken, began: Instant, lands: PathBuf) -> Self {
+        let free = free(&lands);
+        Self {
+            command,
+            cancel,
+            deadline: began + command.timeout.min(MAX_TIMEOUT),
+            lands,
+            free,
+            looked: began,
+        }
+    }
+
+    fn failed(&self, doing: &str, why: &str) -> Fault {
+        Fault::new(Code::ToolExecutionFailed, format!("{}: {doing}: {why}", self.command.program))
+    }
+
+    fn check(&mut self) -> Result<(), Fault> {
+        let program = self.command.program;
+        if self.cancel.is_cancelled() {
+            return Err(Fault::new(Code::Cancelled, "the call was cancelled; nothing was changed"));
+        }
+        let now = Instant::now();
+        if now >= self.deadline {
+            let seconds = self.command.timeout.min(MAX_TIMEOUT).as_secs_f64();
+            return Err(Fault::new(
+                Code::Timeout,
+                format!("{program} took longer than {seconds} s and was ended"),
+            )
+            .suggest("Ask for less, or pass a larger `timeout`."));
+        }
+        if now.duration_since(self.looked) >= LOOK {
+            self.looked = now;
+            self.look()?;
+        }
+        Ok(())
+    }
+
+    /// Whether it has written more than a run may. What others write to the disk meanwhile is told apart by counting.
+    fn look(&self) -> Result<(), Fault> {
+        let (Some(then), Some(now)) = (self.free, free(&self.lands)) else { return Ok(()) };
+        let short = now < RESERVE && now < then;
+        if !short && then.saturating_sub(now) <= MAX_WRITTEN {
+            return Ok(());
+        }
+        let written = size(&self.lands);
+        if written > MAX_WRITTEN || short && written > RESERVE / 4 {
+            let message = format!(
+                "{} wrote {} MiB and was ended: a run may write {} MiB and must leave {} MiB free",
+                self.command.program,
+                written >> 20,
+                MAX_WRITTEN >> 20,
+                RESERVE >> 20
+            );
+            return Err(Fault::new(Code::ResourceExhausted, message).suggest("Have the program write less."));
+        }
+        Ok(())
+    }
+}
+
+fn free(path: &Path) -> Option<u64> {
+    let stat = rustix::fs::statvfs(path).ok()?;
+    Some(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
+/// Bytes on the disk below `top`, as far as they can be counted.
+fn size(top: &Path) -> u64 {
+    use std::os::unix::fs::MetadataExt as _;
+    let (mut bytes, mut open) = (0, vec![top.to_owned()]);
+    while let Some(dir) = open.pop() {
+        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+            let Ok(there) = entry.metadata() else { continue };
+            bytes += there.blocks() * 512;
+            if there.is_dir() {
+                open.push(entry.path());
+            }
+        }
+    }
+    bytes
+}

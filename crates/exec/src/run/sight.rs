@@ -1,0 +1,239 @@
+//! What a run may read besides its root: the system's programs and libraries, toolchains, and no more of any home.
+//!
+//! A world is made of what is named here: other homes, other roots, credentials and gatewright's own state are not in it.
+//! Where one of them lies within something that is named (a root that is a whole home, say), an empty one is put over it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// System folders, where they are.
+const SYSTEM: &[&str] = &["/usr", "/opt", "/nix/store", "/gnu/store", "/home/linuxbrew/.linuxbrew"];
+
+/// What programs look up about the machine. Nothing here is secret; `/etc` itself is not given.
+const ETC: &[&str] = &[
+    "/etc/alternatives",
+    "/etc/ca-certificates",
+    "/etc/ca-certificates.conf",
+    "/etc/debian_version",
+    "/etc/fonts",
+    "/etc/group",
+    "/etc/host.conf",
+    "/etc/hosts",
+    "/etc/java-17-openjdk",
+    "/etc/java-21-openjdk",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/localtime",
+    "/etc/locale.alias",
+    "/etc/magic",
+    "/etc/mime.types",
+    "/etc/nsswitch.conf",
+    "/etc/os-release",
+    "/etc/passwd",
+    "/etc/pki",
+    "/etc/protocols",
+    "/etc/services",
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+    "/etc/timezone",
+];
+
+/// Toolchains and packages below a home: programs and libraries, no settings and no credentials.
+const TOOLCHAINS: &[&str] = &[
+    ".asdf",
+    ".bun/bin",
+    ".cargo/bin",
+    ".cargo/git",
+    ".cargo/registry",
+    ".deno/bin",
+    ".fnm",
+    ".local/bin",
+    ".local/lib",
+    ".local/pipx",
+    ".local/share/fnm",
+    ".local/share/mise",
+    ".local/share/pnpm",
+    ".local/share/uv",
+    ".m2/repository",
+    ".nvm",
+    ".pyenv",
+    ".rbenv",
+    ".rustup",
+    ".sdkman/candidates",
+    ".volta",
+    "go/bin",
+    "go/pkg/mod",
+    "sdk",
+];
+
+/// What holds credentials below a home, should a root or toolchain hold the home.
+const CREDENTIALS: &[&str] = &[
+    ".aws",
+    ".azure",
+    ".bash_history",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".codex",
+    ".claude",
+    ".claude.json",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/hub",
+    ".config/op",
+    ".docker",
+    ".gem/credentials",
+    ".git-credentials",
+    ".gnupg",
+    ".kube",
+    ".local/share/keyrings",
+    ".local/state",
+    ".m2/settings.xml",
+    ".m2/settings-security.xml",
+    ".mozilla",
+    ".netrc",
+    ".npmrc",
+    ".password-store",
+    ".pgpass",
+    ".pypirc",
+    ".ssh",
+    ".terraform.d",
+    ".vault-token",
+    ".yarnrc.yml",
+    ".zsh_history",
+];
+
+/// Variables that say where a toolchain is. They are passed on as they are, where they name what may be read.
+const PLACES: &[&str] = &[
+    "ASDF_DATA_DIR",
+    "GOROOT",
+    "JAVA_HOME",
+    "MISE_DATA_DIR",
+    "NVM_DIR",
+    "PYENV_ROOT",
+    "RUSTUP_HOME",
+    "SDKMAN_DIR",
+    "VOLTA_HOME",
+];
+
+/// Variables that choose a version or how a program behaves, and are no place and no secret.
+const PLAIN: &[&str] = &["GOTOOLCHAIN", "NODE_ENV", "PYENV_VERSION", "RUSTUP_TOOLCHAIN"];
+
+/// Where those are whose variable is not set.
+const USUAL: &[(&str, &str)] = &[("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv")];
+
+/// What a run may read, and what is hidden in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sight {
+    /// Absolute places, none within another.
+    pub readable: Vec<PathBuf>,
+    /// Places over which an empty one is put.
+    pub hidden: Vec<PathBuf>,
+    /// Variables that tell programs of toolchains.
+    pub env: BTreeMap<String, String>,
+}
+
+/// What lies around: the homes and states that nobody is to see.
+#[derive(Debug, Clone)]
+pub struct Surroundings<'a> {
+    /// The root that programs work over.
+    pub root: &'a Path,
+    /// Gatewright's own state.
+    pub state: &'a Path,
+    /// The home of whoever runs gatewright.
+    pub home: Option<&'a Path>,
+}
+
+/// What programs on `path` need to run, `program` (an absolute place) among them.
+#[must_use]
+pub fn of(around: &Surroundings<'_>, path: &[PathBuf], program: &Path) -> Sight {
+    let real = std::fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
+    let of_home = |name: &&str| around.home.map(|home| home.join(name));
+    let named = SYSTEM.iter().chain(ETC).map(PathBuf::from);
+    let named = named.chain(TOOLCHAINS.iter().filter_map(of_home));
+    // A program's package lies beside the folder that is on the PATH.
+    let packages =
+        path.iter().map(PathBuf::as_path).chain([program, &real].into_iter().filter_map(Path::parent));
+    let named = named.chain(packages.map(package));
+    let mut readable: Vec<PathBuf> = named.filter(|place| is_harmless(around, place)).collect();
+    readable.sort();
+    readable.dedup_by(|later, earlier| later.starts_with(&*earlier));
+    let shown = |place: &Path| {
+        place.starts_with(around.root) || readable.iter().any(|readable| place.starts_with(readable))
+    };
+    let secrets = CREDENTIALS.iter().filter_map(of_home).chain([around.state.to_owned()]);
+    let hidden = secrets.filter(|place| shown(place)).collect();
+    let mut env = BTreeMap::new();
+    for name in PLACES {
+        if let Some(place) = std::env::var_os(name).and_then(|v| v.into_string().ok())
+            && shown(Path::new(&place))
+        {
+            env.insert((*name).to_owned(), place);
+        }
+    }
+    for name in PLAIN {
+        if let Ok(value) = std::env::var(name) {
+            env.insert((*name).to_owned(), value);
+        }
+    }
+    for (name, below) in USUAL {
+        if let Some(place) = of_home(below).filter(|place| shown(place) && place.is_dir()) {
+            env.entry((*name).to_owned()).or_insert_with(|| place.display().to_string());
+        }
+    }
+    Sight { readable, hidden, env }
+}
+
+/// The folder of the package whose programs are in `dir`: what programs need lies beside them.
+fn package(dir: &Path) -> PathBuf {
+    let is_bin = dir.file_name().is_some_and(|name| name == "bin" || name == ".bin" || name == "sbin");
+    dir.parent().filter(|_| is_bin).unwrap_or(dir).to_owned()
+}
+
+/// Whether `place` is there, is no link, and shows nothing of what nobody is to see.
+fn is_harmless(around: &Surroundings<'_>, place: &Path) -> bool {
+    let holds = |other: &Path| other.starts_with(place);
+    let is_there = std::fs::symlink_metadata(place).is_ok_and(|there| there.is_dir() || there.is_file());
+    let is_plain = std::fs::canonicalize(place).is_ok_and(|real| real == place);
+    let is_top = place
+        .parent()
+        .is_none_or(|above| above.parent().is_none() && !SYSTEM.iter().any(|s| Path::new(s) == place));
+    is_there
+        && is_plain
+        && !is_top
+        && !holds(around.root)
+        && !holds(around.state)
+        && !around.home.is_some_and(holds)
+        // What lies in the root is seen as the root is.
+        && !place.starts_with(around.root)
+        && !place.starts_with(around.state)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_reads_the_system_and_toolchains_and_of_a_home_nothing_else() {
+        let scratch = tempfile::tempdir().unwrap();
+        let home = scratch.path().canonicalize().unwrap().join("home");
+        for dir in
+            ["work/root", ".state", ".cargo/bin", ".ssh", "tools/bin", "tools/lib", ".local/bin", "bin"]
+        {
+            std::fs::create_dir_all(home.join(dir)).unwrap();
+        }
+        let (root, state) = (home.join("work/root"), home.join(".state"));
+        let around = Surroundings { root: &root, state: &state, home: Some(&home) };
+        let path = [home.join("tools/bin"), home.join("bin"), PathBuf::from("/usr/bin")];
+        let sight = of(&around, &path, Path::new("/usr/bin/env"));
+        let sees = |name: &str| sight.readable.contains(&home.join(name));
+        assert!(sees(".cargo/bin") && sees(".local/bin") && sees("tools"), "{:?}", sight.readable);
+        assert!(sight.readable.contains(&PathBuf::from("/usr")));
+        assert!(!sight.readable.contains(&home), "a folder of programs in a home does not give the home");
+        assert!(sight.readable.iter().all(|place| !home.join(".ssh").starts_with(place)));
+        assert!(sight.hidden.is_empty());
+        let whole = Surroundings { root: &home, state: &state, home: Some(&home) };
+        let sight = of(&whole, &path, Path::new("/usr/bin/env"));
+        assert!(sight.hidden.contains(&home.join(".ssh")) && sight.hidden.contains(&state));
+    }
+}

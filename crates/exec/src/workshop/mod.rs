@@ -1,0 +1,358 @@
+//! What programs work over instead of the root: what they write there is looked at, never in the root itself.
+//!
+//! - [`layers`]: the root with a layer on top that takes what is written (overlayfs), where the machine has that.
+//! - [`copy`]: a private copy, where it has not. What it shows is the same.
+//! - [`persist`]: what of it outlives the call without a plan: declared paths that the project ignores.
+//!
+//! A path that a program changed and that somebody else has changed in the root meanwhile is a conflict. What a program
+//! has only *read* is not known, and is no precondition of its plan. Directories come and go with the files in them: an
+//! empty one that a program makes is not proposed.
+
+mod copy;
+mod layers;
+pub mod persist;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cap_fs_ext::DirExt as _;
+use cap_std::fs::Dir;
+use contract::{Code, Fault, Mode, Principal, RelPath, State};
+use launcher::Bound;
+use tokio_util::sync::CancellationToken;
+
+use crate::draft::Draft;
+use crate::kept::{Clean, KeptRun};
+use crate::root::Root;
+use crate::run::launch::{self, Setup};
+use crate::run::sight::Surroundings;
+use crate::run::{self, Cache, Command, Launcher, Level, Ran};
+use crate::state::{StateDir, broken};
+use crate::view::View;
+
+/// Where a program finds its home, where nothing of this machine's homes is.
+const HOME: &str = "/home/run";
+
+/// On which terms programs run.
+#[derive(Clone)]
+pub struct Terms {
+    /// The only programs that run.
+    pub programs: &'static [&'static str],
+    /// Folders outside the root that they find again.
+    pub caches: &'static [Cache],
+    /// How they are started.
+    pub launcher: Arc<Launcher>,
+    /// Variables from the configuration.
+    pub environment: BTreeMap<String, String>,
+    /// Whose calls they are: whoever may read what they said.
+    pub owner: Principal,
+    /// Takes secrets out of what they say before it is kept.
+    pub clean: Clean,
+}
+
+/// What programs work over.
+pub struct Workshop {
+    root: Arc<Root>,
+    state: StateDir,
+    place: PathBuf,
+    floor: Floor,
+    level: Level,
+    terms: Terms,
+    path: Vec<PathBuf>,
+    home: Option<PathBuf>,
+    runs: AtomicU32,
+    /// One at a time: a layer is mounted once.
+    running: Mutex<()>,
+    cancel: CancellationToken,
+}
+
+enum Floor {
+    Layers(layers::Layers),
+    Copy(copy::Copy),
+}
+
+/// What stands where a program changed something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Left {
+    File(Mode),
+    Link(String),
+    Gone,
+}
+
+/// What a run left that no plan can express.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unplannable {
+    /// Where, as the program had it.
+    pub path: String,
+    /// Why no plan can have it.
+    pub why: String,
+}
+
+/// What programs changed, by path, and what of it no plan can have.
+type Changed = (BTreeMap<String, Left>, Vec<Unplannable>);
+
+fn at(path: &str, error: &std::io::Error) -> Fault {
+    let shown = if path.is_empty() { "." } else { path };
+    Fault::new(Code::FilesystemError, format!("{shown}: it could not be copied: {}", error.kind()))
+        .about(shown)
+}
+
+fn joined(prefix: &str, name: &str) -> String {
+    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
+}
+
+/// Opens the directory `path` below `top`, one component at a time and no link. Handles are not kept: a wide tree has
+/// more folders than a process may have handles.
+fn open_dir(top: &Dir, path: &str) -> std::io::Result<Dir> {
+    let parts = path.split('/').filter(|part| !part.is_empty());
+    parts.fold(top.try_clone(), |dir, part| dir.and_then(|dir| dir.open_dir_nofollow(part)))
+}
+
+impl Workshop {
+    /// Makes what programs work over, of what `view` is a window on.
+    pub fn open(
+        view: &View,
+        state: &StateDir,
+        terms: Terms,
+        cancel: &CancellationToken,
+    ) -> Result<Self, Fault> {
+        let root = Arc::clone(view.root());
+        let place = state.scratch()?;
+        let made =
+            ["home", "stage", "streams"].iter().try_for_each(|part| std::fs::create_dir(place.join(part)));
+        let opened = made.map_err(|e| broken("scratch folder", &e)).and_then(|()| {
+            let level = terms.launcher.level(&place.join("stage"))?;
+            let layers = if level == Level::Full {
+                layers::Layers::open(&root, &place, &terms.launcher)?
+            } else {
+                None
+            };
+            let floor = match layers {
+                Some(layers) => Floor::Layers(layers),
+                None => Floor::Copy(copy::Copy::of(&root, &place, level, cancel)?),
+            };
+            Ok((level, floor))
+        });
+        let (level, floor) = match opened {
+            Ok(opened) => opened,
+            Err(fault) => {
+                let _ = crate::state::remove_tree(&place);
+                return Err(fault);
+            }
+        };
+        let path = run::trusted_path(root.path());
+        let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
+        let home = home.and_then(|home| std::fs::canonicalize(home).ok());
+        let (state, cancel, runs, running) =
+            (state.clone(), cancel.clone(), AtomicU32::new(0), Mutex::default());
+        Ok(Self { root, state, place, floor, level, terms, path, home, runs, running, cancel })
+    }
+
+    /// Whether what is written goes to a layer over the root, rather than to a copy.
+    #[must_use]
+    pub const fn is_layered(&self) -> bool {
+        matches!(self.floor, Floor::Layers(_))
+    }
+
+    /// Where programs find the root.
+    #[must_use]
+    pub fn seen_root(&self) -> PathBuf {
+        match &self.floor {
+            Floor::Copy(copy) if self.level < Level::Full => copy.place().to_owned(),
+            _ => self.root.path().to_owned(),
+        }
+    }
+
+    /// Where `program` is found, on the trusted path.
+    pub fn find(&self, program: &str) -> Result<PathBuf, Fault> {
+        run::find(program, &self.path, self.root.path())
+    }
+
+    /// Runs a program that the tool declares. It blocks. Its whole output is kept.
+    pub fn run(&self, command: &Command) -> Result<Ran, Fault> {
+        if !self.terms.programs.contains(&command.program) {
+            return Err(Fault::internal(format!(
+                "the tool does not declare the program {}",
+                command.program
+            )));
+        }
+        let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = self.runs.fetch_add(1, Ordering::Relaxed);
+        let streams = self.place.join("streams").join(number.to_string());
+        let mut ran = launch::run(command, self.setup(&streams)?, &self.cancel)?;
+        let seen = self.seen_root();
+        let clean = if seen == self.root.path() {
+            Arc::clone(&self.terms.clean)
+        } else {
+            // In what it says the copy is called what it is a copy of.
+            let (seen, real) = (seen.display().to_string(), self.root.path().display().to_string());
+            let inner = Arc::clone(&self.terms.clean);
+            let renamed = move |bytes: &[u8]| inner(&replaced(bytes, &seen, &real));
+            for stream in [&mut ran.stdout, &mut ran.stderr] {
+                stream.bytes = replaced(
+                    &stream.bytes,
+                    &self.seen_root().display().to_string(),
+                    &self.root.path().display().to_string(),
+                );
+            }
+            Arc::new(renamed)
+        };
+        ran.handle = Some(self.state.keep_run(&KeptRun::of(&ran), &ran, &self.terms.owner, &clean)?);
+        Ok(ran)
+    }
+
+    /// Whether the project's own rules, as they are in the root, leave `path` out of its record.
+    #[must_use]
+    pub fn ignores(&self, _path: &RelPath) -> bool {
+        false
+    }
+
+    fn setup(&self, streams: &Path) -> Result<Setup<'_>, Fault> {
+        let full = self.level == Level::Full;
+        let home = self.place.join("home");
+        let seen_home = if full { PathBuf::from(HOME) } else { home.clone() };
+        let mut env: BTreeMap<String, String> = self.terms.environment.clone();
+        env.insert("HOME".into(), seen_home.display().to_string());
+        env.insert("TMPDIR".into(), if full { "/tmp".into() } else { seen_home.display().to_string() });
+        let mut writable = vec![Bound { from: home, at: seen_home.clone() }];
+        for cache in self.terms.caches {
+            let from = self.state.cache(cache.name)?;
+            let at = if full { seen_home.join(".cache").join(cache.name) } else { from.clone() };
+            env.insert(cache.variable.to_owned(), at.display().to_string());
+            writable.push(Bound { from, at });
+        }
+        let root = self.seen_root();
+        let (overlay, lands) = match &self.floor {
+            Floor::Layers(layers) => (Some(layers.overlay(&self.root)), layers.upper().to_owned()),
+            Floor::Copy(copy) => {
+                writable.push(Bound { from: copy.place().to_owned(), at: root.clone() });
+                (None, copy.place().to_owned())
+            }
+        };
+        // The record of the project is there to be read: commands that change it have other ways.
+        let git = self.root.path().join(".git");
+        let is_plain = std::fs::symlink_metadata(&git).is_ok_and(|there| there.is_dir() || there.is_file());
+        let readable = if is_plain && full { vec![git] } else { Vec::new() };
+        Ok(Setup {
+            launcher: &self.terms.launcher,
+            level: self.level,
+            around: Surroundings {
+                root: self.root.path(),
+                state: self.state.of_all(),
+                home: self.home.as_deref(),
+            },
+            path: &self.path,
+            root,
+            overlay,
+            writable,
+            readable,
+            hidden: Vec::new(),
+            env,
+            stage: self.place.join("stage"),
+            streams: streams.to_owned(),
+            lands,
+        })
+    }
+
+    /// Reads a file as programs left it, by the rules for reading the root.
+    pub fn read(&self, path: &RelPath) -> Result<Vec<u8>, Fault> {
+        match &self.floor {
+            Floor::Layers(layers) => layers.read(&self.root, path),
+            Floor::Copy(copy) => copy.read(path),
+        }
+    }
+
+    pub(crate) fn changed(&self) -> Result<Changed, Fault> {
+        match &self.floor {
+            Floor::Layers(layers) => layers.changed(&self.root),
+            Floor::Copy(copy) => copy.changed(),
+        }
+    }
+
+    /// What the programs changed, as a draft against `view`, and what of it no plan can express. What persists is left
+    /// out: `persists` says of a path whether it does.
+    pub fn changes(
+        &self,
+        view: &View,
+        persists: &dyn Fn(&RelPath) -> bool,
+    ) -> Result<(Draft, Vec<Unplannable>), Fault> {
+        let mut draft = Draft::default();
+        let (changed, mut unplannable) = self.changed()?;
+        for (path, left) in &changed {
+            if RelPath::new(path).is_ok_and(|path| persists(&path)) {
+                continue;
+            }
+            match self.propose(&mut draft, view, path, left) {
+                Ok(()) => {}
+                Err(fault) if fault.code == Code::PathNotAllowed => {
+                    unplannable.push(Unplannable { path: path.clone(), why: fault.message });
+                }
+                Err(fault) => return Err(fault),
+            }
+        }
+        unplannable.sort();
+        unplannable.dedup();
+        Ok((draft, unplannable))
+    }
+
+    fn propose(&self, draft: &mut Draft, view: &View, path: &str, left: &Left) -> Result<(), Fault> {
+        let path = RelPath::new(path).map_err(|e| Fault::new(Code::PathNotAllowed, e.to_string()))?;
+        let standing = view.state(&path)?;
+        if let State::Directory { .. } = standing {
+            let message = format!("{path}: a directory is there, and no plan replaces one");
+            return Err(Fault::new(Code::PathNotAllowed, message));
+        }
+        let bytes = match left {
+            Left::File(mode) => {
+                let bytes = self.read(&path)?;
+                if standing
+                    == (State::File {
+                        digest: contract::Digest::of(&bytes),
+                        bytes: bytes.len() as u64,
+                        mode: *mode,
+                    })
+                {
+                    // Written as it was.
+                    return Ok(());
+                }
+                Some((bytes, *mode))
+            }
+            Left::Link(target) if standing == (State::Symlink { target: target.clone() }) => return Ok(()),
+            Left::Gone if standing == State::Absent => return Ok(()),
+            Left::Link(_) | Left::Gone => None,
+        };
+        let is_untouched = match &self.floor {
+            Floor::Layers(layers) => layers.is_untouched(&self.root, &path, &standing),
+            Floor::Copy(copy) => copy.is_untouched(&self.root, &path, &standing),
+        };
+        if !is_untouched {
+            let message = format!("{path}: it changed while the program ran; nothing was changed");
+            return Err(Fault::new(Code::Conflict, message)
+                .about(path.as_str())
+                .suggest("Call the tool again."));
+        }
+        match (left, bytes) {
+            (Left::File(_), Some((bytes, mode))) => draft.put_exactly(view, &path, bytes, mode),
+            (Left::Link(target), _) => draft.symlink(view, &path, target),
+            _ => draft.remove(view, &path),
+        }
+    }
+}
+
+fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
+    let text = String::from_utf8_lossy(bytes);
+    if text.contains(from) { text.replace(from, to).into_bytes() } else { bytes.to_owned() }
+}
+
+impl Drop for Workshop {
+    fn drop(&mut self) {
+        if let Floor::Layers(layers) = &self.floor {
+            layers.remove();
+        }
+        if let Err(error) = crate::state::remove_tree(&self.place) {
+            tracing::warn!(%error, "a scratch folder could not be removed");
+        }
+    }
+}
