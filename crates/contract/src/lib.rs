@@ -24,5 +24,5 @@ pub use name::{ToolName, Toolset};
 pub use path::{PathRefusal, RelPath};
 pub use plan::{Observation, Plan, PlanFile, Precondition, Receipt};
 pub use principal::Principal;
-pub use reply::{Envelope, Metadata, PlanView, Reply, SideWrites, Status, Truncated, tokens_used};
+pub use reply::{Envelope, Metadata, PlanView, Reply, RunView, SideWrites, Status, Truncated, tokens_used};
 pub use spec::{Annotations, Kind, Spec};

@@ -58,6 +58,26 @@ pub struct Truncated {
     pub next: String,
 }
 
+/// One program that a call ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunView {
+    /// Its whole output: pass it to `run_output`.
+    pub run: String,
+    /// The command line.
+    pub command: String,
+    /// Its exit code; none when a signal ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// How long it took, in milliseconds.
+    pub duration: u64,
+    /// How far it was confined: full, filters, none.
+    pub confinement: String,
+}
+
 /// What a run wrote besides its plan: caches and build folders that its tool declares and the project ignores.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SideWrites {
@@ -85,6 +105,12 @@ pub struct Envelope {
     /// Changes that no plan can have: nothing is applied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked: Vec<String>,
+    /// The programs that ran, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<RunView>,
+    /// The job that goes on: pass it to `job_status`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<String>,
     /// What was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truncated: Option<Truncated>,
@@ -94,7 +120,24 @@ pub struct Envelope {
 
 impl Envelope {
     /// Its fields that only tools which start programs have.
-    pub const OF_RUNS: [&'static str; 2] = ["sideWrites", "blocked"];
+    pub const OF_RUNS: [&'static str; 4] = ["sideWrites", "blocked", "runs", "job"];
+
+    /// An envelope with what every one has.
+    #[must_use]
+    pub const fn new(success: bool, status: Status, message: String, metadata: Metadata) -> Self {
+        Self {
+            success,
+            status,
+            message,
+            plan: None,
+            side_writes: None,
+            blocked: Vec::new(),
+            runs: Vec::new(),
+            job: None,
+            truncated: None,
+            metadata,
+        }
+    }
 }
 
 /// A successful result: the envelope and the tool's own output, one object on the wire.
@@ -136,16 +179,7 @@ mod tests {
     #[test]
     fn output_cannot_shadow_the_envelope() {
         let metadata = Metadata { tokens_used: 1, duration: 2, results_count: None, transcript: None };
-        let envelope = Envelope {
-            success: true,
-            status: Status::Completed,
-            message: "m".into(),
-            plan: None,
-            side_writes: None,
-            blocked: Vec::new(),
-            truncated: None,
-            metadata,
-        };
+        let envelope = Envelope::new(true, Status::Completed, "m".into(), metadata);
         let output = serde_json::json!({"success": false, "x": 1}).as_object().unwrap().clone();
         let value = Reply { envelope, output }.to_value().unwrap();
         assert_eq!((&value["success"], &value["x"]), (&Value::Bool(true), &Value::from(1)));

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use audit::{Ledger, Redactor};
 use contract::{Code, Fault, Spec};
@@ -13,6 +14,7 @@ use jiff::SignedDuration;
 use kit::desk::Services;
 use kit::engine::Parts;
 use kit::house::Access;
+use kit::jobs::Jobs;
 use kit::limits::Limiter;
 use kit::lock::Lock;
 use kit::menu::{self, Choose};
@@ -130,6 +132,7 @@ pub fn state(root: Option<&Root>) -> Result<StateDir, Fault> {
 /// What the engines of one process share.
 struct Shared {
     launcher: Arc<Launcher>,
+    jobs: Arc<Jobs>,
     catalog: Arc<Catalog>,
     limiter: Arc<Limiter>,
     config: Config,
@@ -143,6 +146,8 @@ pub struct Offered {
     pub house: House,
     /// Chooses what is listed.
     pub menu: Choose,
+    /// The calls that go on after they were answered: to be ended with the server.
+    pub jobs: Arc<Jobs>,
     /// To be run where upstreams are configured.
     pub refresh: Option<Refresh>,
 }
@@ -175,13 +180,14 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     });
     let limiter = Arc::new(Limiter::new(config.limits.enabled));
     let launcher = Arc::new(Launcher::own().at_least(config.security.confinement.level()));
+    let jobs = Arc::new(Jobs::default());
     let engine = |root: Option<&Arc<Root>>| {
         let config = configuration(root.map(|r| &**r))?;
         let others = roots.iter().filter(|r| Some(*r) != root).cloned().collect();
         let (catalog, limiter) = (Arc::clone(&catalog), Arc::clone(&limiter));
-        let launcher = Arc::clone(&launcher);
+        let (launcher, jobs) = (Arc::clone(&launcher), Arc::clone(&jobs));
         let shared =
-            Shared { launcher, catalog, limiter, config, others, check_outputs: offer.check_outputs };
+            Shared { launcher, jobs, catalog, limiter, config, others, check_outputs: offer.check_outputs };
         engine_of(root.cloned(), shared)
     };
     let others = roots.iter().skip(1).map(|root| engine(Some(root))).collect::<Result<_, Fault>>()?;
@@ -196,7 +202,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         let wanted = Box::new(move |spec: &Spec| offer.wants(spec));
         Refresh { gateway, catalog, wanted }
     });
-    Ok(Offered { house, menu, refresh })
+    Ok(Offered { house, menu, jobs, refresh })
 }
 
 fn configuration(root: Option<&Root>) -> Result<Config, Fault> {
@@ -210,7 +216,7 @@ fn configuration(root: Option<&Root>) -> Result<Config, Fault> {
 }
 
 fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fault> {
-    let Shared { launcher, catalog, limiter, config, others, check_outputs } = shared;
+    let Shared { launcher, jobs, catalog, limiter, config, others, check_outputs } = shared;
     let state = state(root.as_deref())?;
     let offered: Vec<PathBuf> = root.iter().chain(&others).map(|root| root.path().to_owned()).collect();
     let ledger =
@@ -238,6 +244,8 @@ fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fau
         services: Services::default(),
         sender,
         launcher,
+        jobs,
+        detach_after: Duration::from_secs(config.limits.detach_after),
         budget: config.limits.result_tokens.clamp(500, kit::shape::HARD_CAP),
         check_outputs,
         uid: rustix::process::getuid().as_raw(),

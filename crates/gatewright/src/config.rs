@@ -25,13 +25,20 @@ pub struct LimitsSection {
     pub enabled: bool,
     /// What a result may cost by default, in tokens.
     pub result_tokens: u64,
+    /// Seconds after which a call that still works goes on as a job.
+    pub detach_after: u64,
     /// Days that pre-images and receipts are kept; undo reaches back as far.
     pub keep_days: u32,
 }
 
 impl Default for LimitsSection {
     fn default() -> Self {
-        Self { enabled: true, result_tokens: kit::shape::BUDGET, keep_days: 30 }
+        Self {
+            enabled: true,
+            result_tokens: kit::shape::BUDGET,
+            detach_after: kit::jobs::DETACH_AFTER.as_secs(),
+            keep_days: 30,
+        }
     }
 }
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use audit::Durability;
 use audit::record::ExecutionMode;
 use contract::reply::Envelope;
-use contract::{Fault, Kind, PlanView, Reply, SideWrites, Status, Truncated};
+use contract::{Fault, Kind, PlanView, Reply, RunView, SideWrites, Status, Truncated};
 use serde_json::{Map, Value};
 
 use crate::call::{Call, Done};
+use crate::course::Ended;
 use crate::engine::Engine;
 use crate::kinds::List;
 use crate::notes::Notes;
@@ -73,15 +74,18 @@ impl Engine {
         let side_writes = side.map(|side| SideWrites { paths: side.paths, bytes: side.bytes });
         let blocked =
             planned.blocked.iter().map(|b| cleaner.text(&format!("{}: {}", b.path, b.why))).collect();
+        let shown = |run: &Ended| {
+            let view = run.view();
+            RunView { command: cleaner.text(&view.command), ..view }
+        };
+        let runs = notes.course.ended().iter().map(shown).collect();
         let envelope = Envelope {
-            success: answer.success,
-            status,
-            message: cleaner.text(&answer.message),
             plan,
             side_writes,
             blocked,
+            runs,
             truncated,
-            metadata,
+            ..Envelope::new(answer.success, status, cleaner.text(&answer.message), metadata)
         };
         let reply = shape::reply(envelope, output, self.parts.budget)?;
         if self.parts.check_outputs || tool.spec().kind == Kind::Foreign {

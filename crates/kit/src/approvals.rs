@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::call::Call;
-use crate::desk::RunLog;
+use crate::course::Course;
 use crate::engine::Engine;
 use crate::lock::{self, FILE, Lock};
 use crate::registry::Registered;
@@ -92,7 +92,7 @@ impl Engine {
     /// Fails unless a tool of others is now, asked again, as it is approved now: the last thing before it is called.
     pub(crate) async fn still_approved(&self, tool: &Arc<Registered>, call: &Call) -> Result<(), Fault> {
         let cancel: CancellationToken = call.cancel.child_token();
-        let Some(asked) = tool.tool.current(self.setting(tool, call, cancel.clone(), &RunLog::default()))
+        let Some(asked) = tool.tool.current(self.setting(tool, call, cancel.clone(), &Course::default()))
         else {
             return Ok(());
         };

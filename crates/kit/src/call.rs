@@ -63,6 +63,8 @@ pub struct Call {
     pub bearer: Option<Bearer>,
     /// What the caller's user said, where it was asked.
     pub consent: Consent,
+    /// Whether it may go on as a job where it takes long; otherwise its end is waited for.
+    pub detach: bool,
     /// Cancels it.
     pub cancel: CancellationToken,
     /// Hears how far it has come.

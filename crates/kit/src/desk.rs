@@ -2,18 +2,21 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::io::BufRead;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::{Code, Fault, FileMode, Principal, RelPath};
-use exec::kept::Clean;
-use exec::run::{Command, Launcher, Level, Ran};
+use exec::kept::{Clean, KeptRun, KeptStream};
+use exec::run::{Command, Launcher, Ran};
 use exec::workshop::Terms;
 use exec::workshop::persist::{Declared as Declaration, SideWrites};
 use exec::{Draft, Rights, Root, StateDir, View, Workshop};
 use tokio_util::sync::CancellationToken;
 
 use crate::call::{Bearer, Progress, Step};
+use crate::course::Course;
 use crate::erased::{Declared, Drafted};
+use crate::jobs::{Job, Jobs};
 use crate::paging::Page;
 use crate::registry::Registry;
 use crate::settings::{Section, Settings};
@@ -30,7 +33,8 @@ pub struct Setting {
     pub(crate) declared: Declared,
     pub(crate) launcher: Arc<Launcher>,
     pub(crate) clean: Clean,
-    pub(crate) runs: RunLog,
+    pub(crate) course: Course,
+    pub(crate) jobs: Arc<Jobs>,
     pub(crate) page: Page,
     pub(crate) settings: Settings,
     pub(crate) services: Services,
@@ -38,30 +42,6 @@ pub struct Setting {
     pub(crate) bearer: Option<Bearer>,
     pub(crate) cancel: CancellationToken,
     pub(crate) progress: Progress,
-}
-
-/// What became of the programs of a call, for its record.
-#[derive(Clone, Default)]
-pub(crate) struct RunLog(Arc<Mutex<Vec<Ended>>>);
-
-/// One program's end.
-#[derive(Debug, Clone)]
-pub(crate) struct Ended {
-    pub(crate) code: Option<i32>,
-    pub(crate) level: Level,
-    pub(crate) handle: Option<String>,
-}
-
-impl RunLog {
-    fn note(&self, ran: &Ran) {
-        let handle = ran.handle.as_ref().map(ToString::to_string);
-        let ended = Ended { code: ran.code(), level: ran.level, handle };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
-    }
-
-    pub(crate) fn ended(&self) -> Vec<Ended> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
 }
 
 /// What the binary provides to tools that record: one service per type.
@@ -173,15 +153,54 @@ impl ReadDesk {
 
     /// Runs a program that the tool declares, over `workshop`.
     pub async fn run_in(&self, workshop: &Arc<Workshop>, command: Command) -> Result<Ran, Fault> {
-        let workshop = Arc::clone(workshop);
-        let ran = self.blocking(move |_| workshop.run(&command)).await?;
-        self.setting.runs.note(&ran);
+        let at_work = Arc::clone(workshop);
+        self.setting.course.at_work(workshop);
+        let ran = self.blocking(move |_| at_work.run(&command)).await?;
+        self.setting.course.note(&ran);
         Ok(ran)
     }
 
     /// Says how far the call has come.
     pub fn progress(&self, done: f64, total: Option<f64>, message: impl Into<String>) {
         (self.setting.progress)(Step { done, total, message: message.into() });
+    }
+
+    /// The jobs of whoever calls.
+    #[must_use]
+    pub fn jobs(&self) -> Vec<Arc<Job>> {
+        self.setting.jobs.of(&self.setting.principal)
+    }
+
+    /// A job of whoever calls.
+    pub fn job(&self, handle: &str) -> Result<Arc<Job>, Fault> {
+        self.setting.jobs.find(handle, &self.setting.principal)
+    }
+
+    /// The last bytes that a job's program has said, without secrets, `most` of each stream at most.
+    #[must_use]
+    pub fn tail(&self, job: &Job, most: usize) -> String {
+        String::from_utf8_lossy(&(self.setting.clean)(&job.tail(most))).into_owned()
+    }
+
+    /// A run of whoever calls, as it is kept.
+    pub fn kept_run(&self, handle: &str) -> Result<KeptRun, Fault> {
+        self.setting.state.run(handle, &self.setting.principal)
+    }
+
+    /// What a stream of a kept run said.
+    pub fn output(&self, stream: &KeptStream) -> Result<Box<dyn BufRead + Send>, Fault> {
+        self.setting.state.output(stream)
+    }
+
+    /// Says that this call is one that goes on: whoever made it need not wait. It becomes a job at once.
+    pub fn go_on_alone(&self) {
+        self.setting.course.leave();
+    }
+
+    /// Cancelled when the call is.
+    #[must_use]
+    pub const fn cancelled(&self) -> &CancellationToken {
+        &self.setting.cancel
     }
 
     /// Fails when the call was cancelled.

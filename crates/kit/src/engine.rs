@@ -2,6 +2,7 @@
 //! [`crate::pipeline`].
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use audit::{Ledger, Redactor};
 use exec::kept::Clean;
@@ -14,7 +15,9 @@ use tokio_util::sync::CancellationToken;
 use crate::approvals::Approver;
 use crate::call::Call;
 use crate::catalog::Catalog;
-use crate::desk::{RunLog, Services, Setting};
+use crate::course::Course;
+use crate::desk::{Services, Setting};
+use crate::jobs::Jobs;
 use crate::limits::Limiter;
 use crate::paging::Page;
 use crate::registry::{Registered, Registry};
@@ -49,6 +52,10 @@ pub struct Parts {
     pub sender: Option<Arc<dyn Sender>>,
     /// How programs are started.
     pub launcher: Arc<Launcher>,
+    /// The calls that go on after they were answered, of all engines of the process.
+    pub jobs: Arc<Jobs>,
+    /// How long a call is attended to before it goes on as one of them.
+    pub detach_after: Duration,
     /// What a result may cost, in tokens.
     pub budget: u64,
     /// Whether results of our own tools are held to their schemas, too: those of others always are. A server's are; one
@@ -102,7 +109,7 @@ impl Engine {
         tool: &Registered,
         call: &Call,
         cancel: CancellationToken,
-        runs: &RunLog,
+        course: &Course,
     ) -> Setting {
         Setting {
             root: self.parts.root.clone(),
@@ -111,7 +118,8 @@ impl Engine {
             declared: tool.tool.declared(),
             launcher: Arc::clone(&self.parts.launcher),
             clean: Arc::clone(&self.clean),
-            runs: runs.clone(),
+            course: course.clone(),
+            jobs: Arc::clone(&self.parts.jobs),
             page: Page::default(),
             settings: self.parts.settings.clone(),
             services: self.parts.services.clone(),

@@ -86,6 +86,11 @@ impl Tool {
         self.declared.programs
     }
 
+    /// Whether its calls may go on as jobs: those that start programs, or do more than look.
+    pub(crate) const fn may_take_long(&self) -> bool {
+        self.wraps.is_none() && (!matches!(self.spec.kind, Kind::Read) || !self.declared.programs.is_empty())
+    }
+
     pub(crate) const fn declared(&self) -> Declared {
         self.declared
     }
@@ -186,7 +191,8 @@ where
     F: Future<Output = Result<(Answer<T::Output>, Option<Drafted>), Fault>> + Send + 'static,
 {
     let (input_schema, mut shadowed) = schema::input::<T::Input>(kind.is_rehearsed(), T::LIST.is_some());
-    let (output_schema, required_when_completed, outputs) = schema::output::<T::Output>(kind == Kind::Run);
+    let (output_schema, required_when_completed, outputs) =
+        schema::output::<T::Output>(kind == Kind::Run || !T::PROGRAMS.is_empty());
     shadowed.extend(outputs);
     let spec = Spec {
         // A name that does not fit is found by the laws and by the registry; here it becomes one that never collides.

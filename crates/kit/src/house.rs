@@ -176,6 +176,12 @@ impl House {
                 None => self.guarded.as_ref().map_or(&self.first, |guarded| &guarded.outside),
             },
         };
-        Arc::clone(engine).recorded(call).await
+        let registry = engine.registry();
+        let may_take_long = registry.resolve(&call.tool).is_some_and(|tool| tool.tool.may_take_long());
+        if call.detach && may_take_long {
+            Arc::clone(engine).attended(call).await
+        } else {
+            Arc::clone(engine).recorded(call).await
+        }
     }
 }

@@ -22,6 +22,12 @@ impl Limits {
     /// 120 s, 60 calls a minute, four readers at a time.
     pub const DEFAULT: Self = Self { timeout: Duration::from_mins(2), per_minute: 60, at_once: 4 };
 
+    /// As the default, however often and however many at once: for what tells of other calls.
+    pub const FREE: Self = Self { per_minute: 0, at_once: 0, ..Self::DEFAULT };
+
+    /// For what runs programs: as long as any run may take, and a little for what comes before and after.
+    pub const RUNS: Self = Self { timeout: Duration::from_secs(660), ..Self::DEFAULT };
+
     /// As the default, one writer at a time.
     pub const WRITER: Self = Self { at_once: 1, ..Self::DEFAULT };
 }

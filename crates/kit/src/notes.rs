@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::call::Call;
 use crate::consent::Question;
-use crate::desk::RunLog;
+use crate::course::{Course, Ended};
 use crate::shape::{self, Cleaner};
 
 /// Most bytes of arguments that a transcript keeps; larger ones are named by digest.
@@ -48,13 +48,19 @@ pub(crate) struct Notes {
     started_at: String,
     pub(crate) arguments: Value,
     redactions: Vec<String>,
-    /// The programs of the call.
-    pub(crate) runs: RunLog,
+    /// Its programs.
+    pub(crate) course: Course,
 }
 
 impl Notes {
     /// What is known before the first step.
-    pub(crate) fn begin(call: &Call, id: TranscriptId, redactor: &Redactor, cleaner: &Cleaner<'_>) -> Self {
+    pub(crate) fn begin(
+        call: &Call,
+        id: TranscriptId,
+        course: Course,
+        redactor: &Redactor,
+        cleaner: &Cleaner<'_>,
+    ) -> Self {
         let redacted = redactor.value(&call.arguments);
         let size = redacted.value.to_string().len();
         let arguments =
@@ -66,7 +72,7 @@ impl Notes {
             tool: cleaner.named(&shape::bounded(&call.tool, 256)),
             arguments,
             redactions: redacted.redactions,
-            runs: RunLog::default(),
+            course,
             mode: ExecutionMode::DryRun,
             decision: EARLY.into(),
             plan: None,
@@ -93,7 +99,7 @@ impl Notes {
         };
         let large = self.decision == EARLY && self.arguments.to_string().len() > MAX_REFUSED;
         let tool_args = if large { omitted(&self.arguments) } else { self.arguments };
-        let runs = self.runs.ended();
+        let runs = self.course.ended();
         Transcript {
             id: self.id,
             tool_call_id: call.id.clone(),
@@ -102,7 +108,7 @@ impl Notes {
             tool_name: self.tool,
             tool_args,
             execution_mode: self.mode,
-            exit_code: runs.last().and_then(|run| run.code),
+            exit_code: runs.last().and_then(Ended::code),
             stdout: shape::bounded(message, MAX_STREAM),
             stderr: error.as_ref().map(|f| shape::bounded(&f.message, MAX_STREAM)).unwrap_or_default(),
             artifacts: self.artifacts,

@@ -20,9 +20,11 @@ use serde_json::{Map, Value};
 use crate::authorise::authorise;
 use crate::call::{Call, Done};
 use crate::consent::{self, Consent, Question};
+use crate::course::Course;
 use crate::desk::Setting;
 use crate::engine::Engine;
 use crate::erased::Drafted;
+use crate::jobs::Job;
 use crate::kinds::Answer;
 use crate::limits::Limits;
 use crate::notes::{MAX_STREAM, Notes};
@@ -61,11 +63,15 @@ impl Engine {
 
     /// Makes a call on the caller's own task, which must not be dropped before its end.
     pub(crate) async fn recorded(self: Arc<Self>, call: Call) -> Done {
-        let id = match TranscriptId::random() {
-            Ok(id) => id,
-            Err(error) => return refused(Fault::internal(error.to_string())),
-        };
-        let mut notes = self.notes(&call, id);
+        match TranscriptId::random() {
+            Ok(id) => self.recorded_as(call, id, Course::default()).await,
+            Err(error) => refused(Fault::internal(error.to_string())),
+        }
+    }
+
+    /// The same, under a transcript's name that is known already, its course followed by others.
+    pub(crate) async fn recorded_as(self: Arc<Self>, call: Call, id: TranscriptId, course: Course) -> Done {
+        let mut notes = self.notes(&call, id, course);
         let steps = AssertUnwindSafe(self.steps(&call, &mut notes)).catch_unwind().await;
         let result = steps.unwrap_or_else(|panic| {
             tracing::error!(panic = panic_text(&panic), "a step of the pipeline panicked");
@@ -76,8 +82,8 @@ impl Engine {
     }
 
     /// What is known of a call before its first step.
-    pub(crate) fn notes(&self, call: &Call, id: TranscriptId) -> Notes {
-        Notes::begin(call, id, &self.parts.redactor, &self.cleaner())
+    pub(crate) fn notes(&self, call: &Call, id: TranscriptId, course: Course) -> Notes {
+        Notes::begin(call, id, course, &self.parts.redactor, &self.cleaner())
     }
 
     /// Counts a call of `name`, or refuses it.
@@ -254,7 +260,7 @@ impl Engine {
         notes: &Notes,
     ) -> Result<Planned, Fault> {
         let cancel = call.cancel.child_token();
-        let setting = Setting { page: wish.page, ..self.setting(tool, call, cancel.clone(), &notes.runs) };
+        let setting = Setting { page: wish.page, ..self.setting(tool, call, cancel.clone(), &notes.course) };
         let invoked = invoke(Arc::clone(tool), arguments, setting, &call.cancel, &cancel).await?;
         let Some(Drafted { draft, view, side, blocked }) = invoked.draft else {
             return Ok(Planned::of(invoked.answer, None));
@@ -334,6 +340,21 @@ impl Engine {
         Ok(planned)
     }
 
+    /// Puts on record, and on the disk, that a call goes on after its caller was answered.
+    pub(crate) async fn goes_on(self: &Arc<Self>, call: &Call, job: &Job) -> Result<(), Fault> {
+        let intent = Body::Intent(Intent {
+            id: job.transcript().clone(),
+            tool_name: job.tool().to_owned(),
+            plan_id: None,
+            principal: call.principal.label(),
+            timestamp: ledger::now(),
+        });
+        let engine = Arc::clone(self);
+        let append =
+            move || engine.parts.ledger.append(&intent, Durability::Now).map_err(|e| ledger_fault(&e));
+        blocking(append).await.map(|_| ())
+    }
+
     /// Puts on record, and on the disk, that something is about to be done.
     async fn intend(self: &Arc<Self>, call: &Call, notes: &Notes, plan: Option<PlanId>) -> Result<(), Fault> {
         let intent = Body::Intent(Intent {
@@ -382,7 +403,7 @@ fn ask(question: Question, tool: &str, notes: &mut Notes) -> Fault {
     fault
 }
 
-fn refused(fault: Fault) -> Done {
+pub(crate) fn refused(fault: Fault) -> Done {
     Done {
         metadata: shape::failed(&fault),
         result: Err(fault),

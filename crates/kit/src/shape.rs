@@ -215,14 +215,8 @@ mod tests {
 
     fn envelope(diff: String) -> Envelope {
         Envelope {
-            success: true,
-            status: Status::Proposed,
-            message: "m".into(),
             plan: Some(PlanView { id: PlanId::from_digest(Digest::ZERO), effects: vec![], diff }),
-            side_writes: None,
-            blocked: Vec::new(),
-            truncated: None,
-            metadata: metadata(),
+            ..Envelope::new(true, Status::Proposed, "m".into(), metadata())
         }
     }
 

@@ -42,6 +42,7 @@ pub(crate) fn call(id: String, caller: Principal, cancel: CancellationToken) -> 
         principal: caller,
         bearer: None,
         consent: Consent::default(),
+        detach: false,
         cancel,
         progress: std::sync::Arc::new(|_| {}),
     }

@@ -128,6 +128,7 @@ impl Server {
             principal: caller.clone(),
             bearer,
             consent: Consent::Unasked { can_ask },
+            detach: true,
             cancel: self.stop.child_token(),
             progress: Arc::new(|_| {}),
         };
@@ -295,6 +296,7 @@ impl ServerHandler for Server {
                 .get::<Parts>()
                 .and_then(|head| head.extensions.get::<Bearer>().cloned()),
             consent: answer.unwrap_or(Consent::Unasked { can_ask }),
+            detach: true,
             cancel: self.stop.child_token(),
             progress: progress(&context),
         };

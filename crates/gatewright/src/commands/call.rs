@@ -42,6 +42,7 @@ pub fn run(asked: &Asked, args: &CallArgs) -> CommandResult {
             consent: Consent::Unasked { can_ask: can_ask(as_json) },
             principal: Principal::Local { uid: house.first().uid() },
             bearer: None,
+            detach: false,
             cancel,
             progress,
         };

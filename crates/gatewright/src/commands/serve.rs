@@ -9,6 +9,7 @@ use std::time::Duration;
 use contract::Fault;
 use kit::House;
 use kit::house::Access;
+use kit::jobs::Jobs;
 use kit::menu::Choose;
 use mcp::http::{Identify, Loopback, Options, Tls};
 use rustix::process::getppid;
@@ -26,13 +27,15 @@ use crate::upstreams::Refresh;
 pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
     let offer = Offer { toolsets: args.toolsets.clone(), read_only: args.read_only, check_outputs: true };
     let Some(address) = args.http else {
-        let Offered { house, menu, refresh } = offered(asked, &offer, None)?;
+        let Offered { house, menu, jobs, refresh } = offered(asked, &offer, None)?;
         let runtime = runtime()?;
         let served = runtime.block_on(async {
             let stop = stopped_by_signals()?;
             stop_with_parent(&stop);
             keep_up_to_date(refresh, &stop);
-            mcp::serve_stdio(house, menu, stop).await.map_err(std::io::Error::other)
+            let served = mcp::serve_stdio(house, menu, stop).await.map_err(std::io::Error::other);
+            end(&jobs).await;
+            served
         });
         // Calls that were cancelled end their programs. A read of standard input may be pending: it is left.
         runtime.shutdown_timeout(Duration::from_millis(500));
@@ -46,7 +49,7 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
         _ => None,
     };
     let access = gate.access();
-    let Offered { house, menu, refresh } = offered(asked, &offer, access)?;
+    let Offered { house, menu, jobs, refresh } = offered(asked, &offer, access)?;
     let identify = gate.identify(&house)?;
     let options = Options {
         identify,
@@ -64,10 +67,24 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
         })?;
         return Ok(ExitCode::SUCCESS);
     }
-    let served = runtime.block_on(over_http(house, menu, refresh, address, options, &gate));
+    let served = runtime.block_on(async {
+        let served = over_http(house, menu, refresh, address, options, &gate).await;
+        end(&jobs).await;
+        served
+    });
     runtime.shutdown_timeout(Duration::from_millis(500));
     served?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// How long jobs have to end with the server.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Ends the calls that go on after they were answered: each comes to its record.
+async fn end(jobs: &Jobs) {
+    if !jobs.end(PATIENCE).await {
+        tracing::warn!("a job did not end in time: its record holds that it went on, and no end");
+    }
 }
 
 /// What is served, and what of it is listed.

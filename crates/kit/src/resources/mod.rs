@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::authorise::authorise_reading;
 use crate::call::Call;
+use crate::course::Course;
 use crate::engine::Engine;
 use crate::house::House;
 use crate::limits::Limits;
@@ -146,7 +147,7 @@ impl House {
         let call = Call { tool: READ.to_owned(), arguments: json!({ "uri": uri }), ..call };
         let asked = self.usual(&call.principal);
         let id = TranscriptId::random().map_err(|e| Fault::internal(e.to_string()))?;
-        let mut notes = asked.notes(&call, id);
+        let mut notes = asked.notes(&call, id, Course::default());
         // Before anything is looked for: looking costs more than saying no.
         let admitted = asked
             .admit(&call, READ, LIMITS, &mut notes)
@@ -195,15 +196,6 @@ async fn look(engine: &Arc<Engine>, uri: &str, owner: &Principal) -> Result<(Tem
 
 /// What the record shows of a read: that it was.
 fn empty() -> Reply {
-    let envelope = Envelope {
-        success: true,
-        status: Status::Completed,
-        message: String::new(),
-        plan: None,
-        side_writes: None,
-        blocked: Vec::new(),
-        truncated: None,
-        metadata: shape::metadata(),
-    };
+    let envelope = Envelope::new(true, Status::Completed, String::new(), shape::metadata());
     Reply { envelope, output: Map::<String, Value>::new() }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use audit::verify::{With, verify};
 use audit::{Body, Ledger, Redactor, Transcript};
@@ -54,6 +55,8 @@ pub struct Setup {
     pub approver: Option<Arc<dyn Approver>>,
     /// How programs are started, instead of as far confined as this machine has it.
     pub launcher: Option<Arc<Launcher>>,
+    /// How long calls are attended to that may go on as jobs.
+    pub detach_after: Option<Duration>,
     /// Whether calls are counted and queued.
     pub limited: bool,
 }
@@ -101,6 +104,8 @@ impl Bench {
             services: setup.services,
             sender: setup.sender,
             launcher: setup.launcher.unwrap_or_else(super::launcher),
+            jobs: Arc::default(),
+            detach_after: setup.detach_after.unwrap_or(crate::jobs::DETACH_AFTER),
             budget: shape::BUDGET,
             check_outputs: true,
             uid: 0,
@@ -122,6 +127,7 @@ impl Bench {
             consent: Consent::default(),
             principal: Principal::Local { uid: 0 },
             bearer: None,
+            detach: false,
             cancel: CancellationToken::new(),
             progress: Arc::new(|_| {}),
         }

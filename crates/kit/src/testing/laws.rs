@@ -12,17 +12,18 @@ use crate::registry::Registry;
 use crate::schema::Compiled;
 use crate::testing::bench::{Bench, Setup};
 
-/// Checks everything that can be said about a family without running its tools. `crate_dir` is the family's crate.
+/// Checks everything that can be said about a crate's families without running their tools. `crate_dir` is the crate.
 ///
 /// With `GATEWRIGHT_BLESS=1` contract files are written instead of compared.
-pub fn check(family: &Family, crate_dir: &Path) {
-    let registry = Registry::new(&[family], |_| true).expect("names are unique and schemas compile");
-    assert_eq!(registry.len(), family.tools.len());
+pub fn check(families: &[&Family], crate_dir: &Path) {
+    let registry = Registry::new(families, |_| true).expect("names are unique and schemas compile");
+    assert_eq!(registry.len(), families.iter().map(|family| family.tools.len()).sum::<usize>());
     let mut known = BTreeSet::new();
     for registered in registry.iter() {
         let spec = registered.spec();
         known.insert(spec.name.to_string());
-        one(spec, family);
+        let family = families.iter().find(|family| family.toolsets.iter().any(|t| t.0 == spec.toolset));
+        one(spec, family.unwrap_or_else(|| panic!("{}: its toolset is no family's", spec.name)));
         contract_is_current(spec, crate_dir);
         for example in registered.tool.examples() {
             let misfits = registered.misfits(example, 8).expect("the input schema compiles");

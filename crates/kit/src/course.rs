@@ -1,0 +1,93 @@
+//! The course of one call, as others may see it while it lasts: the programs that it ran, the one that runs, and whether it
+//! wants to be left alone.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use contract::RunView;
+use exec::Workshop;
+use exec::run::{Exit, Level, Ran};
+use tokio::sync::Notify;
+
+/// The course of a call. Cheap to share.
+#[derive(Clone, Default)]
+pub(crate) struct Course(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    ended: Mutex<Vec<Ended>>,
+    at_work: Mutex<Weak<Workshop>>,
+    leave: Notify,
+}
+
+/// One program's end.
+#[derive(Debug, Clone)]
+pub(crate) struct Ended {
+    line: Vec<String>,
+    exit: Exit,
+    millis: u64,
+    pub(crate) level: Level,
+    handle: String,
+}
+
+impl Ended {
+    /// Its code, when it ended by itself.
+    pub(crate) const fn code(&self) -> Option<i32> {
+        match self.exit {
+            Exit::Code(code) => Some(code),
+            Exit::Signal(_) => None,
+        }
+    }
+
+    /// As results show it.
+    pub(crate) fn view(&self) -> RunView {
+        let signal = match self.exit {
+            Exit::Signal(signal) => Some(signal),
+            Exit::Code(_) => None,
+        };
+        RunView {
+            run: self.handle.clone(),
+            command: self.line.join(" "),
+            exit_code: self.code(),
+            signal,
+            duration: self.millis,
+            confinement: self.level.word().to_owned(),
+        }
+    }
+}
+
+impl Course {
+    pub(crate) fn at_work(&self, workshop: &Arc<Workshop>) {
+        *self.0.at_work.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(workshop);
+    }
+
+    pub(crate) fn note(&self, ran: &Ran) {
+        let ended = Ended {
+            line: ran.line.clone(),
+            exit: ran.exit,
+            millis: u64::try_from(ran.took.as_millis()).unwrap_or(u64::MAX),
+            level: ran.level,
+            handle: ran.handle.as_ref().map(ToString::to_string).unwrap_or_default(),
+        };
+        self.0.ended.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
+    }
+
+    /// The programs that have ended, in order.
+    pub(crate) fn ended(&self) -> Vec<Ended> {
+        self.0.ended.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The last bytes that the program which runs has said, `most` at most.
+    pub(crate) fn tail(&self, most: usize) -> Vec<u8> {
+        let at_work = self.0.at_work.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        at_work.map(|workshop| workshop.tail(most)).unwrap_or_default()
+    }
+
+    pub(crate) fn leave(&self) {
+        self.0.leave.notify_one();
+    }
+
+    /// Comes back when the call wants to be left alone.
+    pub(crate) async fn left(&self) {
+        self.0.leave.notified().await;
+    }
+}
