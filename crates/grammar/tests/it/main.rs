@@ -1,0 +1,2 @@
+//! Behaviour of the grammars: one binary, a module for each reason.
+mod files;
