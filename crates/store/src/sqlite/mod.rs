@@ -1,0 +1,131 @@
+//! SQLite: one connection that writes, a few that read, opened by the first call.
+
+mod error;
+mod failures;
+mod place;
+mod schema;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sqlx::ConnectOptions as _;
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
+use store_api::StoreError;
+use tokio::sync::Mutex;
+
+use error::{Doing as _, is_busy};
+use place::Identity;
+
+/// How long a call waits for other writers.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// How long to wait before opening is tried again.
+const PAUSE: Duration = Duration::from_millis(20);
+/// Most connections that read.
+const READERS: u32 = 4;
+/// What the log is cut back to when it was folded into the database, in bytes.
+const LOG_LIMIT: &str = "16777216";
+
+type Transaction = sqlx::Transaction<'static, sqlx::Sqlite>;
+
+/// A database file and, once used, the connections to it.
+pub(crate) struct Sqlite {
+    path: PathBuf,
+    opened: Mutex<Option<Arc<Opened>>>,
+}
+
+struct Opened {
+    identity: Identity,
+    writer: SqlitePool,
+    readers: SqlitePool,
+}
+
+impl Sqlite {
+    pub(crate) const fn new(path: PathBuf) -> Self {
+        Self { path, opened: Mutex::const_new(None) }
+    }
+
+    pub(crate) async fn close(&self) {
+        if let Some(opened) = self.opened.lock().await.take() {
+            opened.close().await;
+        }
+    }
+
+    /// A transaction that no other writer comes in between of.
+    async fn write(&self) -> Result<Transaction, StoreError> {
+        let opened = self.opened().await?;
+        let mut tx = opened.writer.begin_with("BEGIN IMMEDIATE").await.doing("a write began")?;
+        // A newer program may have moved the schema on since the file was opened.
+        schema::check(&mut tx).await?;
+        Ok(tx)
+    }
+
+    /// A transaction that sees one state of the database.
+    async fn read(&self) -> Result<Transaction, StoreError> {
+        let opened = self.opened().await?;
+        let mut tx = opened.readers.begin().await.doing("a read began")?;
+        schema::check(&mut tx).await?;
+        Ok(tx)
+    }
+
+    /// The connections. A file that was moved away is not written any more: what is there now is opened instead.
+    async fn opened(&self) -> Result<Arc<Opened>, StoreError> {
+        let mut slot = self.opened.lock().await;
+        if let Some(opened) = &*slot {
+            if place::identity(&self.path).ok() == Some(opened.identity) {
+                return Ok(Arc::clone(opened));
+            }
+            let stale = Arc::clone(opened);
+            *slot = None;
+            stale.close().await;
+        }
+        let began = Instant::now();
+        let opened = loop {
+            match self.try_open().await {
+                // The change to a write-ahead log answers at once instead of waiting for others who open the file.
+                Err(error) if is_busy(&error) && began.elapsed() < PATIENCE => {
+                    tokio::time::sleep(PAUSE).await;
+                }
+                done => break Arc::new(done?),
+            }
+        };
+        *slot = Some(Arc::clone(&opened));
+        Ok(opened)
+    }
+
+    async fn try_open(&self) -> Result<Opened, StoreError> {
+        let path = self.path.clone();
+        let prepared = tokio::task::spawn_blocking(move || place::prepare(&path)).await;
+        let identity =
+            prepared.map_err(|stopped| error::driver("the store's place was prepared", stopped))??;
+        let options = SqliteConnectOptions::new()
+            .filename(&self.path)
+            .create_if_missing(false)
+            .busy_timeout(PATIENCE)
+            .foreign_keys(true)
+            .pragma("trusted_schema", "OFF")
+            .disable_statement_logging();
+        let reading = options.clone().read_only(true);
+        // Looked at before anything is written: what is not ours, or newer, stays as it is.
+        schema::look(&reading).await?;
+        let writing = options
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .pragma("journal_size_limit", LOG_LIMIT);
+        let pool = |most| SqlitePoolOptions::new().max_connections(most).acquire_timeout(PATIENCE);
+        let writer = pool(1).connect_with(writing).await.doing("the store was opened")?;
+        schema::migrate(&writer).await?;
+        let readers = pool(READERS).connect_lazy_with(reading);
+        Ok(Opened { identity, writer, readers })
+    }
+}
+
+impl Opened {
+    /// Readers first: who closes last folds the log into the database, and must be allowed to write.
+    async fn close(&self) {
+        self.readers.close().await;
+        self.writer.close().await;
+    }
+}

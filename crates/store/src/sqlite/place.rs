@@ -1,0 +1,67 @@
+//! The database's folder and file: private, and made before SQLite opens them.
+
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::io::{Error, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::Path;
+
+use store_api::StoreError;
+
+/// Which file it is, whatever its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Identity {
+    device: u64,
+    inode: u64,
+}
+
+fn place(doing: &'static str) -> impl Fn(Error) -> StoreError {
+    move |source| StoreError::Place { doing, source }
+}
+
+pub(super) fn identity(path: &Path) -> std::io::Result<Identity> {
+    let found = std::fs::symlink_metadata(path)?;
+    Ok(Identity { device: found.dev(), inode: found.ino() })
+}
+
+/// Makes what is missing and closes what is open to others.
+///
+/// A file that is there is never opened here: closing it would drop the locks that SQLite holds on it in this process
+/// (<https://www.sqlite.org/howtocorrupt.html> §2.2). The log and its index take the file's mode from SQLite.
+pub(super) fn prepare(path: &Path) -> Result<Identity, StoreError> {
+    let folder = path.parent().unwrap_or(path);
+    let missing: Vec<&Path> =
+        folder.ancestors().take_while(|above| std::fs::symlink_metadata(above).is_err()).collect();
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(place("its folder was made"))?;
+    for above in missing.iter().filter_map(|made| made.parent()) {
+        File::open(above).and_then(|dir| dir.sync_all()).map_err(place("its folder was synced"))?;
+    }
+    let found = std::fs::symlink_metadata(folder).map_err(place("its folder was looked at"))?;
+    if !found.is_dir() {
+        return Err(place("its folder was looked at")(Error::from(ErrorKind::NotADirectory)));
+    }
+    private(folder, &found, 0o700)?;
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(place("its file was made")(error)),
+    }
+    let found = std::fs::symlink_metadata(path).map_err(place("its file was looked at"))?;
+    if !found.is_file() {
+        let other = Error::new(ErrorKind::InvalidInput, "it is not a regular file");
+        return Err(place("its file was looked at")(other));
+    }
+    private(path, &found, 0o600)?;
+    Ok(Identity { device: found.dev(), inode: found.ino() })
+}
+
+/// What belongs to somebody else is not used; what others may look into is closed.
+fn private(path: &Path, found: &std::fs::Metadata, mode: u32) -> Result<(), StoreError> {
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        let other = Error::new(ErrorKind::PermissionDenied, "it belongs to another user");
+        return Err(place("its owner was looked at")(other));
+    }
+    if found.mode() & 0o077 != 0 {
+        std::fs::set_permissions(path, Permissions::from_mode(mode)).map_err(place("its mode was set"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! Several processes on one file, and processes that are killed in the middle of a write. Each writes down what was
+//! acknowledged to it, after it was; all of that must be there.
+
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use gatewright_store::Store;
+use store_api::testing::{failure, run, test};
+use store_api::{FailureKind, Failures, HistoryQuery, Outcome, RunOutcome};
+
+use crate::{Place, runtime};
+
+const CHILD: &str = "GATEWRIGHT_STORE_CHILD";
+const WRITER: &str = "GATEWRIGHT_STORE_WRITER";
+const WRITES: &str = "GATEWRIGHT_STORE_WRITES";
+
+fn random_below(n: u64) -> u64 {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).unwrap();
+    u64::from_le_bytes(bytes) % n
+}
+
+/// A run that fails in one test of its own and one that all share, and passes a few hundred.
+fn seen(id: &str) -> RunOutcome {
+    RunOutcome {
+        failures: vec![failure(id, FailureKind::Test), failure("shared", FailureKind::Test)],
+        ran: (0..300).map(|n| test(&format!("pass {n}"), Outcome::Passed)).collect(),
+        ..run("root", Some("main"), Some(id))
+    }
+}
+
+/// Not a test of its own: what the processes run. Records until it is killed, or as often as it was told.
+#[test]
+fn writing_child() {
+    let Some(folder) = std::env::var_os(CHILD) else { return };
+    let folder = Path::new(&folder);
+    let writer = std::env::var(WRITER).unwrap();
+    let writes: u64 = std::env::var(WRITES).unwrap().parse().unwrap();
+    let mut acknowledged = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(folder.join(format!("acknowledged-{writer}")))
+        .unwrap();
+    runtime().block_on(async {
+        let store = Store::open(&folder.join("store/store.db")).unwrap();
+        for n in 0..writes {
+            let id = format!("{writer}-{n}");
+            store.record(seen(&id)).await.unwrap();
+            writeln!(acknowledged, "{id}").unwrap();
+        }
+        store.close().await;
+    });
+}
+
+fn start(place: &Place, writer: &str, writes: u64) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "processes::writing_child", "--nocapture", "--test-threads", "1"])
+        .env(CHILD, place.folder.path())
+        .env(WRITER, writer)
+        .env(WRITES, writes.to_string())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Ids that were acknowledged to a writer. A line that was cut by the kill was acknowledged to nobody.
+fn acknowledged(place: &Place, writer: &str) -> Vec<String> {
+    let Ok(file) = fs::File::open(place.folder.path().join(format!("acknowledged-{writer}"))) else {
+        return Vec::new();
+    };
+    BufReader::new(file).lines().map(Result::unwrap).collect()
+}
+
+async fn runs_of(store: &Store, id: &str) -> Option<u64> {
+    let query = HistoryQuery { ids: vec![id.to_owned()], ..HistoryQuery::of("root") };
+    let page = store.history(query).await.unwrap();
+    page.items.first().map(|entry| entry.branches.iter().map(|branch| branch.failed).sum())
+}
+
+#[test]
+fn processes_that_start_and_write_together_lose_nothing_and_are_never_told_that_it_is_busy() {
+    const WRITERS: u64 = 4;
+    const EACH: u64 = 40;
+    let place = Place::new();
+    let children: Vec<Child> = (0..WRITERS).map(|n| start(&place, &format!("w{n}"), EACH)).collect();
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    runtime().block_on(async {
+        let store = place.store();
+        assert_eq!(runs_of(&store, "shared").await, Some(WRITERS * EACH), "each write counted once");
+        let total = store.history(HistoryQuery::of("root")).await.unwrap().total;
+        assert_eq!(total, WRITERS * EACH + 1);
+    });
+}
+
+#[test]
+fn stores_of_one_process_share_a_file_while_it_is_read() {
+    let place = Place::new();
+    runtime().block_on(async {
+        let stores: Vec<Store> = (0..4).map(|_| place.store()).collect();
+        let mut tasks = Vec::new();
+        for (n, store) in stores.iter().cloned().enumerate() {
+            tasks.push(tokio::spawn(async move {
+                for i in 0..25 {
+                    store.record(seen(&format!("{n}-{i}"))).await.unwrap();
+                    assert!(
+                        runs_of(&store, &format!("{n}-{i}")).await == Some(1),
+                        "a read sees what was answered"
+                    );
+                }
+            }));
+        }
+        for task in tasks {
+            task.await.unwrap();
+        }
+        assert_eq!(runs_of(&stores[0], "shared").await, Some(100));
+    });
+}
+
+#[test]
+fn a_process_killed_while_writing_leaves_every_acknowledged_write() {
+    let rounds: u32 = std::env::var("GATEWRIGHT_KILL_ROUNDS").ok().and_then(|r| r.parse().ok()).unwrap_or(20);
+    let place = Place::new();
+    let (mut all, mut cut) = (0, 0);
+    for round in 0..rounds {
+        let writer = format!("r{round}");
+        let mut child = start(&place, &writer, u64::MAX);
+        // Somewhere from opening to the middle of one of many writes.
+        std::thread::sleep(Duration::from_micros(20_000 + random_below(150_000)));
+        child.kill().unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(!output.status.success(), "it was killed: {}", String::from_utf8_lossy(&output.stderr));
+        let acknowledged = acknowledged(&place, &writer);
+        all += acknowledged.len() as u64;
+        runtime().block_on(async {
+            let store = place.store();
+            for id in &acknowledged {
+                assert_eq!(runs_of(&store, id).await, Some(1), "round {round}");
+            }
+            // At most the write that was under way when it was killed is there without having been acknowledged.
+            let next = format!("{writer}-{}", acknowledged.len());
+            cut += runs_of(&store, &next).await.unwrap_or(0);
+            assert_eq!(
+                runs_of(&store, "shared").await.unwrap_or(0),
+                all + cut,
+                "round {round}: writes are whole"
+            );
+            store.close().await;
+            whole(&place.path()).await;
+        });
+    }
+    assert!(all > u64::from(rounds), "the processes came to write: {all}");
+}
+
+/// SQLite's own look at the whole file.
+async fn whole(path: &Path) {
+    use sqlx::{ConnectOptions as _, Connection as _};
+    let mut connection = sqlx::sqlite::SqliteConnectOptions::new().filename(path).connect().await.unwrap();
+    let said: String = sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&mut connection).await.unwrap();
+    assert_eq!(said, "ok");
+    let broken = sqlx::query("PRAGMA foreign_key_check").fetch_all(&mut connection).await.unwrap();
+    assert!(broken.is_empty());
+    connection.close().await.unwrap();
+}
