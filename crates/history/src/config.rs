@@ -1,0 +1,124 @@
+//! What is kept of a repository's configuration: keys that say how to read it, none that name a program or a file.
+
+use gix::bstr::{BStr, ByteSlice};
+
+use crate::error::{Done, HistoryError, Refusal};
+
+/// Keys of sections without a subsection.
+const PLAIN: [(&str, &[&str]); 3] = [
+    (
+        "core",
+        &[
+            "repositoryformatversion",
+            "bare",
+            "filemode",
+            "symlinks",
+            "autocrlf",
+            "eol",
+            "trustctime",
+            "checkstat",
+            "abbrev",
+            "sparsecheckout",
+        ],
+    ),
+    (
+        "extensions",
+        &["objectformat", "worktreeconfig", "noop", "preciousobjects", "partialclone", "relativeworktrees"],
+    ),
+    ("index", &["sparse"]),
+];
+
+/// Keys of sections with one: which branch follows which.
+const NAMED: [(&str, &[&str]); 2] = [("branch", &["remote", "merge"]), ("remote", &["fetch"])];
+
+/// What gix is told besides, over everything else.
+pub(crate) const OVERRIDES: [&str; 6] = [
+    "core.useReplaceRefs=false",
+    "core.protectHFS=true",
+    "core.protectNTFS=true",
+    "core.safecrlf=false",
+    "core.commitGraph=false",
+    // Largest object that is unpacked, whatever its kind.
+    "gitoxide.objects.allocLimit=268435456",
+];
+
+/// Reduces the configuration of an open repository to the keys above.
+pub(crate) fn reduce(repo: &mut gix::Repository) -> Done<()> {
+    let failed = || HistoryError::git("the configuration could not be read");
+    refuse(repo)?;
+    let mut kept = gix::config::File::new(gix::config::file::Metadata::from(gix::config::Source::Local));
+    for section in repo.config_snapshot().plumbing().sections() {
+        let header = section.header();
+        let name = header.name().to_str_lossy().to_ascii_lowercase();
+        let sub = header.subsection_name();
+        let Some(keys) = allowed(&name, sub) else { continue };
+        let mut into = kept.new_section(&name, sub.map(ToOwned::to_owned)).map_err(failed())?;
+        for (key, value) in values(&section) {
+            if keys.contains(&key.to_ascii_lowercase().as_str()) {
+                into.push(&key, value.as_deref().map(|v| v.as_bstr())).map_err(failed())?;
+            }
+        }
+    }
+    {
+        let mut snapshot = repo.config_snapshot_mut();
+        *snapshot = kept;
+        snapshot.append_config(OVERRIDES, gix::config::Source::Api).map_err(failed())?;
+        snapshot.commit().map_err(failed())?;
+    }
+    Ok(())
+}
+
+fn allowed(name: &str, sub: Option<&BStr>) -> Option<&'static [&'static str]> {
+    let list: &[(&str, &[&str])] = if sub.is_some() { &NAMED } else { &PLAIN };
+    list.iter().find(|(known, _)| *known == name).map(|(_, keys)| *keys)
+}
+
+/// The keys and values of a section in their order; a key without a value is `None`.
+fn values(section: &gix::config::file::SectionRef<'_>) -> Vec<(String, Option<Vec<u8>>)> {
+    let mut out: Vec<(String, Option<Vec<u8>>)> = Vec::new();
+    let mut names: Vec<String> = section.value_names().collect();
+    names.sort_unstable();
+    names.dedup_by(|a, b| a.eq_ignore_ascii_case(b));
+    for name in names {
+        match section.value_implicit(&name) {
+            Some(None) => out.push((name, None)),
+            _ => out.extend(section.values(&name).into_iter().map(|v| (name.clone(), Some(v.into())))),
+        }
+    }
+    out
+}
+
+/// Refuses what the configuration makes of the repository: bare, elsewhere, in an unknown format.
+fn refuse(repo: &gix::Repository) -> Result<(), Refusal> {
+    let config = repo.config_snapshot();
+    if config
+        .plumbing()
+        .sections_by_name("core")
+        .into_iter()
+        .flatten()
+        .any(|s| s.contains_value_name("worktree"))
+    {
+        return Err(Refusal::WorkTree);
+    }
+    if config.boolean("core.bare") == Some(true) || repo.workdir().is_none() {
+        return Err(Refusal::Bare);
+    }
+    if repo.object_hash() != gix::hash::Kind::Sha1 {
+        return Err(Refusal::Format("extensions.objectFormat".to_owned()));
+    }
+    if config.integer("core.repositoryFormatVersion").unwrap_or(0) == 0 {
+        // Extensions count from version 1 on.
+        return Ok(());
+    }
+    let known = allowed("extensions", None).unwrap_or_default();
+    for section in config.plumbing().sections_by_name("extensions").into_iter().flatten() {
+        for name in section.value_names() {
+            let lower = name.to_ascii_lowercase();
+            let files = lower == "refstorage" && section.value(&name).is_some_and(|v| v == "files");
+            if !files && !known.contains(&lower.as_str()) {
+                return Err(Refusal::Format(format!("extensions.{name}")));
+            }
+        }
+    }
+    Ok(())
+}
