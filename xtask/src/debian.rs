@@ -5,7 +5,13 @@ use std::process::Command;
 use crate::sh::{Done, has, step};
 
 /// A program, how it is asked whether it is there, and the package that has it.
-const PROGRAMS: [(&str, &str); 2] = [("strace", "strace"), ("git", "git")];
+const PROGRAMS: [(&str, &str); 5] = [
+    ("strace", "strace"),
+    ("git", "git"),
+    ("make", "make"),
+    ("gcc", "gcc"),
+    ("staticcheck", "go-staticcheck"),
+];
 
 /// Installs what is missing; returns what could not be, with the command that would.
 pub(crate) fn install() -> Vec<String> {

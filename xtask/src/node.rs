@@ -16,6 +16,9 @@ pub(crate) const TOKENS: Project = Project("tokens");
 /// Clients of the protocol, and an authorization server.
 pub(crate) const CLIENTS: Project = Project("clients");
 
+/// Linters and test runners that tools run.
+pub(crate) const DEVTOOLS: Project = Project("devtools");
+
 /// The protocol's conformance suite, and the Node that it needs.
 pub(crate) const CONFORMANCE: Project = Project("conformance");
 

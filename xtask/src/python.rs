@@ -13,6 +13,9 @@ pub(crate) struct Project(&'static str);
 /// Clients of the protocol.
 pub(crate) const CLIENTS: Project = Project("clients");
 
+/// Toolchains and programs that tools run.
+pub(crate) const DEVTOOLS: Project = Project("devtools");
+
 impl Project {
     /// Installs its packages, unless they are there as the list says; returns the environment's interpreter.
     pub(crate) fn install(self) -> Done<PathBuf> {

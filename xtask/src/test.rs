@@ -13,14 +13,16 @@ pub(crate) fn run_all(fast: bool) -> Done<Vec<String>> {
         return Err("git is missing: install it (Debian: apt-get install git)".into());
     }
     if !fast {
-        for project in [node::TOKENS, node::CLIENTS] {
+        for project in [node::TOKENS, node::CLIENTS, node::DEVTOOLS] {
             let installed = project.install();
             installed
                 .map_err(|why| format!("the npm packages that tests use could not be installed: {why}"))?;
         }
-        let installed = python::CLIENTS.install();
-        installed
-            .map_err(|why| format!("the Python packages that tests use could not be installed: {why}"))?;
+        for project in [python::CLIENTS, python::DEVTOOLS] {
+            let installed = project.install();
+            installed
+                .map_err(|why| format!("the Python packages that tests use could not be installed: {why}"))?;
+        }
     }
     sh::run("cargo", &["fmt", "--all", "--check"])?;
     sh::run("cargo", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])?;

@@ -33,6 +33,7 @@ pub mod workshop;
 pub use apply::{Applied, apply, recover};
 pub use draft::{Draft, Proposal};
 pub use fetch::Fetcher;
+pub use history;
 pub use root::{Rights, Root};
 pub use state::StateDir;
 pub use view::View;

@@ -3,4 +3,10 @@
 use kit::Family;
 
 /// The families, in the order that references list them.
-pub const ALL: &[&Family] = &[&tools_front::FAMILY, &tools_design::FAMILY];
+pub const ALL: &[&Family] = &[
+    &tools_front::FAMILY,
+    &tools_design::FAMILY,
+    &tools_devtools::families::RUNS_FAMILY,
+    &tools_devtools::families::MAKE_FAMILY,
+    &tools_devtools::families::GO_FAMILY,
+];

@@ -189,6 +189,13 @@ impl<T> Answer<T> {
     }
 
     /// The answer with the same words about it and another output.
+    #[must_use]
+    pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Answer<U> {
+        let Self { success, message, output, results, truncated, list } = self;
+        Answer { success, message, output: map(output), results, truncated, list }
+    }
+
+    /// As [`Answer::map`], of an output that may not be had.
     pub(crate) fn try_map<U, E>(self, map: impl FnOnce(T) -> Result<U, E>) -> Result<Answer<U>, E> {
         let Self { success, message, output, results, truncated, list } = self;
         Ok(Answer { success, message, output: map(output)?, results, truncated, list })

@@ -14,8 +14,8 @@ pub mod persist;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
@@ -63,6 +63,8 @@ pub struct Workshop {
     path: Vec<PathBuf>,
     home: Option<PathBuf>,
     runs: AtomicU32,
+    /// What the project leaves out of its record, once that was asked; none where it keeps none.
+    ignored: OnceLock<Option<history::Ignores>>,
     /// One at a time: a layer is mounted once.
     running: Mutex<()>,
     cancel: CancellationToken,
@@ -147,7 +149,20 @@ impl Workshop {
         let home = home.and_then(|home| std::fs::canonicalize(home).ok());
         let (state, cancel, runs, running) =
             (state.clone(), cancel.clone(), AtomicU32::new(0), Mutex::default());
-        Ok(Self { root, state, place, floor, level, terms, path, home, runs, running, cancel })
+        Ok(Self {
+            root,
+            state,
+            place,
+            floor,
+            level,
+            terms,
+            path,
+            home,
+            runs,
+            ignored: OnceLock::new(),
+            running,
+            cancel,
+        })
     }
 
     /// Whether what is written goes to a layer over the root, rather than to a copy.
@@ -203,10 +218,14 @@ impl Workshop {
         Ok(ran)
     }
 
-    /// Whether the project's own rules, as they are in the root, leave `path` out of its record.
+    /// Whether the project's own rules, as they are in the root, leave `path` out of its record. No run changes them there.
     #[must_use]
-    pub fn ignores(&self, _path: &RelPath) -> bool {
-        false
+    pub fn ignores(&self, path: &RelPath) -> bool {
+        let rules = self.ignored.get_or_init(|| {
+            let repository = history::Repo::open(self.root.path()).ok()?;
+            repository.ignores(&history::Limits::default(), &AtomicBool::new(false)).ok()
+        });
+        rules.as_ref().is_some_and(|rules| rules.is_ignored(path.as_str(), false).unwrap_or(false))
     }
 
     /// The last bytes that the program which runs now, or ran last, has said on both streams: `most` of each at most.

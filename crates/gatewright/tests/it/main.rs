@@ -6,6 +6,7 @@ mod agents;
 mod cli;
 mod clients;
 mod confirm;
+mod devtools;
 mod disk;
 mod docs;
 mod ends;

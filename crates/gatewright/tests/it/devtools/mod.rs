@@ -1,0 +1,137 @@
+//! The development tools, over the protocol, with the real programs.
+
+mod go;
+mod make;
+mod runs;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::Place;
+use super::wire::Wire;
+
+/// A root that is a git repository, and a server over it that offers everything.
+pub(crate) struct Bench {
+    pub(crate) place: Place,
+    /// Folders of programs before the machine's own.
+    programs: Vec<PathBuf>,
+}
+
+impl Bench {
+    /// A repository with `files`, all of them committed.
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
+        let place = Place::new();
+        std::fs::remove_dir_all(place.root().join("tokens")).unwrap();
+        let bench = Self { place, programs: Vec::new() };
+        for (name, text) in files {
+            bench.put(name, text);
+        }
+        bench.git(&["init", "--quiet", "--initial-branch=main"]);
+        bench.commit("first");
+        bench
+    }
+
+    /// With this folder of programs before the machine's own.
+    pub(crate) fn with(mut self, programs: PathBuf) -> Self {
+        self.programs.push(programs);
+        self
+    }
+
+    pub(crate) fn put(&self, name: &str, text: &str) {
+        let path = self.place.root().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(self.place.root().join(name)).ok()
+    }
+
+    pub(crate) fn git(&self, args: &[&str]) -> String {
+        let mut git = Command::new("git");
+        git.args(args).current_dir(self.place.root()).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        for (name, value) in [("NAME", "Test"), ("EMAIL", "test@example.com")] {
+            git.env(format!("GIT_AUTHOR_{name}"), value).env(format!("GIT_COMMITTER_{name}"), value);
+        }
+        let out = git.output().unwrap();
+        assert!(out.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&out.stderr));
+        String::from_utf8(out.stdout).unwrap()
+    }
+
+    pub(crate) fn commit(&self, message: &str) {
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--allow-empty", "--message", message]);
+    }
+
+    /// What git says of the work tree: nothing, where no tool has left anything.
+    pub(crate) fn dirt(&self) -> String {
+        self.git(&["status", "--porcelain", "--ignored"])
+    }
+
+    pub(crate) fn command(&self) -> Command {
+        let mut command = self.place.command();
+        let own = std::env::var_os("PATH").unwrap();
+        let all = self.programs.iter().cloned().chain(std::env::split_paths(&own));
+        command.env("PATH", std::env::join_paths(all).unwrap());
+        command
+    }
+
+    /// A server, after the handshake.
+    pub(crate) fn serve(&self) -> Session {
+        let mut command = self.command();
+        Session(Wire::greeted(command.args(["serve", "--toolsets", "all"]), &json!({})))
+    }
+}
+
+/// A session with a server.
+pub(crate) struct Session(pub(crate) Wire);
+
+impl Session {
+    /// Calls a tool: the whole result.
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let answer = self.0.request("tools/call", json!({ "name": tool, "arguments": arguments }));
+        assert!(answer.get("error").is_none(), "{tool}: {answer}");
+        answer["result"].clone()
+    }
+
+    /// What a call that is no error gives: its fields.
+    pub(crate) fn ok(&mut self, tool: &str, arguments: Value) -> Value {
+        let result = self.call(tool, arguments);
+        assert_ne!(result["isError"], true, "{tool}: {}", result["content"][0]["text"]);
+        result["structuredContent"].clone()
+    }
+
+    /// The error of a call that must fail.
+    pub(crate) fn fails(&mut self, tool: &str, arguments: Value) -> Value {
+        let result = self.call(tool, arguments);
+        assert_eq!(result["isError"], true, "{tool}: {result}");
+        let text = result["content"][0]["text"].as_str().unwrap();
+        serde_json::from_str::<Value>(text).unwrap()["error"].clone()
+    }
+}
+
+/// What `cargo xtask test` installs for these tests, or a loud word that it is not there.
+fn installed(what: &str, place: &str) -> Option<PathBuf> {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| top.join("target"), PathBuf::from);
+    let found = found(&target.join(place));
+    if found.is_none() {
+        super::skip(&format!("{what} (`cargo xtask test` installs them into target/)"));
+    }
+    found
+}
+
+/// A path in which one component may be `*`.
+fn found(path: &Path) -> Option<PathBuf> {
+    let mut here = PathBuf::new();
+    for part in path.components() {
+        if part.as_os_str() == "*" {
+            here = std::fs::read_dir(&here).ok()?.flatten().next()?.path();
+        } else {
+            here.push(part);
+        }
+    }
+    here.exists().then_some(here)
+}

@@ -1,0 +1,128 @@
+//! Runs as evidence, and jobs.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::{Bench, Session};
+
+const MAKEFILE: &str = "\
+many:
+\t@seq 1 30000; echo '--- FAIL: TestSomething'; seq 30001 30050; echo said >&2; exit 1
+slow:
+\t@echo begun; sleep 30; echo ended
+brief:
+\t@echo begun; sleep 3; echo ended
+secret:
+\t@echo ghp_0123456789abcdefghijABCDEFGHIJ012345
+";
+
+fn bench() -> Bench {
+    Bench::new(&[("Makefile", MAKEFILE)])
+}
+
+#[test]
+fn run_output_shows_any_part_of_what_a_run_said() {
+    let bench = bench();
+    let mut session = bench.serve();
+    let failed = session.ok("make_test", json!({ "target": "many" }));
+    let run = &failed["runs"][0]["run"];
+    let range = session.ok("run_output", json!({ "run": run, "range": "29990-29992" }));
+    assert_eq!(
+        range["lines"],
+        json!([{"number": 29990, "text": "29990"}, {"number": 29991, "text": "29991"}, {"number": 29992, "text": "29992"}])
+    );
+    assert_eq!((range["totalLines"].as_u64(), range["ended"].as_str()), (Some(30_051), Some("exit code 2")));
+    let around = session.ok("run_output", json!({ "run": run, "aroundFailure": true }));
+    assert!(
+        around["lines"].as_array().unwrap().iter().any(|line| line["text"] == "--- FAIL: TestSomething"),
+        "{around}"
+    );
+    assert_eq!(around["lines"][0]["number"], 29_991);
+    let found = session.ok("run_output", json!({ "run": run, "grep": "^1234[0-4]$", "limit": 2 }));
+    assert_eq!(found["lines"].as_array().unwrap().len(), 2);
+    assert_eq!(found["truncated"]["total"], 6, "1234 … and 12340 to 12344: {found}");
+    let next = json!({ "run": run, "grep": "^1234[0-4]$", "limit": 2, "cursor": found["truncated"]["next"] });
+    assert_eq!(session.ok("run_output", next)["lines"][0]["text"], "12342");
+    let other = session.ok("run_output", json!({ "run": run, "stream": "stderr", "grep": "said" }));
+    assert_eq!(other["lines"][0]["text"], "said");
+    for (arguments, code) in [
+        (json!({ "run": "run_00000000000000000000000000000000" }), "not_found"),
+        (json!({ "run": "../../etc/passwd" }), "not_found"),
+        (json!({ "run": run, "grep": "(" }), "invalid_argument"),
+        (json!({ "run": run, "range": "9-3" }), "invalid_argument"),
+        (json!({ "run": run, "range": "all" }), "invalid_argument"),
+    ] {
+        assert_eq!(session.fails("run_output", arguments.clone())["code"], code, "{arguments}");
+    }
+    let secret = session.ok("make_test", json!({ "target": "secret" }));
+    let shown = session.ok("run_output", json!({ "run": secret["runs"][0]["run"] }));
+    assert!(!shown.to_string().contains("ghp_0123") && shown.to_string().contains("[redacted:"), "{shown}");
+}
+
+fn detached(session: &mut Session, target: &str) -> Value {
+    let began = Instant::now();
+    let left = session.ok("make_test", json!({ "target": target }));
+    assert_eq!(left["status"], "detached", "{left}");
+    assert!(began.elapsed() < Duration::from_secs(5));
+    assert!(left["message"].as_str().unwrap().contains("job_status"));
+    left["job"].clone()
+}
+
+#[test]
+fn a_call_that_takes_long_goes_on_as_a_job_with_one_transcript() {
+    let bench = bench();
+    bench.place.configure("[limits]\ndetach-after = 1\n");
+    let mut session = bench.serve();
+    let job = detached(&mut session, "brief");
+    let at_work = session.ok("job_status", json!({ "job": job, "tail": 5 }));
+    let view = &at_work["jobs"][0];
+    assert_eq!(
+        (view["state"].as_str(), view["tool"].as_str()),
+        (Some("running"), Some("make_test")),
+        "{view}"
+    );
+    assert_eq!(view["tail"], json!(["begun"]));
+    assert_eq!(
+        session.ok("job_status", json!({}))["jobs"].as_array().unwrap().len(),
+        1,
+        "listed without a handle"
+    );
+    let ended = session.ok("job_status", json!({ "job": job, "wait": 20 }));
+    let view = &ended["jobs"][0];
+    assert_eq!(view["state"], "completed", "{ended}");
+    assert_eq!(
+        (view["result"]["success"].as_bool(), view["result"]["status"].as_str()),
+        (Some(true), Some("completed"))
+    );
+    assert_eq!(view["transcript"], view["result"]["metadata"]["transcript"]);
+    let shown = session.ok("run_output", json!({ "run": view["result"]["runs"][0]["run"] }));
+    assert_eq!(shown["lines"].as_array().unwrap().len(), 2);
+    assert_eq!(session.fails("job_status", json!({ "job": "job_00" }))["code"], "not_found");
+    session.0.finish();
+    let records = bench.place.json(&["audit", "tail", "--json", "--limit", "100"]).to_string();
+    let transcript = view["transcript"].as_str().unwrap();
+    assert_eq!(records.matches(&format!("\"id\":\"{transcript}\"")).count(), 1, "{records}");
+}
+
+#[test]
+fn d02_a_job_is_cancelled_and_the_end_of_the_input_ends_those_that_are_left() {
+    let bench = bench();
+    bench.place.configure("[limits]\ndetach-after = 1\n");
+    let mut session = bench.serve();
+    let job = detached(&mut session, "slow");
+    let began = Instant::now();
+    let cancelled = session.ok("job_cancel", json!({ "job": job }));
+    assert_eq!(cancelled["job"]["state"], "cancelled", "{cancelled}");
+    assert!(began.elapsed() < Duration::from_secs(3));
+    let status = session.ok("job_status", json!({ "job": job }));
+    assert_eq!(status["jobs"][0]["result"]["error"]["code"], "cancelled");
+    assert!(session.ok("job_cancel", json!({ "job": job }))["message"].as_str().unwrap().contains("before"));
+    assert_eq!(session.fails("job_cancel", json!({ "job": "job_00" }))["code"], "not_found");
+    detached(&mut session, "slow");
+    let began = Instant::now();
+    session.0.finish();
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    let verified = bench.place.ok(&["audit", "verify"]);
+    assert!(verified.contains("intact") || verified.contains('✓'), "{verified}");
+}

@@ -1,0 +1,50 @@
+//! What the tools of Go have in common: package patterns, tags, and where modules come from.
+
+use exec::run::Command;
+
+/// Every package below the directory.
+const EVERYTHING: &str = "./...";
+
+/// Where modules, their checksums and the toolchains named in `go.mod` come from.
+const MODULE_HOSTS: &[&str] = &["proxy.golang.org", "sum.golang.org", "storage.googleapis.com"];
+
+/// Where known vulnerabilities are listed.
+const VULNERABILITY_HOSTS: &[&str] = &["vuln.go.dev"];
+
+/// The package pattern, every package where none is named.
+pub(crate) fn package(named: Option<&String>) -> String {
+    named.filter(|named| !named.is_empty()).map_or_else(|| EVERYTHING.to_owned(), Clone::clone)
+}
+
+/// `-tags=a,b`, where there are any.
+pub(crate) fn tags(tags: &[String]) -> Option<String> {
+    (!tags.is_empty()).then(|| format!("-tags={}", tags.join(",")))
+}
+
+/// A flag where it is wanted.
+pub(crate) fn flag(wanted: bool, flag: &str) -> Option<String> {
+    wanted.then(|| flag.to_owned())
+}
+
+/// A Go command that looks nothing up: neither toolchains nor modules.
+pub(crate) fn offline(mut command: Command) -> Command {
+    for (name, value) in [("GOTOOLCHAIN", "local"), ("GOPROXY", "off"), ("GOTELEMETRY", "off")] {
+        command.env.insert(name.into(), value.into());
+    }
+    command
+}
+
+/// A Go command that may fetch modules.
+pub(crate) fn with_modules(mut command: Command) -> Command {
+    command.env.insert("GOTOOLCHAIN".into(), "local".into());
+    command.env.insert("GOTELEMETRY".into(), "off".into());
+    command.hosts = MODULE_HOSTS.iter().map(|host| (*host).to_owned()).collect();
+    command
+}
+
+/// A Go command that may ask for known vulnerabilities, and for modules.
+pub(crate) fn with_vulnerabilities(command: Command) -> Command {
+    let mut command = with_modules(command);
+    command.hosts.extend(VULNERABILITY_HOSTS.iter().map(|host| (*host).to_owned()));
+    command
+}

@@ -1,0 +1,103 @@
+//! Running a program for a tool: its arguments held to the program's grammar, its output read into one vocabulary.
+
+use std::time::Duration;
+
+use contract::{Fault, RelPath};
+use exec::run::{Cache, Command, Ran};
+use grammar::{Grammar, Place};
+use kit::RunDesk;
+use reports::{Context, Format, Report};
+
+/// The shortest and the longest that a caller may give a run, in milliseconds.
+pub(crate) const TIMEOUTS: (u64, u64) = (1_000, 600_000);
+
+/// What Go keeps for itself.
+pub(crate) const GO_CACHES: &[Cache] = &[
+    Cache { name: "go-build", variable: "GOCACHE" },
+    Cache { name: "go-mod", variable: "GOMODCACHE" },
+    Cache { name: "staticcheck", variable: "STATICCHECK_CACHE" },
+    Cache { name: "golangci-lint", variable: "GOLANGCI_LINT_CACHE" },
+];
+
+/// What programs of every ecosystem keep for themselves: for tools that run whatever a project runs.
+pub(crate) const ALL_CACHES: &[Cache] = &[
+    Cache { name: "go-build", variable: "GOCACHE" },
+    Cache { name: "go-mod", variable: "GOMODCACHE" },
+    Cache { name: "npm", variable: "npm_config_cache" },
+    Cache { name: "pip", variable: "PIP_CACHE_DIR" },
+    Cache { name: "uv", variable: "UV_CACHE_DIR" },
+    Cache { name: "xdg", variable: "XDG_CACHE_HOME" },
+];
+
+/// Everything that the project ignores may persist: for tools whose build folders nobody can know.
+pub(crate) const WHATEVER_IS_IGNORED: &[&str] = &["**"];
+
+/// What every tool that starts a program takes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Asked<'a> {
+    /// Where below the root.
+    pub(crate) directory: Option<&'a str>,
+    /// More arguments of the caller's.
+    pub(crate) args: &'a [String],
+    /// Milliseconds.
+    pub(crate) timeout: Option<u64>,
+}
+
+impl Asked<'_> {
+    /// `program` with the tool's own `flags`, then what the caller adds, then the tool's own `rest`; all of it held to the
+    /// program's grammar.
+    pub(crate) fn command(
+        &self,
+        program: &'static str,
+        flags: Vec<String>,
+        rest: Vec<String>,
+    ) -> Result<Command, Fault> {
+        let dir = directory(self.directory)?;
+        let mut args = flags;
+        args.extend(self.args.iter().cloned());
+        args.extend(rest);
+        held(program, &args, dir.as_ref())?;
+        let mut command = Command::new(program, &[]);
+        command.args = args;
+        command.dir = dir;
+        if let Some(millis) = self.timeout {
+            command.timeout = Duration::from_millis(millis.clamp(TIMEOUTS.0, TIMEOUTS.1));
+        }
+        Ok(command)
+    }
+}
+
+/// A directory that a caller names; the root where none is named.
+pub(crate) fn directory(named: Option<&str>) -> Result<Option<RelPath>, Fault> {
+    match named {
+        None | Some("" | "." | "./") => Ok(None),
+        Some(named) => exec::view::path_argument(named.trim_end_matches('/')).map(Some),
+    }
+}
+
+/// Holds arguments to the program's grammar.
+pub(crate) fn held(program: &str, args: &[String], dir: Option<&RelPath>) -> Result<(), Fault> {
+    let Some(grammar) = Grammar::of(program) else {
+        return Err(Fault::internal(format!("{program} has no grammar")));
+    };
+    let place = dir.map_or_else(Place::root, |dir| Place::at(dir.clone()));
+    grammar.check(args, &place).map(|_| ()).map_err(|refusal| Fault::invalid(refusal.to_string()))
+}
+
+/// Runs `command`, and reads what it says as `format`.
+pub(crate) async fn reported(
+    desk: &RunDesk,
+    command: Command,
+    format: Format,
+) -> Result<(Ran, Report), Fault> {
+    let dir = command.dir.clone();
+    let ran = desk.run(command).await?;
+    let root = desk.view().root().path().display().to_string();
+    desk.blocking(move |_| {
+        let dir = dir.as_ref().map_or("", RelPath::as_str);
+        let context = Context { root: &root, dir, ..Context::default() };
+        let report = reports::read(format, &ran.stdout.bytes, &ran.stderr.bytes, ran.code(), &context);
+        Ok((ran, report))
+    })
+    .await
+}

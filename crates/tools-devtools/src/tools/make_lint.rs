@@ -1,0 +1,75 @@
+//! Lint with make.
+//!
+//! Runs the project's lint target. Returns the exit code, the target that failed and the compilers' and linters' lines
+//! that were understood; what it writes is proposed, never done without `apply`.
+
+use contract::{Fault, Toolset};
+use exec::run::Cache;
+use kit::limits::Limits;
+use kit::{Answer, Define, Doc, Run, RunDesk, doc};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::families::MAKE;
+use crate::findings::Findings;
+use crate::make::{self, made};
+use crate::running::{ALL_CACHES, Asked, WHATEVER_IS_IGNORED};
+
+/// What to make.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The target.
+    #[serde(default = "target")]
+    pub target: String,
+    /// How many jobs at once.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 16))]
+    pub parallel: Option<u32>,
+    /// Folder below the root to work in.
+    #[serde(default)]
+    pub directory: Option<String>,
+    /// More arguments for the program.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Milliseconds that it may take.
+    #[serde(default)]
+    #[schemars(range(min = 1_000, max = 600_000))]
+    pub timeout: Option<u64>,
+}
+
+fn target() -> String {
+    "lint".to_owned()
+}
+
+/// The tool.
+#[derive(Debug, Default)]
+pub struct MakeLint;
+
+impl Define for MakeLint {
+    type Input = Input;
+    type Output = Findings;
+    const NAME: &'static str = "make_lint";
+    const TOOLSET: Toolset = MAKE;
+    const DOC: Doc = doc!("make_lint.rs");
+    const LIMITS: Limits = Limits::RUNS;
+    const PROGRAMS: &'static [&'static str] = make::MAKE;
+    const CACHES: &'static [Cache] = ALL_CACHES;
+    const PERSISTS: &'static [&'static str] = WHATEVER_IS_IGNORED;
+
+    fn examples() -> Vec<Value> {
+        vec![json!({}), json!({ "target": "lint", "parallel": 4, "directory": "web" })]
+    }
+}
+
+impl Run for MakeLint {
+    const IDEMPOTENT: bool = true;
+    const DESTRUCTIVE: bool = true;
+
+    async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
+        let asked =
+            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        made(&desk, &asked, &input.target, input.parallel).await
+    }
+}
