@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use crate::draft::Draft;
 use crate::text::documents;
@@ -107,6 +109,12 @@ pub(crate) fn each_line<T: DeserializeOwned>(
     }
 }
 
+/// A line or column. What is none (gcc says -1 where it knows none) is absent, and the document is read all the same.
+pub(crate) fn position<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let value = Option::<Value>::deserialize(deserializer)?;
+    Ok(value.as_ref().and_then(Value::as_u64).and_then(|at| u32::try_from(at).ok()).filter(|at| *at > 0))
+}
+
 /// Leaves a line unread.
 pub(crate) fn leave(draft: &mut Draft<'_>, line: &str) {
     draft.unread(line);
@@ -167,7 +175,7 @@ fn whole_part(text: &str) -> Option<Cow<'_, str>> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
     use crate::Context;

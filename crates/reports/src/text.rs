@@ -90,10 +90,13 @@ fn tail(text: &str, max: usize) -> &str {
     text.get(text.ceil_char_boundary(text.len().saturating_sub(max))..).unwrap_or(text)
 }
 
-/// The first `count` lines that hold more than space, without the space around them.
+/// The first `count` lines that hold more than space, without the space around them. They end where a stack trace
+/// begins.
 pub(crate) fn first_lines(text: &str, count: usize) -> String {
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(count).collect();
-    lines.join("\n")
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).enumerate();
+    let said =
+        lines.take_while(|(nth, line)| *nth == 0 || !(line.starts_with("at ") || line.starts_with("❯ ")));
+    said.take(count).map(|(_, line)| line).collect::<Vec<_>>().join("\n")
 }
 
 /// A text that grows up to a bound: what comes first is kept, and of the rest what came last.

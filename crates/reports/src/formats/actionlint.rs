@@ -14,8 +14,11 @@ use crate::text::lines;
 struct Said {
     message: Option<String>,
     filepath: Option<String>,
+    #[serde(default, deserialize_with = "json::position")]
     line: Option<u32>,
+    #[serde(default, deserialize_with = "json::position")]
     column: Option<u32>,
+    #[serde(default, deserialize_with = "json::position")]
     end_column: Option<u32>,
     kind: Option<String>,
 }

@@ -26,9 +26,13 @@ struct Message {
     rule_id: Option<String>,
     severity: Option<u8>,
     message: Option<String>,
+    #[serde(default, deserialize_with = "json::position")]
     line: Option<u32>,
+    #[serde(default, deserialize_with = "json::position")]
     column: Option<u32>,
+    #[serde(default, deserialize_with = "json::position")]
     end_line: Option<u32>,
+    #[serde(default, deserialize_with = "json::position")]
     end_column: Option<u32>,
     fix: Option<serde_json::Value>,
     #[serde(default)]

@@ -84,6 +84,7 @@ impl Compiler {
                 level: Some(level),
                 rule: groups.name("rule").map(|rule| rule.as_str().to_owned()),
                 message: part(&groups, "message").to_owned(),
+                source: Some("gcc".to_owned()),
                 ..Finding::default()
             });
             return true;
@@ -184,7 +185,9 @@ struct Location {
 #[derive(Deserialize)]
 struct Point {
     file: Option<String>,
+    #[serde(default, deserialize_with = "json::position")]
     line: Option<u32>,
+    #[serde(default, deserialize_with = "json::position")]
     column: Option<u32>,
 }
 

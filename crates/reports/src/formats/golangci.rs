@@ -35,13 +35,16 @@ struct Issue {
 #[serde(rename_all = "PascalCase")]
 struct Pos {
     filename: Option<String>,
+    #[serde(default, deserialize_with = "json::position")]
     line: Option<u32>,
+    #[serde(default, deserialize_with = "json::position")]
     column: Option<u32>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Range {
+    #[serde(default, deserialize_with = "json::position")]
     to: Option<u32>,
 }
 

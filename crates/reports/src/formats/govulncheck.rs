@@ -53,7 +53,9 @@ struct Frame {
 #[derive(Deserialize)]
 struct Position {
     filename: Option<String>,
+    #[serde(default, deserialize_with = "json::position")]
     line: Option<u32>,
+    #[serde(default, deserialize_with = "json::position")]
     column: Option<u32>,
 }
 

@@ -46,6 +46,7 @@ struct Assertion {
 
 #[derive(Deserialize)]
 struct Location {
+    #[serde(default, deserialize_with = "json::position")]
     line: Option<u32>,
 }
 
@@ -129,6 +130,11 @@ fn take(file: File, draft: &mut Draft<'_>) -> bool {
             }
             let said = message.lines().take_while(|line| !line.trim_start().starts_with("at "));
             case.message = said.collect::<Vec<_>>().join("\n");
+            if case.message == "Error: STACK_TRACE_ERROR" {
+                // vitest gives a test that took too long the trace of its definition, and no message.
+                "the test timed out".clone_into(&mut case.message);
+                case.outcome = Outcome::TimedOut;
+            }
             case.detail = message.into_owned();
         }
         draft.test(case);

@@ -13,7 +13,7 @@ use quick_xml::events::{BytesStart, Event};
 use crate::Outcome;
 use crate::draft::{Case, Draft};
 use crate::format::Input;
-use crate::formats::{milliseconds, trace};
+use crate::formats::{libtest, milliseconds, trace};
 use crate::text::{Kept, plain};
 
 /// Where the text that is being read goes.
@@ -128,8 +128,8 @@ impl Walk<'_, '_> {
         let class = attribute(element, "classname").filter(|class| !class.is_empty());
         // node writes `test` for every class; jest-junit repeats the name.
         let class = class.filter(|class| class != "test" && *class != name);
-        let suite = self.suites.iter().rev().find(|suite| !suite.is_empty() && *suite != "undefined");
-        let mut case = Case::new(name.trim(), class.or_else(|| suite.cloned()), Outcome::Passed);
+        let suite = self.suites.last().filter(|suite| *suite != "undefined").cloned();
+        let mut case = Case::new(name.trim(), class.or(suite), Outcome::Passed);
         case.place = attribute(element, "file").map(|file| self.draft.context.place(&file));
         case.line = attribute(element, "line").and_then(|line| line.parse().ok());
         let seconds = attribute(element, "time").and_then(|time| time.replace(',', "").parse::<f64>().ok());
@@ -179,6 +179,13 @@ impl Walk<'_, '_> {
         self.into = Into::Nowhere;
         if case.outcome.is_bad() {
             case.detail = std::mem::take(&mut self.text).text();
+            if case.message == "collection failure" {
+                // pytest's headline; what failed stands last.
+                case.detail.lines().next_back().unwrap_or_default().clone_into(&mut case.message);
+            }
+            if case.message.contains(" panicked at ") {
+                case.message = libtest::message(&case.detail);
+            }
             if case.message.trim().is_empty() {
                 case.message.clone_from(&case.detail);
             }

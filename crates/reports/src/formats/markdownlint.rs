@@ -28,6 +28,7 @@ static SUMMARY: Pattern =
 #[serde(rename_all = "camelCase")]
 struct Issue {
     file_name: Option<String>,
+    #[serde(default, deserialize_with = "json::position")]
     line_number: Option<u32>,
     rule_names: Option<Vec<String>>,
     rule_description: Option<String>,

@@ -75,13 +75,14 @@ impl Rustc {
 
 /// Sentences that only sum up.
 pub(crate) fn summary(message: &str) -> bool {
-    const SIGNS: [&str; 8] = [
+    const SIGNS: [&str; 9] = [
         "aborting due to",
         "could not compile",
         "test failed, to rerun",
         "doctest failed, to rerun",
         "targets failed:",
         "target failed:",
+        "test run failed",
         "warnings emitted",
         "warning emitted",
     ];

@@ -126,9 +126,13 @@ struct Artifact {
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct Region {
+    #[serde(default, deserialize_with = "json::position")]
     start_line: Option<u32>,
+    #[serde(default, deserialize_with = "json::position")]
     start_column: Option<u32>,
+    #[serde(default, deserialize_with = "json::position")]
     end_line: Option<u32>,
+    #[serde(default, deserialize_with = "json::position")]
     end_column: Option<u32>,
 }
 

@@ -38,7 +38,9 @@ struct Related {
 #[derive(Deserialize)]
 struct Spot {
     file: Option<String>,
+    #[serde(default, deserialize_with = "json::position")]
     line: Option<u32>,
+    #[serde(default, deserialize_with = "json::position")]
     column: Option<u32>,
 }
 

@@ -3,6 +3,7 @@
 //! Source: the TAP 14 specification, and what node, tap and mocha write. A result that sums up a subtest is no test of
 //! its own; TODO and SKIP count as skipped.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::Outcome;
@@ -26,7 +27,8 @@ static TOTAL: Pattern =
 
 /// A result that is not complete: its diagnostics follow it.
 struct Open {
-    case: Case,
+    /// Nothing where the result only sums up.
+    case: Option<Case>,
     indent: usize,
     notes: Kept,
     yaml: bool,
@@ -35,11 +37,9 @@ struct Open {
 #[derive(Default)]
 struct Walk {
     open: Option<Open>,
-    /// Subtests that are under way: the indent of their results, and their name.
-    under: Vec<(usize, String)>,
-    /// A subtest that was named and has no result yet.
-    named: Option<String>,
-    /// Whether the last results were below the indent of the next one.
+    /// Subtests that are under way, by the indent of the line that names them.
+    names: BTreeMap<usize, String>,
+    /// The indent of the last result: one at a smaller indent sums up.
     deepest: usize,
     bad_below: bool,
     top: u64,
@@ -83,7 +83,8 @@ impl Walk {
         {
             self.end(draft);
             draft.recognised();
-            self.named = Some(name.trim().replace("\\#", "#"));
+            self.names.retain(|at, _| *at < indent);
+            self.names.insert(indent, name.trim().replace("\\#", "#"));
         } else if let Some(groups) = matched(&PLAN, text) {
             self.end(draft);
             draft.recognised();
@@ -122,7 +123,9 @@ impl Walk {
             return true;
         }
         // Without a block, as mocha writes it, the lines of a failure are indented by two.
-        let loose = open.case.outcome.is_bad() && indent >= open.indent + 2 && !text.starts_with("# Subtest");
+        let loose = open.case.as_ref().is_some_and(|case| case.outcome.is_bad())
+            && indent >= open.indent + 2
+            && !text.starts_with("# Subtest");
         let result = indent.is_multiple_of(4) && matched(&RESULT, text).is_some();
         if open.yaml || (loose && !result) {
             let content = line.get(open.indent + 2..).unwrap_or(text);
@@ -148,38 +151,31 @@ impl Walk {
         let mut shown = masked.clone();
         if let Some(groups) = matched(&DIRECTIVE, &masked) {
             outcome = Outcome::Skipped;
-            part(&groups, "reason").clone_into(&mut message);
+            part(&groups, "reason").trim_matches(['-', ' ']).clone_into(&mut message);
             part(&groups, "name").clone_into(&mut shown);
         }
         let name = shown.replace('\u{0}', "#").trim_start_matches("- ").to_owned();
-        // Deeper results, or a named subtest without any, were of this one.
         let parent = self.deepest > indent;
-        self.under.retain(|(at, _)| *at < indent || (*at == indent && !parent));
-        if parent {
-            self.under.retain(|(at, _)| *at <= indent);
-            self.named = None;
-        } else if let Some(named) = self.named.take().filter(|named| *named != name) {
-            self.under.retain(|(at, _)| *at < indent);
-            self.under.push((indent, named));
-        }
+        // A subtest is named at the indent of its own result, or at that of the results in it.
+        self.names.retain(|at, named| *at < indent || *at == indent && !parent && *named != name);
         self.deepest = indent;
         if indent == 0 {
             self.top = self.top.saturating_add(1);
         }
+        self.open = Some(Open { case: None, indent, notes: Kept::default(), yaml: false });
         if parent && (self.bad_below || outcome != Outcome::Failed) {
             self.bad_below &= indent > 0;
             return;
         }
-        let path: Vec<&str> =
-            self.under.iter().filter(|(at, _)| *at <= indent).map(|(_, name)| name.as_str()).collect();
+        let path: Vec<&str> = self.names.values().map(String::as_str).collect();
         let mut case = Case::new(name, (!path.is_empty()).then(|| path.join(" > ")), outcome);
         (case.message, case.duration_ms) = (message, duration_ms);
-        self.open = Some(Open { case, indent, notes: Kept::default(), yaml: false });
+        self.open = Some(Open { case: Some(case), indent, notes: Kept::default(), yaml: false });
     }
 
     /// The open result is complete.
     fn end(&mut self, draft: &mut Draft<'_>) {
-        let Some(Open { mut case, notes, .. }) = self.open.take() else { return };
+        let Some(Open { case: Some(mut case), notes, .. }) = self.open.take() else { return };
         let notes = notes.text();
         let fields = Fields { text: &notes };
         if let Some(time) = fields.value("duration_ms").and_then(|time| time.parse().ok()) {
@@ -190,8 +186,8 @@ impl Walk {
             if fields.value("failureType").as_deref() == Some("testTimeoutFailure") {
                 case.outcome = Outcome::TimedOut;
             }
-            case.message =
-                fields.value("error").or_else(|| fields.value("message")).unwrap_or_else(|| notes.clone());
+            let said = ["error", "message", "diff"].iter().find_map(|key| fields.value(key));
+            case.message = said.unwrap_or_else(|| notes.clone());
             if junit::is_late(crate::text::head(&case.message, 400)) {
                 case.outcome = Outcome::TimedOut;
             }

@@ -101,8 +101,10 @@ impl Said {
             let better = self.assertion.as_ref().is_none_or(|(marked, ..)| self.marked && !marked);
             self.continues = better;
             if better {
-                let (file, at) =
-                    (part(&groups, "file").to_owned(), number(&groups, "line").unwrap_or_default());
+                // What the testing package says itself has no place of the test's.
+                let own = part(&groups, "file") != "testing.go";
+                let file = if own { part(&groups, "file").to_owned() } else { String::new() };
+                let at = number(&groups, "line").unwrap_or_default();
                 self.assertion = Some((self.marked, file, at, part(&groups, "message").to_owned()));
             }
         } else if self.continues
@@ -153,7 +155,9 @@ impl Said {
         }
         if let Some((_, file, line, message)) = &self.assertion {
             message.clone_into(&mut case.message);
-            (case.place, case.line) = (Some(context.of_package(package, file)), Some(*line));
+            if !file.is_empty() {
+                (case.place, case.line) = (Some(context.of_package(package, file)), Some(*line));
+            }
         }
         if let Some((file, line)) = &self.testify {
             (case.place, case.line) = (Some(context.of_package(package, file)), Some(*line));
