@@ -7,18 +7,21 @@ use serde_json::Value;
 use crate::sh::{Done, output, top};
 
 /// Crates that must stay free of the asynchronous runtime.
-const WITHOUT_TOKIO: [&str; 3] = ["gatewright-contract", "gatewright-policy", "gatewright-audit"];
+const WITHOUT_TOKIO: [&str; 4] =
+    ["gatewright-contract", "gatewright-policy", "gatewright-audit", "gatewright-store-api"];
 
 /// Who may name rmcp. The binary speaks as a client in its demonstration.
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
 
 /// Which crates of ours a crate may use outside its tests; the binary may use all.
-const MAY_USE: [(&str, &[&str]); 11] = [
+const MAY_USE: [(&str, &[&str]); 13] = [
     ("gatewright-contract", &[]),
     ("gatewright-policy", &["gatewright-contract"]),
     ("gatewright-audit", &["gatewright-contract"]),
     ("gatewright-exec", &["gatewright-contract"]),
     ("gatewright-kit", &["gatewright-contract", "gatewright-policy", "gatewright-audit", "gatewright-exec"]),
+    ("gatewright-store-api", &["gatewright-contract"]),
+    ("gatewright-store", &["gatewright-contract", "gatewright-store-api"]),
     ("gatewright-launcher", &[]),
     ("design-tokens", &[]),
     ("gatewright-gateway", &["gatewright-contract", "gatewright-exec", "gatewright-kit"]),

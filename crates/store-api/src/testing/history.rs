@@ -75,16 +75,17 @@ pub async fn conditions_narrow(store: &dyn Failures, name: &str) {
     record(store, failing(&root, "topic", "c2", &["b", "x"])).await;
     record(store, passing(&root, "main", "c3", &["a", "b"])).await;
     let base = HistoryQuery::of(&root);
-    let cases: &[(Option<&str>, Option<LineState>, &[&str], &[&str])] = &[
+    type Case = (Option<&'static str>, Option<LineState>, &'static [&'static str], &'static [&'static str]);
+    let cases: &[Case] = &[
         (None, None, &[], &["a", "b", "c", "x"]),
         (Some("main"), None, &[], &["a", "b", "c"]),
         (Some("topic"), None, &[], &["b", "x"]),
         (Some("other"), None, &[], &[]),
-        (None, Some(LineState::Open), &[], &["b", "c", "x"]),
-        (Some("main"), Some(LineState::Open), &[], &["c"]),
+        (None, Some(LineState::Open), &[], &["b", "x"]),
+        (Some("topic"), Some(LineState::Open), &["a", "x"], &["x"]),
         (Some("main"), Some(LineState::Fixed), &[], &["a", "b"]),
         (Some("main"), Some(LineState::Fixed), &["b", "c", "nothing"], &["b"]),
-        (None, Some(LineState::Gone), &[], &[]),
+        (None, Some(LineState::Gone), &[], &["c"]),
     ];
     for (branch, state, wanted, expected) in cases {
         let query = HistoryQuery {
