@@ -230,6 +230,7 @@ pub async fn a_large_run_is_taken_whole(store: &dyn Failures, name: &str) {
     let large = RunOutcome { ran, ..run(&root, Some("main"), Some("c1")) };
     assert!(matches!(store.record(large.clone()).await, Err(StoreError::TooLarge { .. })));
     let cut = large.bounded();
+    let began = std::time::Instant::now();
     assert_eq!((cut.ran.len(), cut.complete), (MAX_RAN, false));
     let verdicts = record(store, cut.clone()).await;
     assert_eq!(verdicts.failures.len(), (MAX_RAN + 1_000) / 10);
@@ -237,6 +238,8 @@ pub async fn a_large_run_is_taken_whole(store: &dyn Failures, name: &str) {
     let ran = cut.ran.into_iter().map(|test| crate::TestSeen { outcome: Outcome::Passed, ..test }).collect();
     let verdicts = record(store, RunOutcome { ran, ..run(&root, Some("main"), Some("c2")) }).await;
     assert_eq!(verdicts.recovered.len(), (MAX_RAN + 1_000) / 10);
+    // A second at most when each list is gone through once; a minute when one is gone through for each entry of another.
+    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
 }
 
 /// By the latest time at which a thing was seen, whatever clocks said in between.
