@@ -124,6 +124,25 @@ fn stores_of_one_process_share_a_file_while_it_is_read() {
 }
 
 #[test]
+fn a_fresh_file_is_made_once_by_however_many_come_first() {
+    runtime().block_on(async {
+        for round in 0..40 {
+            let place = Place::new();
+            let tasks: Vec<_> = (0..6)
+                .map(|n| {
+                    let store = place.store();
+                    tokio::spawn(async move { store.record(seen(&format!("{n}"))).await })
+                })
+                .collect();
+            for task in tasks {
+                task.await.unwrap().unwrap();
+            }
+            assert_eq!(runs_of(&place.store(), "shared").await, Some(6), "round {round}");
+        }
+    });
+}
+
+#[test]
 fn a_process_killed_while_writing_leaves_every_acknowledged_write() {
     let rounds: u32 = std::env::var("GATEWRIGHT_KILL_ROUNDS").ok().and_then(|r| r.parse().ok()).unwrap_or(20);
     let place = Place::new();
