@@ -16,7 +16,8 @@ impl Timestamp {
     #[must_use]
     pub fn from_millis(millis: i64) -> Self {
         let end = if millis < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
-        Self::from(jiff::Timestamp::from_millisecond(millis).unwrap_or(end))
+        let end = || jiff::Timestamp::from_second(end.as_second()).unwrap_or(end);
+        Self(jiff::Timestamp::from_millisecond(millis).unwrap_or_else(|_| end()))
     }
 
     /// Milliseconds since the beginning of 1970 in UTC.
@@ -29,7 +30,7 @@ impl Timestamp {
 impl From<jiff::Timestamp> for Timestamp {
     /// What is finer than a millisecond is dropped.
     fn from(time: jiff::Timestamp) -> Self {
-        Self(jiff::Timestamp::from_millisecond(time.as_millisecond()).unwrap_or(time))
+        Self::from_millis(time.as_millisecond())
     }
 }
 

@@ -292,7 +292,7 @@ fn parse(root: &str, row: &str) -> (RunOutcome, &'static str) {
             "broken" => seen.failures.push(failure("broken", FailureKind::Diagnostic)),
             _ => match word.split_once('=').expect("a word of the table") {
                 ("at", seconds) => {
-                    seen.at = Timestamp::from_millis(1_000 * seconds.parse::<i64>().expect("a number"))
+                    seen.at = Timestamp::from_millis(1_000 * seconds.parse::<i64>().expect("a number"));
                 }
                 ("call", number) => seen.transcript = Some(transcript(number.parse().expect("a number"))),
                 _ => panic!("{word} is no word of the table"),

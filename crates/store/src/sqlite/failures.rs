@@ -276,7 +276,8 @@ async fn save_failures(
     .map(|_| ())
 }
 
-/// A changed line as it goes in. The memory is text within the text: the table keeps it as it is.
+/// A changed line as it goes in (SQLite takes the tables of a `CROSS JOIN` in the order given: the list is gone through
+/// once). The memory is text within the text: the table keeps it as it is.
 #[derive(Serialize)]
 struct Row<'a> {
     id: &'a str,
@@ -309,7 +310,7 @@ async fn save_lines(
         "INSERT INTO lines (entry, branch, state, tool, scope, latest, memory)
          SELECT f.entry, j.value ->> 'branch', j.value ->> 'state', j.value ->> 'tool', j.value ->> 'scope',
                 j.value ->> 'latest', j.value ->> 'memory'
-         FROM json_each(?2) AS j JOIN failures AS f ON f.root = ?1 AND f.id = j.value ->> 'id' WHERE true
+         FROM json_each(?2) AS j CROSS JOIN failures AS f WHERE f.root = ?1 AND f.id = j.value ->> 'id'
          ON CONFLICT (entry, branch) DO UPDATE SET state = excluded.state, tool = excluded.tool,
                 scope = excluded.scope, latest = excluded.latest, memory = excluded.memory",
     )

@@ -18,7 +18,7 @@ const NEWEST: i64 = 1;
 /// "GWST", which marks a file as a store (`application_id`).
 const OURS: i64 = 0x4757_5354;
 
-/// The schema's number, when the file is a store or empty.
+/// The schema's number, when the file is a store or empty. To be asked within a transaction.
 async fn version(connection: &mut SqliteConnection) -> Result<i64, StoreError> {
     let doing = "the schema's number was read";
     let version: i64 =
@@ -43,9 +43,13 @@ async fn version(connection: &mut SqliteConnection) -> Result<i64, StoreError> {
 /// Refuses a file that is not ours or too new, without changing anything in it.
 pub(super) async fn look(reading: &SqliteConnectOptions) -> Result<(), StoreError> {
     use sqlx::Connection as _;
-    let mut connection = reading.connect().await.doing("the store was looked at")?;
-    let looked = version(&mut connection).await.map(|_| ());
-    connection.close().await.doing("the store was looked at")?;
+    let doing = "the store was looked at";
+    let mut connection = reading.connect().await.doing(doing)?;
+    // One state of it: half of what another process is just making would look like a database of something else.
+    let mut tx = connection.begin().await.doing(doing)?;
+    let looked = version(&mut tx).await.map(|_| ());
+    tx.rollback().await.doing(doing)?;
+    connection.close().await.doing(doing)?;
     looked
 }
 

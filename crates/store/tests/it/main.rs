@@ -1,4 +1,5 @@
 //! What the store must do, with real files and real processes.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says where")]
 #![allow(
     clippy::disallowed_methods,
     reason = "tests look at the disk from outside and start themselves again"

@@ -1,5 +1,6 @@
 //! The rules again, the slow way: a model that keeps every run and looks through all of them for each question. What
 //! the store says of random sequences of runs must be what the model says.
+#![allow(clippy::ref_option, reason = "a branch is an option, and compared as one")]
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -15,7 +15,7 @@ use crate::{Place, runtime};
 
 const CHILD: &str = "GATEWRIGHT_STORE_CHILD";
 const WRITER: &str = "GATEWRIGHT_STORE_WRITER";
-const WRITES: &str = "GATEWRIGHT_STORE_WRITES";
+const TIMES: &str = "GATEWRIGHT_STORE_TIMES";
 
 fn random_below(n: u64) -> u64 {
     let mut bytes = [0; 8];
@@ -38,7 +38,7 @@ fn writing_child() {
     let Some(folder) = std::env::var_os(CHILD) else { return };
     let folder = Path::new(&folder);
     let writer = std::env::var(WRITER).unwrap();
-    let writes: u64 = std::env::var(WRITES).unwrap().parse().unwrap();
+    let times: u64 = std::env::var(TIMES).unwrap().parse().unwrap();
     let mut acknowledged = OpenOptions::new()
         .append(true)
         .create(true)
@@ -46,7 +46,7 @@ fn writing_child() {
         .unwrap();
     runtime().block_on(async {
         let store = Store::open(&folder.join("store/store.db")).unwrap();
-        for n in 0..writes {
+        for n in 0..times {
             let id = format!("{writer}-{n}");
             store.record(seen(&id)).await.unwrap();
             writeln!(acknowledged, "{id}").unwrap();
@@ -55,12 +55,12 @@ fn writing_child() {
     });
 }
 
-fn start(place: &Place, writer: &str, writes: u64) -> Child {
+fn start(place: &Place, writer: &str, times: u64) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "processes::writing_child", "--nocapture", "--test-threads", "1"])
         .env(CHILD, place.folder.path())
         .env(WRITER, writer)
-        .env(WRITES, writes.to_string())
+        .env(TIMES, times.to_string())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
@@ -120,6 +120,25 @@ fn stores_of_one_process_share_a_file_while_it_is_read() {
             task.await.unwrap();
         }
         assert_eq!(runs_of(&stores[0], "shared").await, Some(100));
+    });
+}
+
+#[test]
+fn a_fresh_file_is_made_once_by_however_many_come_first() {
+    runtime().block_on(async {
+        for round in 0..40 {
+            let place = Place::new();
+            let tasks: Vec<_> = (0..6)
+                .map(|n| {
+                    let store = place.store();
+                    tokio::spawn(async move { store.record(seen(&format!("{n}"))).await })
+                })
+                .collect();
+            for task in tasks {
+                task.await.unwrap().unwrap();
+            }
+            assert_eq!(runs_of(&place.store(), "shared").await, Some(6), "round {round}");
+        }
     });
 }
 
