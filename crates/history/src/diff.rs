@@ -313,11 +313,8 @@ fn file(
         Some(side) => reader.read(path.as_bstr(), side),
     };
     let same_object = delta.old.map(|s| s.content) == delta.new.map(|s| s.content);
-    let (old, new) = if same_object {
-        (Some(Vec::new()), Some(Vec::new()))
-    } else {
-        (read(delta.old, from)?, read(delta.new, &delta.path)?)
-    };
+    let new = read(delta.new, &delta.path)?;
+    let old = if same_object { new.clone() } else { read(delta.old, from)? };
     let modes = (delta.old.map(|s| s.kind), delta.new.map(|s| s.kind));
     let mode_changed = modes.0.is_some() && modes.1.is_some() && modes.0 != modes.1;
     let moved = delta.from.is_some() || delta.old.is_none() || delta.new.is_none() || mode_changed;
@@ -341,12 +338,7 @@ fn file(
         truncated: false,
     };
     let (Some(old), Some(new)) = (old, new) else { return Ok(Some((file, Vec::new()))) };
-    if same_object {
-        file.binary = false;
-        return Ok(Some((file, Vec::new())));
-    }
     if !as_text(from, &old)? || !as_text(&delta.path, &new)? {
-        file.binary = old != new || delta.old.is_none() || delta.new.is_none();
         return Ok(Some((file, Vec::new())));
     }
     let patch = patch::compare(&old, &new, context, ignore_whitespace, text);
