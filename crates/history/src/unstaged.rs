@@ -107,19 +107,19 @@ impl<'a> Walk<'a> {
                 });
             }
         };
-        let names = self.tree.list(&opened)?;
+        let listed = self.tree.list(&opened)?;
         if let Some(rules) = self.rules.as_mut().filter(|_| !ignored) {
             rules.load(self.tree, self.state, dir.as_bstr(), &opened)?;
         }
         let skip = if dir.is_empty() { 0 } else { dir.len() + 1 };
         let children = index::children(self.state, range.clone(), skip);
-        let here = |name: &BStr| names.binary_search_by(|n| n.name.as_bstr().cmp(name)).ok();
+        let here = |name: &BStr| listed.binary_search_by(|n| n.name.as_bstr().cmp(name)).ok();
         for (name, child) in &children {
             let path = join(dir.as_bstr(), name);
             if !self.selection.reaches(path.as_bstr()) {
                 continue;
             }
-            let named = here(name).and_then(|at| names.get(at));
+            let named = here(name).and_then(|at| listed.get(at));
             match child {
                 Child::Sparse(_) => {}
                 Child::Entry(entries) => self.entry(&opened, path, name, entries, named)?,
@@ -143,7 +143,7 @@ impl<'a> Walk<'a> {
             )
         };
         let mut candidates = Vec::new();
-        for named in &names {
+        for named in &listed {
             if named.name != ".git" && !tracked(named.name.as_bstr(), named.kind.is_dir()) {
                 candidates.push(named);
             }
@@ -256,12 +256,12 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         if kind.is_symlink() || old.kind == EntryKind::Link {
-            let target = match kind.is_symlink() {
-                true => Tree::link(folder, name),
-                false => match Tree::file(folder, name) {
-                    Some((file, _)) => self.tree.bytes(file, self.tree.budget.limits.file_bytes)?,
-                    None => None,
-                },
+            let target = if kind.is_symlink() {
+                Tree::link(folder, name)
+            } else if let Some((file, _)) = Tree::file(folder, name) {
+                self.tree.bytes(file, self.tree.budget.limits.file_bytes)?
+            } else {
+                None
             };
             if target.map(|t| content::id_of(&t)).transpose()? != Some(entry.id) {
                 self.found.changes.push(delta(path));
@@ -276,9 +276,10 @@ impl<'a> Walk<'a> {
         };
         // Of another size than when it was last the same: git does not look further either.
         let resized = reason.is_none() && entry.stat.size != 0 && now.size != entry.stat.size;
-        let equal = match resized {
-            true => Some(false),
-            false => content::is(self.tree, self.state, folder, (path.as_bstr(), name), &how, entry.id)?,
+        let equal = if resized {
+            Some(false)
+        } else {
+            content::is(self.tree, self.state, folder, (path.as_bstr(), name), how, entry.id)?
         };
         match (equal, reason) {
             (Some(true), _) if same => {}
@@ -298,10 +299,8 @@ impl<'a> Walk<'a> {
         if !self.links && indexed == EntryKind::Link {
             return EntryKind::Link;
         }
-        let executable = match self.modes {
-            true => found.st_mode & 0o100 != 0,
-            false => indexed == EntryKind::BlobExecutable,
-        };
+        let executable =
+            if self.modes { found.st_mode & 0o100 != 0 } else { indexed == EntryKind::BlobExecutable };
         if executable { EntryKind::BlobExecutable } else { EntryKind::Blob }
     }
 

@@ -33,7 +33,7 @@ pub(crate) fn assert_ignores(place: &Place, paths: &[String]) {
         .map(|p| String::from_utf8_lossy(p).into_owned())
         .collect();
     for path in paths {
-        let is_dir = place.path(path).is_dir();
+        let is_dir = fs::symlink_metadata(place.path(path)).is_ok_and(|m| m.is_dir());
         assert_eq!(ignores.is_ignored(path, is_dir).unwrap(), theirs.contains(path), "{path}");
     }
 }

@@ -38,7 +38,8 @@ fn g18_nothing_changes_in_any_state_of_a_repository() {
         place.commit("main");
         place
     };
-    let states: [(&str, Box<dyn Fn() -> Place>); 7] = [
+    type Make = Box<dyn Fn() -> Place>;
+    let states: [(&str, Make); 7] = [
         ("unborn", Box::new(Place::new)),
         (
             "dirty",
