@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicBool;
 
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice};
+use gix::objs::tree::EntryKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::attributes::Conversion;
 use crate::budget::{Budget, Limits};
 use crate::content::Reader;
 use crate::error::{Done, HistoryError};
@@ -321,9 +321,11 @@ fn file(
     if !moved && old.is_some() && old == new {
         return Ok(None);
     }
-    let as_text = |path: &BString, bytes: &[u8]| -> Done<bool> {
-        let how: Conversion = reader.how(path.as_bstr())?;
-        Ok(how.text.unwrap_or_else(|| !rename::is_binary(bytes)))
+    let as_text = |path: &BString, side: Option<crate::tree::Side>, bytes: &[u8]| -> Done<bool> {
+        // Attributes speak of files; a link's target is always shown.
+        let file = side.is_some_and(|s| s.class() == EntryKind::Blob);
+        let said = if file { reader.how(path.as_bstr())?.text } else { None };
+        Ok(said.unwrap_or_else(|| !rename::is_binary(bytes)))
     };
     let mut file = DiffFile {
         path: show(&delta.path),
@@ -338,7 +340,7 @@ fn file(
         truncated: false,
     };
     let (Some(old), Some(new)) = (old, new) else { return Ok(Some((file, Vec::new()))) };
-    if !as_text(from, &old)? || !as_text(&delta.path, &new)? {
+    if !as_text(from, delta.old, &old)? || !as_text(&delta.path, delta.new, &new)? {
         return Ok(Some((file, Vec::new())));
     }
     let patch = patch::compare(&old, &new, context, ignore_whitespace, text);

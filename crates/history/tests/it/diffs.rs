@@ -261,5 +261,8 @@ fn attributes_say_what_is_binary() {
         Place::with(&[(".gitattributes", "*.dat -diff\n*.txt diff\n"), ("a.dat", "1\n"), ("b.txt", "1\0\n")]);
     place.write("a.dat", "2\n");
     place.write("b.txt", "2\0\n");
+    fs::remove_file(place.path("b.txt")).unwrap();
+    symlink("a.dat", place.path("link.dat")).unwrap();
+    place.git(&["add", "-N", "link.dat"]);
     assert_eq!(counted(&place.diff(Sides::WorkTree { from: None })), numstat(&place, &[]));
 }
