@@ -5,6 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice};
+use gix::index::State;
+use gix::index::entry::Stage;
 use gix::objs::tree::EntryKind;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -194,7 +196,7 @@ impl crate::Repo {
                     Some(from) => {
                         ends.0 = self.base_or_head(Some(from))?;
                         comparison.tree_with_index(ends.0.map(|id| self.tree_of(id)).transpose()?, &state)?;
-                        compose(comparison.finish(), std::mem::take(&mut found.changes))
+                        compose(&state, comparison.finish(), std::mem::take(&mut found.changes))
                     }
                 }
             }
@@ -250,15 +252,20 @@ impl DiffStats {
     }
 }
 
-fn selected_conflicts(state: &gix::index::State, selection: &Selection) -> Vec<String> {
+fn selected_conflicts(state: &State, selection: &Selection) -> Vec<String> {
     let all = status::conflicts(state).into_iter().map(|c| c.path);
     all.filter(|path| selection.has(path.as_bytes().as_bstr())).collect()
 }
 
 /// Changes from a tree to the index, and from there to the work tree, as changes from the tree to the work tree.
-fn compose(first: Vec<Delta>, then: Vec<Delta>) -> Vec<Delta> {
+fn compose(state: &State, first: Vec<Delta>, then: Vec<Delta>) -> Vec<Delta> {
     let mut out: BTreeMap<BString, Delta> = first.into_iter().map(|d| (d.path.clone(), d)).collect();
-    for delta in then {
+    for mut delta in then {
+        // What was only announced is nothing that the tree has.
+        let entry = state.entry_by_path_and_stage(delta.path.as_bstr(), Stage::Unconflicted);
+        if entry.is_some_and(index::announced) {
+            delta.old = None;
+        }
         match out.get_mut(&delta.path) {
             Some(known) => known.new = delta.new,
             None => {
