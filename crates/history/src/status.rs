@@ -114,6 +114,8 @@ pub enum Reason {
     Special,
     /// Larger than what is compared.
     TooLarge,
+    /// We may not read it.
+    Unreadable,
 }
 
 /// The branch that a branch follows.

@@ -100,6 +100,10 @@ impl<'a> Walk<'a> {
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV) => {
                 return self.gone(range.clone());
             }
+            Err(Errno::ACCESS) => {
+                self.found.not_compared.push((dir.clone(), Reason::Unreadable));
+                return Ok(());
+            }
             Err(error) => {
                 return Err(HistoryError::Io {
                     doing: "a folder of the work tree could not be opened",
@@ -144,20 +148,19 @@ impl<'a> Walk<'a> {
         };
         let mut candidates = Vec::new();
         for named in &listed {
-            if named.name != ".git" && !tracked(named.name.as_bstr(), named.kind.is_dir()) {
-                candidates.push(named);
+            let name = named.name.as_bstr();
+            if name != ".git" && !tracked(name, named.kind.is_dir()) {
+                candidates.push((named, tracked(name, false)));
             }
         }
-        for named in candidates {
+        for (named, replaced) in candidates {
             let path = join(dir.as_bstr(), &named.name);
             if !self.selection.reaches(path.as_bstr()) || self.ignores(path.as_bstr(), named.kind.is_dir()) {
                 continue;
             }
             if named.kind.is_dir() {
                 // Where a tracked file was before, git does not show a folder.
-                let replaced =
-                    |(name, child): &(&BStr, Child)| *name == named.name && matches!(child, Child::Entry(_));
-                if !children.iter().any(replaced) {
+                if !replaced {
                     self.untracked_folder(path)?;
                 }
             } else if (named.kind.is_file() || named.kind.is_symlink()) && self.selection.has(path.as_bstr())
@@ -286,7 +289,12 @@ impl<'a> Walk<'a> {
             // Only its mode is another.
             (Some(true), _) | (Some(false), None) => self.found.changes.push(delta(path)),
             (_, Some(reason)) => self.found.not_compared.push((path, reason)),
-            (None, None) => self.found.not_compared.push((path, Reason::TooLarge)),
+            (None, None) => {
+                let large =
+                    u64::try_from(found.st_size).unwrap_or_default() > self.tree.budget.limits.file_bytes;
+                let reason = if large { Reason::TooLarge } else { Reason::Unreadable };
+                self.found.not_compared.push((path, reason));
+            }
         }
         Ok(())
     }
