@@ -2,10 +2,10 @@
 //! not touched, no hook, filter or program of the repository runs, and no configuration but the repository's format is
 //! followed.
 //!
-//! gix is path-based and follows more than we want: the git directory must lie inside the root, be a real directory,
-//! and have no `commondir`, no alternates and no links among its object and ref folders.
+//! gix is path-based and follows more than we want: what is opened at all is decided in `history`, for reading and
+//! writing alike.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use contract::effect::Branch;
 use contract::{Code, Fault, State};
@@ -14,6 +14,7 @@ use gix::lock::acquire::Fail;
 use gix::objs::tree::EntryKind;
 use gix::refs::transaction::{Change as RefChange, LogChange, PreviousValue, RefEdit, RefLog};
 use gix::refs::{FullName, Target};
+use history::HistoryError;
 
 use crate::root::Root;
 use crate::state::{StateDir, broken};
@@ -23,9 +24,6 @@ const MAX_NAME: usize = 80;
 
 /// Where branches that tools make live.
 pub const PREFIX: &str = "sbx/";
-
-/// Largest object that is read.
-const MAX_OBJECT: &str = "gitoxide.objects.allocLimit=268435456";
 
 /// Checks a branch name against `^sbx/[a-z0-9][a-z0-9._-]{0,79}$`, and git's own rules on top.
 pub fn check_name(name: &str) -> Result<(), Fault> {
@@ -65,69 +63,16 @@ fn failed(what: &str, error: &gix::Error) -> Fault {
     Fault::new(Code::FilesystemError, format!("{what}: {error}"))
 }
 
-/// The git directory of `root`, after everything that gix would follow has been looked at.
-fn git_dir(root: &Root) -> Result<PathBuf, Fault> {
-    let dir = root.path().join(".git");
-    let real_dir = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|m| m.is_dir());
-    if std::fs::symlink_metadata(&dir).is_err() {
-        return Err(Fault::new(Code::NotFound, "there is no git repository at the root's top")
-            .suggest("Run `git init` there, or name the repository's top with --root."));
-    }
-    if !real_dir(&dir) {
-        return Err(refused("`.git` is a file or a link that leads elsewhere"));
-    }
-    for name in ["commondir", "objects/info/alternates", "objects/info/http-alternates"] {
-        if std::fs::symlink_metadata(dir.join(name)).is_ok() {
-            return Err(refused(&format!("`.git/{name}` leads to another repository")));
-        }
-    }
-    for name in ["objects", "refs"] {
-        if !real_dir(&dir.join(name)) {
-            return Err(refused(&format!("`.git/{name}` is not a directory")));
-        }
-    }
-    for name in ["refs/heads", "refs/heads/sbx", "objects/info", "objects/pack"] {
-        let path = dir.join(name);
-        if std::fs::symlink_metadata(&path).is_ok() && !real_dir(&path) {
-            return Err(refused(&format!("`.git/{name}` is not a directory")));
-        }
-    }
-    // Loose objects are written below two-digit folders; none of them may be a link.
-    for entry in
-        std::fs::read_dir(dir.join("objects")).map_err(|e| broken("view of the git directory", &e))?.flatten()
-    {
-        if entry.file_type().is_ok_and(|t| t.is_symlink()) {
-            return Err(refused("a folder of `.git/objects` is a link"));
-        }
-    }
-    Ok(dir)
-}
-
+/// The repository at the root's top, opened by the rules that reading it has too.
 fn open(root: &Root) -> Result<gix::Repository, Fault> {
-    let dir = git_dir(root)?;
-    let options = gix::open::Options::isolated()
-        .strict_config(true)
-        .open_path_as_is(true)
-        .bail_if_untrusted(true)
-        .config_overrides([
-            "core.useReplaceRefs=false",
-            "core.protectHFS=true",
-            "core.protectNTFS=true",
-            MAX_OBJECT,
-        ]);
-    let mut repo = gix::open_opts(&dir, options).map_err(|e| refused(&e.to_string()))?;
-    let real = |path: &Path| std::fs::canonicalize(path).ok();
-    let expected = real(&dir);
-    if real(repo.git_dir()) != expected || real(repo.common_dir()) != expected {
-        return Err(refused("it leads to another repository"));
-    }
-    if repo.config_snapshot().string("extensions.refStorage").is_some_and(|v| v != "files") {
-        return Err(refused("it keeps its refs in a format that is not supported yet"));
-    }
-    repo.objects.ignore_replacements = true;
-    let _ = repo.clear_namespace();
-    repo.refs.write_reflog = gix::refs::store::WriteReflog::Disable;
-    Ok(repo)
+    history::open_repository(root.path()).map_err(|error| match error {
+        HistoryError::NotARepository => {
+            Fault::new(Code::NotFound, "there is no git repository at the root's top")
+                .suggest("Run `git init` there, or name the repository's top with --root.")
+        }
+        HistoryError::Refused(why) => refused(&why.to_string()),
+        other => refused(&other.to_string()),
+    })
 }
 
 /// The commit that HEAD points at, in hexadecimal; `None` when it is unborn.

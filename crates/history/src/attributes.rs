@@ -38,7 +38,7 @@ pub(crate) struct Conversion {
 
 impl Conversion {
     /// Whether the stored bytes are those of the file.
-    pub(crate) fn is_none(&self) -> bool {
+    pub(crate) fn is_none(self) -> bool {
         !self.ident && self.eol == AttributesDigest::Binary
     }
 }

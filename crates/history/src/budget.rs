@@ -74,7 +74,7 @@ impl<'a> Budget<'a> {
         if seen > self.limits.entries {
             return Err(HistoryError::TooLarge { what: "entries to look at", limit: self.limits.entries });
         }
-        if seen % 64 == 0 { self.check() } else { Ok(()) }
+        if seen.is_multiple_of(64) { self.check() } else { Ok(()) }
     }
 
     /// One commit more.
@@ -84,7 +84,7 @@ impl<'a> Budget<'a> {
         if seen > self.limits.commits {
             return Err(HistoryError::TooLarge { what: "commits to look at", limit: self.limits.commits });
         }
-        if seen % 16 == 0 { self.check() } else { Ok(()) }
+        if seen.is_multiple_of(16) { self.check() } else { Ok(()) }
     }
 
     /// So many bytes more.

@@ -55,7 +55,7 @@ pub(crate) fn reduce(repo: &mut gix::Repository) -> Done<()> {
         let mut into = kept.new_section(&name, sub.map(ToOwned::to_owned)).map_err(failed())?;
         for (key, value) in values(&section) {
             if keys.contains(&key.to_ascii_lowercase().as_str()) {
-                into.push(&key, value.as_deref().map(|v| v.as_bstr())).map_err(failed())?;
+                into.push(&key, value.as_deref().map(ByteSlice::as_bstr)).map_err(failed())?;
             }
         }
     }

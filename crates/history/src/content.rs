@@ -48,10 +48,9 @@ impl<'a> Reader<'a> {
             Content::WorkTree => {
                 let Ok(folder) = self.tree.folder(parent(path)) else { return Ok(None) };
                 let name = base(path);
-                if side.kind == EntryKind::Link {
-                    if let Some(target) = Tree::link(&folder, name) {
-                        return Ok(Some(target));
-                    }
+                let target = if side.kind == EntryKind::Link { Tree::link(&folder, name) } else { None };
+                if target.is_some() {
+                    return Ok(target);
                 }
                 let Some((file, _)) = Tree::file(&folder, name) else { return Ok(None) };
                 let Some(bytes) = self.tree.bytes(file, largest)? else { return Ok(None) };
@@ -59,7 +58,7 @@ impl<'a> Reader<'a> {
                     return Ok(Some(bytes));
                 }
                 let how = self.how(path)?;
-                Ok(Some(stored(self.tree, self.state, path, &how, &bytes)?.into_owned()))
+                Ok(Some(stored(self.tree, self.state, path, how, &bytes)?.into_owned()))
             }
         }
     }
@@ -86,7 +85,7 @@ pub(crate) fn stored<'b>(
     tree: &Tree<'_>,
     state: &State,
     path: &BStr,
-    how: &Conversion,
+    how: Conversion,
     bytes: &'b [u8],
 ) -> Done<Cow<'b, [u8]>> {
     let failed = || HistoryError::git("line ends could not be converted");
@@ -128,7 +127,7 @@ pub(crate) fn is(
     state: &State,
     folder: &OwnedFd,
     (path, name): (&BStr, &[u8]),
-    how: &Conversion,
+    how: Conversion,
     id: ObjectId,
 ) -> Done<Option<bool>> {
     let Some((mut file, stat)) = Tree::file(folder, name) else { return Ok(None) };

@@ -5,10 +5,12 @@ use std::sync::atomic::AtomicBool;
 
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice};
+use gix::index::State;
+use gix::index::entry::Stage;
+use gix::objs::tree::EntryKind;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::attributes::Conversion;
 use crate::budget::{Budget, Limits};
 use crate::content::Reader;
 use crate::error::{Done, HistoryError};
@@ -194,7 +196,7 @@ impl crate::Repo {
                     Some(from) => {
                         ends.0 = self.base_or_head(Some(from))?;
                         comparison.tree_with_index(ends.0.map(|id| self.tree_of(id)).transpose()?, &state)?;
-                        compose(comparison.finish(), std::mem::take(&mut found.changes))
+                        compose(&state, comparison.finish(), std::mem::take(&mut found.changes))
                     }
                 }
             }
@@ -250,15 +252,20 @@ impl DiffStats {
     }
 }
 
-fn selected_conflicts(state: &gix::index::State, selection: &Selection) -> Vec<String> {
+fn selected_conflicts(state: &State, selection: &Selection) -> Vec<String> {
     let all = status::conflicts(state).into_iter().map(|c| c.path);
     all.filter(|path| selection.has(path.as_bytes().as_bstr())).collect()
 }
 
 /// Changes from a tree to the index, and from there to the work tree, as changes from the tree to the work tree.
-fn compose(first: Vec<Delta>, then: Vec<Delta>) -> Vec<Delta> {
+fn compose(state: &State, first: Vec<Delta>, then: Vec<Delta>) -> Vec<Delta> {
     let mut out: BTreeMap<BString, Delta> = first.into_iter().map(|d| (d.path.clone(), d)).collect();
-    for delta in then {
+    for mut delta in then {
+        // What was only announced is nothing that the tree has.
+        let entry = state.entry_by_path_and_stage(delta.path.as_bstr(), Stage::Unconflicted);
+        if entry.is_some_and(index::announced) {
+            delta.old = None;
+        }
         match out.get_mut(&delta.path) {
             Some(known) => known.new = delta.new,
             None => {
@@ -313,20 +320,19 @@ fn file(
         Some(side) => reader.read(path.as_bstr(), side),
     };
     let same_object = delta.old.map(|s| s.content) == delta.new.map(|s| s.content);
-    let (old, new) = if same_object {
-        (Some(Vec::new()), Some(Vec::new()))
-    } else {
-        (read(delta.old, from)?, read(delta.new, &delta.path)?)
-    };
+    let new = read(delta.new, &delta.path)?;
+    let old = if same_object { new.clone() } else { read(delta.old, from)? };
     let modes = (delta.old.map(|s| s.kind), delta.new.map(|s| s.kind));
     let mode_changed = modes.0.is_some() && modes.1.is_some() && modes.0 != modes.1;
     let moved = delta.from.is_some() || delta.old.is_none() || delta.new.is_none() || mode_changed;
     if !moved && old.is_some() && old == new {
         return Ok(None);
     }
-    let as_text = |path: &BString, bytes: &[u8]| -> Done<bool> {
-        let how: Conversion = reader.how(path.as_bstr())?;
-        Ok(how.text.unwrap_or_else(|| !rename::is_binary(bytes)))
+    let as_text = |path: &BString, side: Option<crate::tree::Side>, bytes: &[u8]| -> Done<bool> {
+        // Attributes speak of files; a link's target is always shown.
+        let file = side.is_some_and(|s| s.class() == EntryKind::Blob);
+        let said = if file { reader.how(path.as_bstr())?.text } else { None };
+        Ok(said.unwrap_or_else(|| !rename::is_binary(bytes)))
     };
     let mut file = DiffFile {
         path: show(&delta.path),
@@ -341,12 +347,7 @@ fn file(
         truncated: false,
     };
     let (Some(old), Some(new)) = (old, new) else { return Ok(Some((file, Vec::new()))) };
-    if same_object {
-        file.binary = false;
-        return Ok(Some((file, Vec::new())));
-    }
-    if !as_text(from, &old)? || !as_text(&delta.path, &new)? {
-        file.binary = old != new || delta.old.is_none() || delta.new.is_none();
+    if !as_text(from, delta.old, &old)? || !as_text(&delta.path, delta.new, &new)? {
         return Ok(Some((file, Vec::new())));
     }
     let patch = patch::compare(&old, &new, context, ignore_whitespace, text);

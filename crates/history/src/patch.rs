@@ -47,10 +47,11 @@ fn lines(bytes: &[u8]) -> Vec<&[u8]> {
 
 fn keyed<'a>(lines: &[&'a [u8]], ignore_whitespace: bool) -> impl Iterator<Item = Line<'a>> {
     lines.iter().map(move |raw| {
-        let key = match ignore_whitespace {
-            // What git takes for white space.
-            true => raw.iter().copied().filter(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r')).collect(),
-            false => Cow::Borrowed(*raw),
+        // What git takes for white space.
+        let key = if ignore_whitespace {
+            raw.iter().copied().filter(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r')).collect()
+        } else {
+            Cow::Borrowed(*raw)
         };
         Line { raw, key }
     })
@@ -109,16 +110,16 @@ impl Printer<'_> {
         for hunk in group {
             // Context is shown as it is on the new side.
             let ahead = hunk.before.start - at;
-            self.put(&mut out, ' ', self.after, hunk.after.start - ahead..hunk.after.start);
-            self.put(&mut out, '-', self.before, hunk.before.clone());
-            self.put(&mut out, '+', self.after, hunk.after.clone());
+            Self::put(&mut out, ' ', self.after, hunk.after.start - ahead..hunk.after.start);
+            Self::put(&mut out, '-', self.before, hunk.before.clone());
+            Self::put(&mut out, '+', self.after, hunk.after.clone());
             at = hunk.before.end;
         }
-        self.put(&mut out, ' ', self.after, last.after.end..new.end);
+        Self::put(&mut out, ' ', self.after, last.after.end..new.end);
         out
     }
 
-    fn put(&self, out: &mut String, sign: char, from: &[&[u8]], range: Range<u32>) {
+    fn put(out: &mut String, sign: char, from: &[&[u8]], range: Range<u32>) {
         for line in from.get(range.start as usize..range.end as usize).unwrap_or_default() {
             out.push(sign);
             out.push_str(&String::from_utf8_lossy(line));

@@ -35,8 +35,16 @@ struct End {
     at: usize,
     side: Side,
     id: Option<ObjectId>,
-    measure: Option<Option<Measure>>,
+    measure: Measured,
     used: bool,
+}
+
+/// Whether an end was measured.
+enum Measured {
+    NotYet,
+    /// It is too large, gone, or came after the last byte that is measured.
+    Never,
+    As(Measure),
 }
 
 /// What a file consists of: bytes by the hash of the piece they are in.
@@ -60,7 +68,7 @@ pub(crate) fn detect(reader: &Reader<'_>, deltas: Vec<Delta>) -> Done<Vec<Delta>
             Content::Object(id) => Some(id),
             Content::WorkTree => None,
         };
-        Some(End { at, side, id, measure: None, used: false })
+        Some(End { at, side, id, measure: Measured::NotYet, used: false })
     };
     let pick = |one: fn(&Delta) -> Option<Side>, other: fn(&Delta) -> Option<Side>| -> Vec<End> {
         let one_sided = deltas.iter().enumerate().filter(|(_, d)| other(d).is_none());
@@ -216,14 +224,12 @@ impl Detection<'_, '_> {
     }
 
     fn measured(&mut self, end: &mut End) -> Done<()> {
-        if end.measure.is_some() {
+        if !matches!(end.measure, Measured::NotYet) {
             return Ok(());
         }
         let bytes = if self.left == 0 { None } else { self.bytes(end)? };
-        end.measure = Some(bytes.map(|bytes| {
-            self.left = self.left.saturating_sub(bytes.len() as u64);
-            Measure::of(&bytes)
-        }));
+        self.left = self.left.saturating_sub(bytes.as_ref().map_or(0, |b| b.len() as u64));
+        end.measure = bytes.map_or(Measured::Never, |bytes| Measured::As(Measure::of(&bytes)));
         Ok(())
     }
 
@@ -233,7 +239,7 @@ impl Detection<'_, '_> {
         }
         self.measured(source)?;
         self.measured(target)?;
-        let (Some(Some(from)), Some(Some(to))) = (&source.measure, &target.measure) else { return Ok(0) };
+        let (Measured::As(from), Measured::As(to)) = (&source.measure, &target.measure) else { return Ok(0) };
         let larger = from.size.max(to.size);
         if larger * (MAX_SCORE - HALF) < from.size.abs_diff(to.size) * MAX_SCORE || to.size == 0 {
             return Ok(0);

@@ -114,6 +114,8 @@ pub enum Reason {
     Special,
     /// Larger than what is compared.
     TooLarge,
+    /// We may not read it.
+    Unreadable,
 }
 
 /// The branch that a branch follows.
@@ -210,12 +212,11 @@ impl crate::Repo {
         };
         let name = full.strip_prefix("refs/remotes/").or(full.strip_prefix("refs/heads/")).unwrap_or(&full);
         let mut out = Upstream { name: name.to_owned(), ahead: None, behind: None };
-        if let (Some(ours), Some(theirs)) = (head.id, self.reference(&full)?) {
-            if let Some(theirs) = self.commit_of(theirs) {
-                let painted = walk::paint(&self.git, budget, &[ours], &[theirs])?;
-                out.ahead = Some(painted.only_left());
-                out.behind = Some(painted.only_right());
-            }
+        let theirs = self.reference(&full)?.and_then(|id| self.commit_of(id));
+        if let (Some(ours), Some(theirs)) = (head.id, theirs) {
+            let painted = walk::paint(&self.git, budget, &[ours], &[theirs])?;
+            out.ahead = Some(painted.only_left());
+            out.behind = Some(painted.only_right());
         }
         Ok(Some(out))
     }

@@ -174,7 +174,7 @@ impl<'a> Comparison<'a> {
             }
             deep(dir.as_bstr())?;
             let mut before = self.entries(tree)?;
-            let caches: BTreeMap<&[u8], &Cached> = cached
+            let below: BTreeMap<&[u8], &Cached> = cached
                 .map(|c| c.children.iter().map(|c| (c.name.as_slice(), c)).collect())
                 .unwrap_or_default();
             let skip = if dir.is_empty() { 0 } else { dir.len() + 1 };
@@ -204,7 +204,7 @@ impl<'a> Comparison<'a> {
                         if old_tree.is_some() {
                             before.remove(name);
                         }
-                        let cached = caches.get(name.as_bytes()).copied();
+                        let cached = below.get(name.as_bytes()).copied();
                         left.push(Folder { dir: path, tree: old_tree, range, cached });
                     }
                     Child::Sparse(at) => {
@@ -230,7 +230,7 @@ impl<'a> Comparison<'a> {
 }
 
 fn deep(dir: &BStr) -> Done<()> {
-    if dir.iter().filter(|b| **b == b'/').count() > MAX_DEPTH {
+    if dir.find_iter("/").count() > MAX_DEPTH {
         return Err(HistoryError::TooLarge { what: "folders within folders", limit: MAX_DEPTH as u64 });
     }
     Ok(())

@@ -100,6 +100,10 @@ impl<'a> Walk<'a> {
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::XDEV) => {
                 return self.gone(range.clone());
             }
+            Err(Errno::ACCESS) => {
+                self.found.not_compared.push((dir.clone(), Reason::Unreadable));
+                return Ok(());
+            }
             Err(error) => {
                 return Err(HistoryError::Io {
                     doing: "a folder of the work tree could not be opened",
@@ -107,19 +111,19 @@ impl<'a> Walk<'a> {
                 });
             }
         };
-        let names = self.tree.list(&opened)?;
+        let listed = self.tree.list(&opened)?;
         if let Some(rules) = self.rules.as_mut().filter(|_| !ignored) {
             rules.load(self.tree, self.state, dir.as_bstr(), &opened)?;
         }
         let skip = if dir.is_empty() { 0 } else { dir.len() + 1 };
         let children = index::children(self.state, range.clone(), skip);
-        let here = |name: &BStr| names.binary_search_by(|n| n.name.as_bstr().cmp(name)).ok();
+        let here = |name: &BStr| listed.binary_search_by(|n| n.name.as_bstr().cmp(name)).ok();
         for (name, child) in &children {
             let path = join(dir.as_bstr(), name);
             if !self.selection.reaches(path.as_bstr()) {
                 continue;
             }
-            let named = here(name).and_then(|at| names.get(at));
+            let named = here(name).and_then(|at| listed.get(at));
             match child {
                 Child::Sparse(_) => {}
                 Child::Entry(entries) => self.entry(&opened, path, name, entries, named)?,
@@ -143,21 +147,20 @@ impl<'a> Walk<'a> {
             )
         };
         let mut candidates = Vec::new();
-        for named in &names {
-            if named.name != ".git" && !tracked(named.name.as_bstr(), named.kind.is_dir()) {
-                candidates.push(named);
+        for named in &listed {
+            let name = named.name.as_bstr();
+            if name != ".git" && !tracked(name, named.kind.is_dir()) {
+                candidates.push((named, tracked(name, false)));
             }
         }
-        for named in candidates {
+        for (named, replaced) in candidates {
             let path = join(dir.as_bstr(), &named.name);
             if !self.selection.reaches(path.as_bstr()) || self.ignores(path.as_bstr(), named.kind.is_dir()) {
                 continue;
             }
             if named.kind.is_dir() {
                 // Where a tracked file was before, git does not show a folder.
-                let replaced =
-                    |(name, child): &(&BStr, Child)| *name == named.name && matches!(child, Child::Entry(_));
-                if !children.iter().any(replaced) {
+                if !replaced {
                     self.untracked_folder(path)?;
                 }
             } else if (named.kind.is_file() || named.kind.is_symlink()) && self.selection.has(path.as_bstr())
@@ -256,12 +259,12 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         if kind.is_symlink() || old.kind == EntryKind::Link {
-            let target = match kind.is_symlink() {
-                true => Tree::link(folder, name),
-                false => match Tree::file(folder, name) {
-                    Some((file, _)) => self.tree.bytes(file, self.tree.budget.limits.file_bytes)?,
-                    None => None,
-                },
+            let target = if kind.is_symlink() {
+                Tree::link(folder, name)
+            } else if let Some((file, _)) = Tree::file(folder, name) {
+                self.tree.bytes(file, self.tree.budget.limits.file_bytes)?
+            } else {
+                None
             };
             if target.map(|t| content::id_of(&t)).transpose()? != Some(entry.id) {
                 self.found.changes.push(delta(path));
@@ -276,16 +279,22 @@ impl<'a> Walk<'a> {
         };
         // Of another size than when it was last the same: git does not look further either.
         let resized = reason.is_none() && entry.stat.size != 0 && now.size != entry.stat.size;
-        let equal = match resized {
-            true => Some(false),
-            false => content::is(self.tree, self.state, folder, (path.as_bstr(), name), &how, entry.id)?,
+        let equal = if resized {
+            Some(false)
+        } else {
+            content::is(self.tree, self.state, folder, (path.as_bstr(), name), how, entry.id)?
         };
         match (equal, reason) {
             (Some(true), _) if same => {}
             // Only its mode is another.
             (Some(true), _) | (Some(false), None) => self.found.changes.push(delta(path)),
             (_, Some(reason)) => self.found.not_compared.push((path, reason)),
-            (None, None) => self.found.not_compared.push((path, Reason::TooLarge)),
+            (None, None) => {
+                let large =
+                    u64::try_from(found.st_size).unwrap_or_default() > self.tree.budget.limits.file_bytes;
+                let reason = if large { Reason::TooLarge } else { Reason::Unreadable };
+                self.found.not_compared.push((path, reason));
+            }
         }
         Ok(())
     }
@@ -298,10 +307,8 @@ impl<'a> Walk<'a> {
         if !self.links && indexed == EntryKind::Link {
             return EntryKind::Link;
         }
-        let executable = match self.modes {
-            true => found.st_mode & 0o100 != 0,
-            false => indexed == EntryKind::BlobExecutable,
-        };
+        let executable =
+            if self.modes { found.st_mode & 0o100 != 0 } else { indexed == EntryKind::BlobExecutable };
         if executable { EntryKind::BlobExecutable } else { EntryKind::Blob }
     }
 

@@ -109,10 +109,10 @@ impl Tree<'_> {
 
     /// A file of rules: from the work tree, else from the index.
     pub(crate) fn rules(&self, state: &State, path: &BStr) -> Done<Option<Vec<u8>>> {
-        if let Ok(folder) = self.folder(parent(path)) {
-            if let Some(bytes) = self.rules_in(&folder, base(path))? {
-                return Ok(Some(bytes));
-            }
+        let folder = self.folder(parent(path)).ok();
+        let here = folder.map(|folder| self.rules_in(&folder, base(path))).transpose()?.flatten();
+        if here.is_some() {
+            return Ok(here);
         }
         self.rules_of(state, path, Flags::empty())
     }

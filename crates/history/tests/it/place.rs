@@ -179,7 +179,7 @@ pub(crate) fn show(path: &[u8]) -> String {
 
 /// What `git status --porcelain=v2` says, in the library's types.
 pub(crate) fn git_status(place: &Place) -> Status {
-    let out = place.git_bytes(&["status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=all"]);
+    let out = place.git_bytes(&["status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=dirty"]);
     let mut status = Status {
         branch: None,
         head: None,

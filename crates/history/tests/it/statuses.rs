@@ -77,7 +77,7 @@ fn a_file_that_was_only_touched_is_clean_and_the_index_is_not_refreshed() {
 fn changes_of_the_same_size_in_the_same_second_are_seen() {
     for round in 0..20 {
         let place = Place::with(&[("a", "1111")]);
-        place.write("a", format!("{:04}", round));
+        place.write("a", format!("{round:04}"));
         assert_status(&place);
         assert!(!place.status().clean);
     }
