@@ -13,13 +13,15 @@ const WITHOUT_TOKIO: [&str; 3] = ["gatewright-contract", "gatewright-policy", "g
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
 
 /// Which crates of ours a crate may use outside its tests; the binary may use all.
-const MAY_USE: [(&str, &[&str]); 11] = [
+const MAY_USE: [(&str, &[&str]); 13] = [
     ("gatewright-contract", &[]),
     ("gatewright-policy", &["gatewright-contract"]),
     ("gatewright-audit", &["gatewright-contract"]),
     ("gatewright-exec", &["gatewright-contract"]),
     ("gatewright-kit", &["gatewright-contract", "gatewright-policy", "gatewright-audit", "gatewright-exec"]),
     ("gatewright-launcher", &[]),
+    ("gatewright-cache", &[]),
+    ("gatewright-projects", &[]),
     ("design-tokens", &[]),
     ("gatewright-gateway", &["gatewright-contract", "gatewright-exec", "gatewright-kit"]),
     ("gatewright-mcp", &["gatewright-contract", "gatewright-exec", "gatewright-kit"]),
