@@ -1,0 +1,10 @@
+//! What the crate promises, on outputs of real programs.
+#![allow(clippy::disallowed_methods, reason = "fixtures are read from the crate's own folder")]
+#![allow(clippy::float_cmp, reason = "figures have two digits and are pinned exactly")]
+
+mod analysis;
+mod bounds;
+mod corpus;
+mod fixture;
+mod own;
+mod sources;
