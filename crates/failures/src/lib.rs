@@ -21,6 +21,7 @@
 //! assert_eq!(analysis.suggestions[0].tool.as_ref().unwrap().name, "go_mod_tidy");
 //! ```
 
+mod analysis;
 mod analyzer;
 mod builtin;
 mod knowledge;
@@ -33,9 +34,8 @@ mod servers;
 mod source;
 mod suggestion;
 
-pub use analyzer::{
-    AFFECTED_FILES, Analysis, Analyzer, Cut, FailedRun, Finding, MATCHES, Match, PLACES, Stream,
-};
+pub use analysis::{AFFECTED_FILES, Analysis, Cut, Finding, MATCHES, Match, PLACES, Stream};
+pub use analyzer::{Analyzer, FailedRun};
 pub use knowledge::{KnowledgeBase, Known};
 pub use output::ANALYSED_BYTES;
 pub use pattern::{

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, ops::Range};
 use regex::{Captures, Regex};
 
 use crate::{
-    analyzer::{Match, Stream},
+    analysis::{Match, Stream},
     source::secrets,
 };
 
@@ -39,7 +39,7 @@ impl Place {
         Self { at, excerpt, root: root.map(str::to_owned), captures: BTreeMap::new() }
     }
 
-    /// Adds the named groups of a line; a name that is there already stays.
+    /// Adds the named groups of a line; a name that is there already stays. A `file` is said relative to the root.
     pub(crate) fn add(&mut self, line: &str, regex: &Regex, captures: &Captures<'_>) {
         let whole = captures.get(0).map_or(0..0, |whole| whole.range());
         let around = window(line, whole);
@@ -56,7 +56,8 @@ impl Place {
             } else {
                 relative(&said, self.root.as_deref())
             };
-            if !said.is_empty() {
+            // A file that is not below the root is nobody's to change, and its path is not said.
+            if !said.is_empty() && (name != "file" || paths::is_relative(&said)) {
                 self.captures.entry(name.to_owned()).or_insert(said);
             }
         }

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use regex::{Captures, Regex};
 
 use crate::{
-    analyzer::{AFFECTED_FILES, FailedRun, PLACES, Stream},
+    analysis::{AFFECTED_FILES, PLACES, Stream},
+    analyzer::FailedRun,
     output::Output,
-    place::{Place, Where, paths},
+    place::{Place, Where},
     rule::{Context, Expression, Rule},
 };
 
@@ -82,7 +83,7 @@ impl<'r> Reader<'r, '_> {
         let Some(found) = self.found.get_mut(r) else { return false };
         found.count += 1;
         place.resolve(self.run.files);
-        if let Some(file) = place.captures.get("file").filter(|file| paths::is_relative(file))
+        if let Some(file) = place.captures.get("file")
             && found.files.len() < AFFECTED_FILES
             && !found.files.contains(file)
         {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    analyzer::Analysis,
+    analysis::Analysis,
     pattern::{Category, Priority, Severity, SuggestionSpec, ToolCall},
 };
 
@@ -64,7 +64,7 @@ pub fn merge(analyses: &[Analysis]) -> Merged {
         .iter()
         .flat_map(|analysis| &analysis.affected_files)
         .filter(|file| files.insert(file.as_str()))
-        .take(crate::analyzer::AFFECTED_FILES)
+        .take(crate::analysis::AFFECTED_FILES)
         .cloned()
         .collect();
     let suggestions = analyses.iter().flat_map(|analysis| &analysis.suggestions).cloned().collect();

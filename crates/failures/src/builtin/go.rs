@@ -81,7 +81,7 @@ fn test_fail() -> Draft {
     draft("go-test-fail", Category::Test, Severity::High, &[Language::Go], "Go tests fail")
         .because("A test reported a failure or panicked.")
         .find(&["--- FAIL: "], r"^\s*--- FAIL: (?<name>\S+) \(")
-        .near(3, 6, r"^\s+(?<file>\S+\.go):(?<line>\d+): (?<message>.*)")
+        .near(3, 6, r"^\s+(?<file>\S+_test\.go):(?<line>\d+): (?<message>.*)")
         .near(0, 20, r"^FAIL\t(?<package>[^\s\[]+)\t")
         .find(
             &[r#""Action":"fail""#],

@@ -20,7 +20,7 @@ fn null_pointer() -> Draft {
             &["NullPointerException"],
             r"(?:^|: |\s)(?:java\.lang\.)NullPointerException(?:: (?<message>.+))?$",
         )
-        .near(0, 8, FRAME)
+        .near(8, 8, FRAME)
         .say(Priority::High, 0.8, "Look at {file} line {line}: {message|something there is null}")
         .say(
             Priority::Medium,

@@ -101,7 +101,7 @@ fn by_braces(text: &str, pieces: &[Piece], language: Language) -> Vec<usize> {
 }
 
 /// How far the head of a Rust `for` is looked through for its `in`.
-const HEAD: usize = 400;
+const HEAD: usize = 160;
 
 fn is_loop(word: &str, rest: &str, language: Language) -> bool {
     match (word, language) {
