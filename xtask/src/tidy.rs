@@ -7,13 +7,14 @@ use serde_json::Value;
 use crate::sh::{Done, output, top};
 
 /// Crates that must stay free of the asynchronous runtime.
-const WITHOUT_TOKIO: [&str; 3] = ["gatewright-contract", "gatewright-policy", "gatewright-audit"];
+const WITHOUT_TOKIO: [&str; 4] =
+    ["gatewright-contract", "gatewright-policy", "gatewright-audit", "gatewright-failures"];
 
 /// Who may name rmcp. The binary speaks as a client in its demonstration.
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
 
 /// Which crates of ours a crate may use outside its tests; the binary may use all.
-const MAY_USE: [(&str, &[&str]); 11] = [
+const MAY_USE: [(&str, &[&str]); 12] = [
     ("gatewright-contract", &[]),
     ("gatewright-policy", &["gatewright-contract"]),
     ("gatewright-audit", &["gatewright-contract"]),
@@ -21,6 +22,7 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("gatewright-kit", &["gatewright-contract", "gatewright-policy", "gatewright-audit", "gatewright-exec"]),
     ("gatewright-launcher", &[]),
     ("design-tokens", &[]),
+    ("gatewright-failures", &[]),
     ("gatewright-gateway", &["gatewright-contract", "gatewright-exec", "gatewright-kit"]),
     ("gatewright-mcp", &["gatewright-contract", "gatewright-exec", "gatewright-kit"]),
     ("gatewright-fuzz", &["gatewright-contract", "gatewright-audit", "design-tokens"]),
