@@ -1,12 +1,14 @@
 //! Arguments against a grammar, from the first to the last.
 
+mod flags;
+
 use contract::RelPath;
 
-use crate::model::{Command, Flag, Grammar, Join, Level, Slot, Style};
+use crate::model::{Command, Flag, Grammar, Level, Slot};
 use crate::place::Place;
 use crate::refusal::{Refusal, Why, looks_like_dash, shown};
 use crate::suggest;
-use crate::value::{At, Kind};
+use crate::value::At;
 
 /// Most arguments of one run.
 pub const MAX_ARGUMENTS: usize = 1000;
@@ -30,6 +32,7 @@ impl Grammar {
     pub fn check(&self, args: &[String], place: &Place) -> Result<Accepted, Refusal> {
         let refuse = |index: usize, why| {
             let argument = args.get(index).map(|a| shown(a)).unwrap_or_default();
+            let why = Box::new(why);
             Err(Refusal { program: self.program.clone(), index, argument, why, suggestion: None })
         };
         if args.len() > MAX_ARGUMENTS {
@@ -98,7 +101,7 @@ impl<'a> Walk<'a> {
 
     fn refusal(&self, index: usize, why: Why) -> Refusal {
         let argument = self.args.get(index).map(|a| shown(a)).unwrap_or_default();
-        Refusal { program: self.label.clone(), index, argument, why, suggestion: None }
+        Refusal { program: self.label.clone(), index, argument, why: Box::new(why), suggestion: None }
     }
 
     fn program(&mut self) -> Result<(), Refusal> {
@@ -238,7 +241,7 @@ impl<'a> Walk<'a> {
                 return Err(self.refusal(self.args.len(), Why::Conflict(name(one), name(other))));
             }
         }
-        if own.one_of.is_empty() || own.one_of.iter().any(|flag| has(flag)) {
+        if own.one_of.is_empty() || own.one_of.iter().any(has) {
             return Ok(());
         }
         let names: Vec<String> = own.one_of.iter().map(name).collect();
@@ -283,154 +286,4 @@ impl<'a> Walk<'a> {
             )
         })
     }
-
-    /// The flag (or the cluster of flags) at `next`, with its value.
-    fn flag(&mut self, levels: &[&'a Level]) -> Result<(), Refusal> {
-        let index = self.next;
-        let Some(arg) = self.args.get(index).map(String::as_str) else { return Ok(()) };
-        self.next += 1;
-        let find = |name: &str| {
-            levels.iter().enumerate().find_map(|(i, level)| level.names.get(name).map(|flag| (i, *flag)))
-        };
-        let (name, joined) = match arg.split_once('=') {
-            Some((name, value)) => (name, Some(value)),
-            None => (arg, None),
-        };
-        if self.grammar.spelling.style == Style::Single {
-            let name = format!("-{}", name.trim_start_matches('-'));
-            return match find(&name) {
-                Some(found) if arg.len() - arg.trim_start_matches('-').len() <= 2 => {
-                    self.take(levels, found, joined, index)
-                }
-                _ => Err(self.unknown(levels, &name, index)),
-            };
-        }
-        if let Some(found) = find(arg) {
-            return self.take(levels, found, None, index);
-        }
-        if arg.starts_with("--") {
-            return match find(name) {
-                Some(found) => self.take(levels, found, joined, index),
-                None => Err(self.unknown(levels, name, index)),
-            };
-        }
-        let digits = arg.strip_prefix('-').unwrap_or_default();
-        if !digits.is_empty()
-            && digits.len() <= 9
-            && digits.bytes().all(|b| b.is_ascii_digit())
-            && let Some(found) = find("-#")
-        {
-            return self.take(levels, found, None, index);
-        }
-        self.short(levels, digits, index)
-    }
-
-    /// One-letter flags behind one `-`: the last may have its value joined.
-    fn short(&mut self, levels: &[&'a Level], letters: &str, index: usize) -> Result<(), Refusal> {
-        for (at, letter) in letters.char_indices() {
-            let name = format!("-{letter}");
-            let found = levels
-                .iter()
-                .enumerate()
-                .find_map(|(i, level)| level.names.get(&name).map(|flag| (i, *flag)));
-            let Some(found) = found else { return Err(self.unknown(levels, &name, index)) };
-            let rest = letters.get(at + letter.len_utf8()..).unwrap_or_default();
-            let valued = flag_at(levels, found).is_some_and(|flag| flag.value.is_some());
-            if valued {
-                if rest.starts_with('=') {
-                    return Err(self.refusal(index, Why::Attachment(name)));
-                }
-                return self.take(levels, found, Some(rest).filter(|r| !r.is_empty()), index);
-            }
-            if !rest.is_empty() && !self.grammar.spelling.cluster {
-                return Err(match levels.iter().find_map(|l| l.refused.get(&name)) {
-                    Some(_) => self.unknown(levels, &name, index),
-                    None => self.refusal(index, Why::Cluster),
-                });
-            }
-            self.take(levels, found, None, index)?;
-        }
-        Ok(())
-    }
-
-    /// A flag that is known, with what is joined to it or follows.
-    fn take(
-        &mut self,
-        levels: &[&'a Level],
-        found: (usize, usize),
-        joined: Option<&str>,
-        index: usize,
-    ) -> Result<(), Refusal> {
-        let Some(flag) = flag_at(levels, found) else { return Ok(()) };
-        let name = flag.name().to_owned();
-        if self.seen.contains(&found) && !flag.many {
-            return Err(self.refusal(index, Why::Repeated(name)));
-        }
-        self.seen.push(found);
-        let Some(kind) = &flag.value else {
-            let single = self.grammar.spelling.style == Style::Single;
-            return match joined {
-                None => Ok(()),
-                Some("true" | "false") if single => Ok(()),
-                Some(_) => Err(self.refusal(index, Why::ValueUnwanted(name))),
-            };
-        };
-        match (joined, flag.join) {
-            (Some(_), Join::Separate) => Err(self.refusal(index, Why::Attachment(name))),
-            (Some(value), _) => self.value(flag, kind, value, index),
-            (None, Join::Optional) => Ok(()),
-            (None, Join::Joined) => {
-                let mut refusal = self.refusal(index, Why::ValueMissing(name.clone()));
-                refusal.suggestion = Some(format!("join it: `{name}=…`"));
-                Err(refusal)
-            }
-            (None, Join::Either | Join::Separate) => {
-                let Some(value) = self.args.get(self.next) else {
-                    return Err(self.refusal(index, Why::ValueMissing(name)));
-                };
-                if value.starts_with('-') {
-                    let mut refusal = self.refusal(self.next, Why::ValueDash(name.clone()));
-                    let joinable = flag.join == Join::Either && name.starts_with("--");
-                    refusal.suggestion = joinable.then(|| format!("join it: `{name}=…`"));
-                    return Err(refusal);
-                }
-                self.next += 1;
-                self.value(flag, kind, value, self.next - 1)
-            }
-        }
-    }
-
-    fn value(&mut self, flag: &Flag, kind: &Kind, value: &str, index: usize) -> Result<(), Refusal> {
-        kind.check(value, self.at).map_err(|unfit| {
-            let (what, expected) = (format!("the value of `{}`", flag.name()), kind.to_string());
-            self.refusal(index, Why::Value { what, expected, unfit })
-        })?;
-        if flag.writes {
-            self.writes.append(&mut kind.written(value, self.at));
-        }
-        Ok(())
-    }
-
-    /// Says of a flag that no level has what is wrong with it.
-    fn unknown(&self, levels: &[&'a Level], name: &str, index: usize) -> Refusal {
-        let refused =
-            levels.iter().chain(std::iter::once(&&self.grammar.top)).find_map(|l| l.refused.get(name));
-        if let Some(reason) = refused {
-            let why = Why::RefusedFlag { flag: name.to_owned(), reason: reason.clone() };
-            return self.refusal(index, why);
-        }
-        let hidden = |c: char| looks_like_dash(c) || contract::text::is_deceptive(c) || !c.is_ascii();
-        if name.chars().any(hidden) {
-            return self.refusal(index, Why::LookAlike);
-        }
-        let (near, abbreviated) = suggest::flag(levels, name);
-        let why = if abbreviated { Why::Abbreviated } else { Why::UnknownFlag(self.label.clone()) };
-        let mut refusal = self.refusal(index, why);
-        refusal.suggestion = near;
-        refusal
-    }
-}
-
-fn flag_at<'a>(levels: &[&'a Level], (level, flag): (usize, usize)) -> Option<&'a Flag> {
-    levels.get(level).and_then(|level| level.flags.get(flag))
 }

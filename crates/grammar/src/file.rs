@@ -7,6 +7,7 @@ use serde::Deserialize;
 /// `programs/<program>.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about a program, as its file says them")]
 pub(crate) struct File {
     pub(crate) program: String,
     /// Other names of the same program (`python3`).
@@ -18,6 +19,9 @@ pub(crate) struct File {
     /// Several one-letter flags behind one `-`.
     #[serde(default)]
     pub(crate) cluster: bool,
+    /// The program does not read `-nVALUE` as a flag and its value (it may read it as many flags).
+    #[serde(default)]
+    pub(crate) no_stuck: bool,
     /// The program reads arguments from a file that `@file` names.
     #[serde(default)]
     pub(crate) response_files: bool,
@@ -90,6 +94,8 @@ pub(crate) struct Level {
     pub(crate) conflicts: Vec<Vec<String>>,
     /// One of these flags must be there.
     pub(crate) one_of: Vec<String>,
+    /// Of a sub-command: several one-letter flags may stand behind one `-`, as `cluster` says for the whole program.
+    pub(crate) cluster: bool,
     /// Of a sub-command: `flags-first` does not hold for it.
     pub(crate) flags_anywhere: bool,
     /// Of a sub-command: other spellings of its words.

@@ -74,6 +74,7 @@ pub(crate) fn load(text: &str) -> Result<Grammar, LoadError> {
         spelling: Spelling {
             style: file.style,
             cluster: file.cluster,
+            stuck: !file.no_stuck,
             response_files: file.response_files,
             flags_first: file.flags_first,
             double_dash: !file.no_double_dash,
@@ -119,7 +120,7 @@ struct Maker<'a> {
 impl Maker<'_> {
     fn level(&self, said: &file::Level, outer: bool) -> Result<Level, LoadError> {
         let (refused, flags_anywhere) = (refused(&said.refused), said.flags_anywhere);
-        let mut level = Level { refused, flags_anywhere, ..Level::default() };
+        let mut level = Level { refused, flags_anywhere, cluster: said.cluster, ..Level::default() };
         for name in &said.uses {
             let set = self.sets.get(name).or_else(|| self.shared.get(name));
             let set = set.ok_or_else(|| LoadError::Missing(name.clone()))?;
@@ -190,7 +191,7 @@ fn add(level: &mut Level, said: &BTreeMap<String, String>) -> Result<(), LoadErr
     Ok(())
 }
 
-/// `[many] [joined|separate|optional] [writes] KIND`, or `[many] flag`.
+/// `[many] [joined|separate|optional|last] [writes] KIND`, or `[many] flag`.
 fn flag(names: Vec<String>, key: &str, said: &str) -> Result<Flag, LoadError> {
     let mut flag =
         Flag { names, value: None, join: Join::Either, many: false, writes: false, said: said.to_owned() };
@@ -202,6 +203,7 @@ fn flag(names: Vec<String>, key: &str, said: &str) -> Result<Flag, LoadError> {
             "joined" => flag.join = Join::Joined,
             "separate" => flag.join = Join::Separate,
             "optional" => flag.join = Join::Optional,
+            "last" => flag.join = Join::Last,
             "writes" => flag.writes = true,
             "flag" if after.is_empty() => return Ok(flag),
             _ => break,

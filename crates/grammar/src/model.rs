@@ -20,9 +20,12 @@ pub struct Grammar {
 
 /// How flags are written.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about a program")]
 pub(crate) struct Spelling {
     pub(crate) style: Style,
     pub(crate) cluster: bool,
+    /// A one-letter flag may have its value behind it without a blank.
+    pub(crate) stuck: bool,
     pub(crate) response_files: bool,
     pub(crate) flags_first: bool,
     pub(crate) double_dash: bool,
@@ -55,6 +58,8 @@ pub(crate) struct Level {
     pub(crate) rest: Option<Box<Level>>,
     pub(crate) conflicts: Vec<Vec<usize>>,
     pub(crate) one_of: Vec<usize>,
+    /// Several one-letter flags may stand behind one `-`, whatever holds elsewhere.
+    pub(crate) cluster: bool,
     /// Flags may follow positionals, whatever holds elsewhere.
     pub(crate) flags_anywhere: bool,
 }
@@ -89,6 +94,8 @@ pub(crate) enum Join {
     Separate,
     /// Joined, or left out.
     Optional,
+    /// Joined or the next argument; left out only by the last argument (git's `PARSE_OPT_LASTARG_DEFAULT`).
+    Last,
 }
 
 /// A run of positionals of one kind.

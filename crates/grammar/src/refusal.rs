@@ -19,7 +19,7 @@ pub struct Refusal {
     /// The argument with everything but printable characters escaped, cut at 80 characters; empty where one is missing.
     pub argument: String,
     /// The reason.
-    pub why: Why,
+    pub why: Box<Why>,
     /// What to write instead, where something is near.
     pub suggestion: Option<String>,
 }

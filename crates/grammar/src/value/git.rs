@@ -28,7 +28,7 @@ pub(super) fn reference(value: &str) -> Fits {
         return Err(Unfit::Form("has `..` or `@{`, which stand for other things than a name"));
     }
     if value.ends_with('.')
-        || value.split('/').any(|p| p.is_empty() || p.starts_with('.') || p.ends_with(".lock"))
+        || value.split('/').any(|p| p.is_empty() || p.starts_with('.') || p.strip_suffix(".lock").is_some())
     {
         return Err(Unfit::Form(
             "has an empty part, one that begins with a dot or ends with `.lock`, or a dot at its end",
@@ -155,7 +155,7 @@ pub(super) fn pathspec(value: &str, place: &Place) -> Fits {
 /// `%(signature…)` verify signatures with `gpg.program`.
 pub(super) fn pretty(value: &str) -> Fits {
     let named = ["oneline", "short", "medium", "full", "fuller", "reference", "email", "mboxrd", "raw"];
-    if named.contains(&value) {
+    if value.is_empty() || named.contains(&value) {
         return Ok(());
     }
     if !value.contains('%') && !value.starts_with("format:") && !value.starts_with("tformat:") {

@@ -10,7 +10,7 @@ pub(super) fn package(value: &str, place: &Place) -> Fits {
         return Err(Unfit::Empty);
     }
     plain(value)?;
-    if value.starts_with('.') || value.ends_with(".go") {
+    if value.starts_with('.') || value.strip_suffix(".go").is_some() {
         return path::path(value, place).map(|_| ());
     }
     if value.starts_with('/') || value.contains(':') {

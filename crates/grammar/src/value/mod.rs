@@ -294,8 +294,7 @@ impl Kind {
             Self::After(prefix, inner) => {
                 value.strip_prefix(prefix.as_str()).map(|rest| inner.written(rest, at)).unwrap_or_default()
             }
-            Self::Any(kinds) => kinds
-                .iter()
+            Self::Any(kinds) => Self::judges(kinds, value)
                 .find(|kind| kind.check(value, at).is_ok())
                 .map(|kind| kind.written(value, at))
                 .unwrap_or_default(),
@@ -313,9 +312,27 @@ impl Kind {
         }
     }
 
+    /// Whether its values are flags for another program, which begin with `-` by nature.
+    pub(crate) fn is_of_flags(&self) -> bool {
+        match self {
+            Self::GoLdflags | Self::GoGcflags => true,
+            Self::List(inner) => **inner == Self::Selector,
+            _ => false,
+        }
+    }
+
+    /// The kinds that may judge `value`: where one has a prefix that it begins with, the program reads it that way, and
+    /// no other kind may let it pass.
+    fn judges<'a>(kinds: &'a [Self], value: &'a str) -> impl Iterator<Item = &'a Self> {
+        let prefixed =
+            |kind: &Self| matches!(kind, Self::After(prefix, _) if value.starts_with(prefix.as_str()));
+        let decided = kinds.iter().any(prefixed);
+        kinds.iter().filter(move |kind| !decided || prefixed(kind) || matches!(kind, Self::Enum(_)))
+    }
+
     fn any(kinds: &[Self], value: &str, at: At<'_>) -> Fits {
         let mut reasons: Vec<String> = Vec::new();
-        for kind in kinds {
+        for kind in Self::judges(kinds, value) {
             match kind.check(value, at) {
                 Ok(()) => return Ok(()),
                 Err(unfit) => {

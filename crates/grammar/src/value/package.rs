@@ -1,4 +1,4 @@
-//! Packages of npm, PyPI and crates.io by name: from the registry that the project configures, never from an address.
+//! Packages of npm, `PyPI` and crates.io by name: from the registry that the project configures, never from an address.
 
 use super::word::MAX_NAME;
 use super::{Fits, Unfit};
