@@ -7,24 +7,62 @@ use serde_json::Value;
 use crate::sh::{Done, output, top};
 
 /// Crates that must stay free of the asynchronous runtime.
-const WITHOUT_TOKIO: [&str; 4] =
-    ["gatewright-contract", "gatewright-policy", "gatewright-audit", "gatewright-grammar"];
+const WITHOUT_TOKIO: [&str; 8] = [
+    "gatewright-contract",
+    "gatewright-policy",
+    "gatewright-audit",
+    "gatewright-grammar",
+    "gatewright-reports",
+    "gatewright-failures",
+    "gatewright-projects",
+    "gatewright-store-api",
+];
 
 /// Who may name rmcp. The binary speaks as a client in its demonstration.
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
 
 /// Which crates of ours a crate may use outside its tests; the binary may use all.
-const MAY_USE: [(&str, &[&str]); 12] = [
+const MAY_USE: [(&str, &[&str]); 20] = [
     ("gatewright-contract", &[]),
     ("gatewright-policy", &["gatewright-contract"]),
     ("gatewright-audit", &["gatewright-contract"]),
     ("gatewright-grammar", &["gatewright-contract"]),
-    ("gatewright-exec", &["gatewright-contract"]),
-    ("gatewright-kit", &["gatewright-contract", "gatewright-policy", "gatewright-audit", "gatewright-exec"]),
     ("gatewright-launcher", &[]),
+    ("gatewright-history", &[]),
+    ("gatewright-reports", &[]),
+    ("gatewright-failures", &[]),
+    ("gatewright-projects", &[]),
+    ("gatewright-cache", &[]),
+    ("gatewright-store-api", &["gatewright-contract"]),
+    ("gatewright-store", &["gatewright-contract", "gatewright-store-api"]),
+    ("gatewright-exec", &["gatewright-contract", "gatewright-history", "gatewright-launcher"]),
+    (
+        "gatewright-kit",
+        &[
+            "gatewright-contract",
+            "gatewright-policy",
+            "gatewright-audit",
+            "gatewright-exec",
+            "gatewright-cache",
+            "gatewright-failures",
+        ],
+    ),
     ("design-tokens", &[]),
     ("gatewright-gateway", &["gatewright-contract", "gatewright-exec", "gatewright-kit"]),
     ("gatewright-mcp", &["gatewright-contract", "gatewright-exec", "gatewright-kit"]),
+    (
+        "gatewright-tools-devtools",
+        &[
+            "gatewright-contract",
+            "gatewright-exec",
+            "gatewright-kit",
+            "gatewright-failures",
+            "gatewright-grammar",
+            "gatewright-projects",
+            "gatewright-reports",
+            "gatewright-store-api",
+        ],
+    ),
     ("gatewright-fuzz", &["gatewright-contract", "gatewright-audit", "design-tokens"]),
     ("xtask", &[]),
 ];

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::fault::Severity;
 use crate::id::{PlanId, TranscriptId};
 
 /// How far a call came.
@@ -108,6 +109,15 @@ pub struct Envelope {
     /// The programs that ran, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub runs: Vec<RunView>,
+    /// What to do about a run that failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suggestions: Vec<String>,
+    /// Files that a failure names.
+    #[serde(rename = "affectedFiles", default, skip_serializing_if = "Vec::is_empty")]
+    pub affected_files: Vec<String>,
+    /// How bad a failure is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
     /// The job that goes on: pass it to `job_status`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
@@ -120,7 +130,8 @@ pub struct Envelope {
 
 impl Envelope {
     /// Its fields that only tools which start programs have.
-    pub const OF_RUNS: [&'static str; 4] = ["sideWrites", "blocked", "runs", "job"];
+    pub const OF_RUNS: [&'static str; 7] =
+        ["sideWrites", "blocked", "runs", "suggestions", "affectedFiles", "severity", "job"];
 
     /// An envelope with what every one has.
     #[must_use]
@@ -133,6 +144,9 @@ impl Envelope {
             side_writes: None,
             blocked: Vec::new(),
             runs: Vec::new(),
+            suggestions: Vec::new(),
+            affected_files: Vec::new(),
+            severity: None,
             job: None,
             truncated: None,
             metadata,

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use audit::{Ledger, Redactor};
+use cache::Cache;
 use contract::{Code, Fault, Spec};
 use exec::request::{Egress, Sender};
 use exec::run::Launcher;
 use exec::{Root, StateDir};
+use failures::Analyzer;
 use gateway::Gateway;
 use jiff::SignedDuration;
 use kit::desk::Services;
@@ -20,6 +22,8 @@ use kit::lock::Lock;
 use kit::menu::{self, Choose};
 use kit::registry::Roots;
 use kit::{Catalog, Engine, House, Registry};
+use store::Store;
+use store_api::Failures;
 
 use crate::approved::{self, Kept};
 use crate::config::{self, Config};
@@ -133,6 +137,9 @@ pub fn state(root: Option<&Root>) -> Result<StateDir, Fault> {
 struct Shared {
     launcher: Arc<Launcher>,
     jobs: Arc<Jobs>,
+    analyzer: Arc<Analyzer>,
+    cache: Arc<Cache>,
+    services: Services,
     catalog: Arc<Catalog>,
     limiter: Arc<Limiter>,
     config: Config,
@@ -181,13 +188,28 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let limiter = Arc::new(Limiter::new(config.limits.enabled));
     let launcher = Arc::new(Launcher::own().at_least(config.security.confinement.level()));
     let jobs = Arc::new(Jobs::default());
+    let patterns = &config.failures.patterns;
+    let analyzer = Analyzer::new(patterns).map_err(|e| Fault::invalid(format!("[failures]: {e}")))?;
+    let (analyzer, cache) = (Arc::new(analyzer), Arc::new(Cache::new(config.cache.clone())));
+    let services = Services::default().with::<dyn Failures>(Arc::new(remembered()?));
     let engine = |root: Option<&Arc<Root>>| {
         let config = configuration(root.map(|r| &**r))?;
         let others = roots.iter().filter(|r| Some(*r) != root).cloned().collect();
         let (catalog, limiter) = (Arc::clone(&catalog), Arc::clone(&limiter));
         let (launcher, jobs) = (Arc::clone(&launcher), Arc::clone(&jobs));
-        let shared =
-            Shared { launcher, jobs, catalog, limiter, config, others, check_outputs: offer.check_outputs };
+        let (analyzer, cache, services) = (Arc::clone(&analyzer), Arc::clone(&cache), services.clone());
+        let shared = Shared {
+            launcher,
+            jobs,
+            analyzer,
+            cache,
+            services,
+            catalog,
+            limiter,
+            config,
+            others,
+            check_outputs: offer.check_outputs,
+        };
         engine_of(root.cloned(), shared)
     };
     let others = roots.iter().skip(1).map(|root| engine(Some(root))).collect::<Result<_, Fault>>()?;
@@ -205,6 +227,12 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     Ok(Offered { house, menu, jobs, refresh })
 }
 
+/// What is remembered of the runs in all roots. Nothing is opened before it is asked for.
+fn remembered() -> Result<Store, Fault> {
+    let place = StateDir::base()?.join("store").join("store.db");
+    Store::open(&place).map_err(Fault::from)
+}
+
 fn configuration(root: Option<&Root>) -> Result<Config, Fault> {
     let config = config::load(root.map(Root::path)).map_err(|e| {
         Fault::invalid(e.to_string()).suggest("`gatewright config schema` prints what is understood.")
@@ -216,7 +244,8 @@ fn configuration(root: Option<&Root>) -> Result<Config, Fault> {
 }
 
 fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fault> {
-    let Shared { launcher, jobs, catalog, limiter, config, others, check_outputs } = shared;
+    let Shared { launcher, jobs, analyzer, cache, services, catalog, limiter, config, others, check_outputs } =
+        shared;
     let state = state(root.as_deref())?;
     let offered: Vec<PathBuf> = root.iter().chain(&others).map(|root| root.path().to_owned()).collect();
     let ledger =
@@ -241,10 +270,12 @@ fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fau
         other_roots: others,
         state,
         settings: config.settings,
-        services: Services::default(),
+        services,
         sender,
         launcher,
         jobs,
+        analyzer,
+        cache,
         detach_after: Duration::from_secs(config.limits.detach_after),
         budget: config.limits.result_tokens.clamp(500, kit::shape::HARD_CAP),
         check_outputs,

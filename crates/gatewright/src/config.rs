@@ -84,6 +84,14 @@ pub struct SecuritySection {
     pub confinement: Confinement,
 }
 
+/// `[failures]`: the user's alone.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct FailuresSection {
+    /// Patterns besides those that are built in.
+    pub patterns: Vec<failures::PatternSpec>,
+}
+
 /// A section that the binary reads itself.
 struct Own {
     name: &'static str,
@@ -110,6 +118,8 @@ const OWN: &[Own] = &[
     Own::of::<LimitsSection>("limits", false),
     Own::of::<EgressSection>("egress", false),
     Own::of::<SecuritySection>("security", false),
+    Own::of::<FailuresSection>("failures", false),
+    Own::of::<cache::Settings>("cache", false),
     Own::of::<RootsSection>("roots", false),
     Own::of::<OAuthSection>("oauth", false),
     Own::of::<UpstreamsSection>("upstreams", false),
@@ -126,6 +136,10 @@ pub struct Config {
     pub egress: EgressSection,
     /// How far the user wants runs confined.
     pub security: SecuritySection,
+    /// What else the user wants recognised in what programs say.
+    pub failures: FailuresSection,
+    /// How long answers are kept.
+    pub cache: cache::Settings,
     /// The user's further roots.
     pub roots: RootsSection,
     /// Whose tokens the user accepts.
@@ -202,6 +216,8 @@ pub fn load(root: Option<&Path>) -> Result<Config, ConfigError> {
         config.limits = take(&table, "limits")?;
         config.egress = take(&table, "egress")?;
         config.security = take(&table, "security")?;
+        config.failures = take(&table, "failures")?;
+        config.cache = take(&table, "cache")?;
         config.roots = take(&table, "roots")?;
         config.oauth = take(&table, "oauth")?;
         config.upstreams = take(&table, "upstreams")?;
@@ -322,11 +338,22 @@ mod tests {
         let names: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
         assert_eq!(
             names,
-            ["egress", "limits", "oauth", "policy", "roots", "security", "tokens", "upstreams"]
+            [
+                "cache",
+                "egress",
+                "failures",
+                "limits",
+                "oauth",
+                "policy",
+                "roots",
+                "security",
+                "tokens",
+                "upstreams"
+            ]
         );
-        let text = "[tokens]\nprefix = 'ds'\n[limits]\nenabled = false\n[security]\nconfinement = 'full'\n[egress]\nhosts = []\n[policy]\nrules = []\n\
+        let text = "[tokens]\nprefix = 'ds'\n[limits]\nenabled = false\n[security]\nconfinement = 'full'\n[failures]\npatterns = []\n[cache]\nenabled = true\n[egress]\nhosts = []\n[policy]\nrules = []\n\
                     [roots.lib]\npath = '/srv'\n[oauth]\nresource = ''\n[upstreams.docs]\nurl = 'https://docs.example/mcp'\n";
-        assert_eq!(check("x", text).unwrap().len(), 8);
+        assert_eq!(check("x", text).unwrap().len(), 10);
         assert!(message("[roots.lib]\npth = '/srv'\n").contains("did you mean `path`?"));
     }
 }

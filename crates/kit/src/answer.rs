@@ -5,7 +5,8 @@ use std::sync::Arc;
 use audit::Durability;
 use audit::record::ExecutionMode;
 use contract::reply::Envelope;
-use contract::{Fault, Kind, PlanView, Reply, RunView, SideWrites, Status, Truncated};
+use contract::{Fault, Kind, PlanView, Reply, RunView, Severity, SideWrites, Status, Truncated};
+use failures::{Merged, Suggestion};
 use serde_json::{Map, Value};
 
 use crate::call::{Call, Done};
@@ -78,12 +79,19 @@ impl Engine {
             let view = run.view();
             RunView { command: cleaner.text(&view.command), ..view }
         };
+        let explained = notes.course.explained();
         let runs = notes.course.ended().iter().map(shown).collect();
         let envelope = Envelope {
             plan,
             side_writes,
             blocked,
             runs,
+            suggestions: explained.as_ref().map(|merged| self.suggested(merged)).unwrap_or_default(),
+            affected_files: explained
+                .as_ref()
+                .map(|merged| merged.affected_files.clone())
+                .unwrap_or_default(),
+            severity: explained.as_ref().map(|merged| severity(merged.severity)),
             truncated,
             ..Envelope::new(answer.success, status, cleaner.text(&answer.message), metadata)
         };
@@ -93,6 +101,19 @@ impl Engine {
             tool.check_output(&value, reply.envelope.status == Status::Completed)?;
         }
         Ok(reply)
+    }
+
+    /// What an analysis suggests, in words: with the call to make, where it is one that is offered here.
+    fn suggested(&self, merged: &Merged) -> Vec<String> {
+        let (cleaner, registry) = (self.cleaner(), self.registry());
+        let in_words = |suggestion: &Suggestion| match &suggestion.tool {
+            Some(tool) if registry.resolve(&tool.name).is_some() => {
+                let arguments = serde_json::to_string(&tool.arguments).unwrap_or_default();
+                format!("{} Next: `{} {arguments}`.", suggestion.text, tool.name)
+            }
+            _ => suggestion.text.clone(),
+        };
+        merged.suggestions.iter().map(in_words).map(|text| cleaner.text(&text)).collect()
     }
 
     /// The one transcript of the call.
@@ -128,6 +149,14 @@ impl Engine {
             reply.envelope.metadata = metadata.clone();
         }
         Done { result, metadata, anchor, unknown_tool, question }
+    }
+}
+
+const fn severity(severity: failures::Severity) -> Severity {
+    match severity {
+        failures::Severity::Low => Severity::Low,
+        failures::Severity::Medium => Severity::Medium,
+        failures::Severity::High => Severity::High,
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use contract::RunView;
 use exec::Workshop;
 use exec::run::{Exit, Level, Ran};
+use failures::{Analysis, Merged};
 use tokio::sync::Notify;
 
 /// The course of a call. Cheap to share.
@@ -16,6 +17,7 @@ pub(crate) struct Course(Arc<Inner>);
 struct Inner {
     ended: Mutex<Vec<Ended>>,
     at_work: Mutex<Weak<Workshop>>,
+    failed: Mutex<Vec<Analysis>>,
     leave: Notify,
 }
 
@@ -69,6 +71,17 @@ impl Course {
             handle: ran.handle.as_ref().map(ToString::to_string).unwrap_or_default(),
         };
         self.0.ended.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
+    }
+
+    /// Notes what is to be said of a program that failed.
+    pub(crate) fn explain(&self, analysis: Analysis) {
+        self.0.failed.lock().unwrap_or_else(PoisonError::into_inner).push(analysis);
+    }
+
+    /// What is to be said of the programs that failed, all together; nothing where none has.
+    pub(crate) fn explained(&self) -> Option<Merged> {
+        let failed = self.0.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        (!failed.is_empty()).then(|| failures::merge(&failed))
     }
 
     /// The programs that have ended, in order.

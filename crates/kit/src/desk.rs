@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use cache::Cache;
 use contract::{Code, Fault, FileMode, Principal, RelPath};
+use exec::history::{HistoryError, Repo};
 use exec::kept::{Clean, KeptRun, KeptStream};
-use exec::run::{Command, Launcher, Ran};
+use exec::run::{Command, Exit, Launcher, Ran};
 use exec::workshop::Terms;
 use exec::workshop::persist::{Declared as Declaration, SideWrites};
 use exec::{Draft, Rights, Root, StateDir, View, Workshop};
+use failures::{Analyzer, FailedRun};
 use tokio_util::sync::CancellationToken;
 
 use crate::call::{Bearer, Progress, Step};
@@ -35,6 +38,8 @@ pub struct Setting {
     pub(crate) clean: Clean,
     pub(crate) course: Course,
     pub(crate) jobs: Arc<Jobs>,
+    pub(crate) analyzer: Arc<Analyzer>,
+    pub(crate) cache: Arc<Cache>,
     pub(crate) page: Page,
     pub(crate) settings: Settings,
     pub(crate) services: Services,
@@ -155,9 +160,86 @@ impl ReadDesk {
     pub async fn run_in(&self, workshop: &Arc<Workshop>, command: Command) -> Result<Ran, Fault> {
         let at_work = Arc::clone(workshop);
         self.setting.course.at_work(workshop);
-        let ran = self.blocking(move |_| at_work.run(&command)).await?;
-        self.setting.course.note(&ran);
-        Ok(ran)
+        self.blocking(move |desk| {
+            let ran = match at_work.run(&command) {
+                Ok(ran) => ran,
+                Err(fault) => return Err(desk.explained(&command, fault)),
+            };
+            desk.setting.course.note(&ran);
+            if !ran.is_success() {
+                desk.explain(&ran);
+            }
+            Ok(ran)
+        })
+        .await
+    }
+
+    /// Has the failure analysis look at a program that failed: every one, before it is answered.
+    fn explain(&self, ran: &Ran) {
+        let (out, err) = (ran.stdout.text(), ran.stderr.text());
+        let root = self.view.root().path().display().to_string();
+        let handle = ran.handle.as_ref().map(ToString::to_string);
+        let signal = match ran.exit {
+            Exit::Signal(signal) => Some(signal),
+            Exit::Code(_) => None,
+        };
+        let analysis = self.setting.analyzer.analyze(&FailedRun {
+            program: ran.line.first().map_or("", String::as_str),
+            args: ran.line.get(1..).unwrap_or_default(),
+            exit_code: ran.code(),
+            signal,
+            stdout: &out,
+            stderr: &err,
+            duration_ms: u64::try_from(ran.took.as_millis()).unwrap_or(u64::MAX),
+            run: handle.as_deref(),
+            root: Some(&root),
+            ..FailedRun::default()
+        });
+        self.setting.course.explain(analysis);
+    }
+
+    /// The fault of a program that came to no end of its own, with what is to be done about it.
+    fn explained(&self, command: &Command, fault: Fault) -> Fault {
+        if !matches!(fault.code, Code::Timeout | Code::ResourceExhausted) {
+            return fault;
+        }
+        let analysis = self.setting.analyzer.analyze(&FailedRun {
+            program: command.program,
+            args: &command.args,
+            timed_out: fault.code == Code::Timeout,
+            duration_ms: u64::try_from(command.timeout.as_millis()).unwrap_or(u64::MAX),
+            ..FailedRun::default()
+        });
+        analysis.suggestions.iter().fold(fault, |fault, suggestion| fault.suggest(suggestion.text.clone()))
+    }
+
+    /// The failure analysis.
+    #[must_use]
+    pub fn analyzer(&self) -> &Analyzer {
+        &self.setting.analyzer
+    }
+
+    /// A service that the binary provides, where it does.
+    #[must_use]
+    pub fn service<S: ?Sized + Send + Sync + 'static>(&self) -> Option<Arc<S>> {
+        self.setting.services.get::<S>()
+    }
+
+    /// `text` without secrets: for what is remembered.
+    #[must_use]
+    pub fn cleaned(&self, text: &str) -> String {
+        String::from_utf8_lossy(&(self.setting.clean)(text.as_bytes())).into_owned()
+    }
+
+    /// The answers that are kept for a while.
+    #[must_use]
+    pub fn cache(&self) -> &Cache {
+        &self.setting.cache
+    }
+
+    /// The project's git repository, to be read; nothing of it is run or followed.
+    pub fn repository(&self) -> Result<Repo, Fault> {
+        Repo::open(self.view.root().path()).map_err(unread)
     }
 
     /// Says how far the call has come.
@@ -419,6 +501,26 @@ impl<S: ?Sized + Send + Sync + 'static> RecordDesk<S> {
     pub fn read(&self) -> Result<ReadDesk, Fault> {
         ReadDesk::new(self.setting.clone())
     }
+}
+
+/// What a reading of the repository that failed means to the caller.
+#[must_use]
+pub fn unread(error: HistoryError) -> Fault {
+    let code = match &error {
+        HistoryError::NotARepository | HistoryError::UnknownRevision(_) | HistoryError::Unborn => {
+            Code::NotFound
+        }
+        HistoryError::NoMergeBase => Code::NotFound,
+        HistoryError::BadRevision { .. } | HistoryError::Ambiguous(_) | HistoryError::WrongKind { .. } => {
+            Code::InvalidArgument
+        }
+        HistoryError::Refused(_) => Code::PathNotAllowed,
+        HistoryError::Cancelled => Code::Cancelled,
+        HistoryError::TimedOut(_) => Code::Timeout,
+        HistoryError::TooLarge { .. } => Code::TooLarge,
+        _ => Code::FilesystemError,
+    };
+    Fault::new(code, error.to_string())
 }
 
 fn no_root() -> Fault {

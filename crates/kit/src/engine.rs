@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use audit::{Ledger, Redactor};
+use cache::Cache;
 use exec::kept::Clean;
 use exec::request::Sender;
 use exec::run::Launcher;
 use exec::{Root, StateDir};
+use failures::Analyzer;
 use policy::Policy;
 use tokio_util::sync::CancellationToken;
 
@@ -56,6 +58,10 @@ pub struct Parts {
     pub jobs: Arc<Jobs>,
     /// How long a call is attended to before it goes on as one of them.
     pub detach_after: Duration,
+    /// Says what to do about programs that failed.
+    pub analyzer: Arc<Analyzer>,
+    /// The answers that are kept for a while.
+    pub cache: Arc<Cache>,
     /// What a result may cost, in tokens.
     pub budget: u64,
     /// Whether results of our own tools are held to their schemas, too: those of others always are. A server's are; one
@@ -120,6 +126,8 @@ impl Engine {
             clean: Arc::clone(&self.clean),
             course: course.clone(),
             jobs: Arc::clone(&self.parts.jobs),
+            analyzer: Arc::clone(&self.parts.analyzer),
+            cache: Arc::clone(&self.parts.cache),
             page: Page::default(),
             settings: self.parts.settings.clone(),
             services: self.parts.services.clone(),

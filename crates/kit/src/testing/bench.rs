@@ -105,6 +105,8 @@ impl Bench {
             sender: setup.sender,
             launcher: setup.launcher.unwrap_or_else(super::launcher),
             jobs: Arc::default(),
+            analyzer: Arc::new(failures::Analyzer::new(&[]).unwrap()),
+            cache: Arc::new(cache::Cache::new(cache::Settings::default())),
             detach_after: setup.detach_after.unwrap_or(crate::jobs::DETACH_AFTER),
             budget: shape::BUDGET,
             check_outputs: true,

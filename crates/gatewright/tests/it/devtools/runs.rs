@@ -41,7 +41,7 @@ fn run_output_shows_any_part_of_what_a_run_said() {
     assert_eq!(around["lines"][0]["number"], 29_991);
     let found = session.ok("run_output", json!({ "run": run, "grep": "^1234[0-4]$", "limit": 2 }));
     assert_eq!(found["lines"].as_array().unwrap().len(), 2);
-    assert_eq!(found["truncated"]["total"], 6, "1234 … and 12340 to 12344: {found}");
+    assert_eq!(found["truncated"]["total"], 5, "12340 to 12344: {found}");
     let next = json!({ "run": run, "grep": "^1234[0-4]$", "limit": 2, "cursor": found["truncated"]["next"] });
     assert_eq!(session.ok("run_output", next)["lines"][0]["text"], "12342");
     let other = session.ok("run_output", json!({ "run": run, "stream": "stderr", "grep": "said" }));
@@ -100,7 +100,7 @@ fn a_call_that_takes_long_goes_on_as_a_job_with_one_transcript() {
     assert_eq!(shown["lines"].as_array().unwrap().len(), 2);
     assert_eq!(session.fails("job_status", json!({ "job": "job_00" }))["code"], "not_found");
     session.0.finish();
-    let records = bench.place.json(&["audit", "tail", "--json", "--limit", "100"]).to_string();
+    let records = bench.place.ok(&["audit", "export"]);
     let transcript = view["transcript"].as_str().unwrap();
     assert_eq!(records.matches(&format!("\"id\":\"{transcript}\"")).count(), 1, "{records}");
 }
@@ -123,6 +123,5 @@ fn d02_a_job_is_cancelled_and_the_end_of_the_input_ends_those_that_are_left() {
     let began = Instant::now();
     session.0.finish();
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
-    let verified = bench.place.ok(&["audit", "verify"]);
-    assert!(verified.contains("intact") || verified.contains('✓'), "{verified}");
+    assert!(bench.place.ok(&["audit", "verify"]).contains("every MAC checked"));
 }
