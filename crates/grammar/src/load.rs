@@ -191,15 +191,23 @@ fn add(level: &mut Level, said: &BTreeMap<String, String>) -> Result<(), LoadErr
     Ok(())
 }
 
-/// `[many] [joined|separate|optional|last] [writes] KIND`, or `[many] flag`.
+/// `[many|greedy] [joined|separate|optional|last] [writes] KIND`, or `[many] flag`.
 fn flag(names: Vec<String>, key: &str, said: &str) -> Result<Flag, LoadError> {
-    let mut flag =
-        Flag { names, value: None, join: Join::Either, many: false, writes: false, said: said.to_owned() };
+    let mut flag = Flag {
+        names,
+        value: None,
+        join: Join::Either,
+        many: false,
+        greedy: false,
+        writes: false,
+        said: said.to_owned(),
+    };
     let mut rest = said;
     loop {
         let (word, after) = rest.split_once(' ').unwrap_or((rest, ""));
         match word {
             "many" => flag.many = true,
+            "greedy" => (flag.many, flag.greedy) = (true, true),
             "joined" => flag.join = Join::Joined,
             "separate" => flag.join = Join::Separate,
             "optional" => flag.join = Join::Optional,

@@ -71,6 +71,8 @@ pub(crate) struct Flag {
     pub(crate) value: Option<Kind>,
     pub(crate) join: Join,
     pub(crate) many: bool,
+    /// The program takes every argument up to the next flag for its values, too.
+    pub(crate) greedy: bool,
     /// The value names what the program writes.
     pub(crate) writes: bool,
     /// As the file says it.

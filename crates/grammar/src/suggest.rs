@@ -118,6 +118,7 @@ impl fmt::Display for Kind {
             Self::Path => f.write_str("a path inside the root"),
             Self::File => f.write_str("a path inside the root"),
             Self::Setting => f.write_str("`name=value`"),
+            Self::Filter => f.write_str("a pattern of paths inside the root"),
             Self::Output => f.write_str("a path inside the root that may be written"),
             Self::Glob => f.write_str("a path or pattern inside the root"),
             Self::TestId => f.write_str("a path inside the root, or a place in a file"),

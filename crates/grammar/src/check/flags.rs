@@ -102,6 +102,29 @@ impl<'a> Walk<'a> {
                 Some(_) => Err(self.refusal(index, Why::ValueUnwanted(name))),
             };
         };
+        self.attached(flag, kind, joined, index)?;
+        while flag.greedy
+            && let Some(more) = self.args.get(self.next).filter(|more| !more.starts_with('-'))
+        {
+            let index = self.next;
+            if more.starts_with(|c| looks_like_dash(c) || contract::text::is_deceptive(c)) {
+                return Err(self.refusal(index, Why::LookAlike));
+            }
+            self.next += 1;
+            self.value(flag, kind, more, index)?;
+        }
+        Ok(())
+    }
+
+    /// The value that is joined to a flag or follows it.
+    fn attached(
+        &mut self,
+        flag: &Flag,
+        kind: &Kind,
+        joined: Option<&str>,
+        index: usize,
+    ) -> Result<(), Refusal> {
+        let name = flag.name().to_owned();
         match (joined, flag.join) {
             (Some(_), Join::Separate) => Err(self.refusal(index, Why::Attachment(name))),
             (Some(value), _) => self.value(flag, kind, value, index),

@@ -106,6 +106,8 @@ pub(crate) enum Kind {
     File,
     /// `setting`: `name=value`, both identifiers.
     Setting,
+    /// `filter`: a regular expression over paths that is no path that leaves.
+    Filter,
     /// `output`: a path below the root that may be written, or `/dev/null`.
     Output,
     /// `glob`: a path with wildcards.
@@ -196,6 +198,7 @@ impl Kind {
             ("path", "") => Self::Path,
             ("file", "") => Self::File,
             ("setting", "") => Self::Setting,
+            ("filter", "") => Self::Filter,
             ("output", "") => Self::Output,
             ("glob", "") => Self::Glob,
             ("test-id", "") => Self::TestId,
@@ -250,6 +253,7 @@ impl Kind {
             Self::YamllintData => word::yamllint_data(value),
             Self::Version => word::version(value),
             Self::Path => path::path(value, at.place).map(|_| ()),
+            Self::Filter => path::filter(value, at.place),
             Self::File => path::file(value, at.place),
             Self::Setting => word::setting(value),
             Self::Output => path::output(value, at.place).map(|_| ()),

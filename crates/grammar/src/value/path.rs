@@ -62,6 +62,12 @@ pub(super) fn file(value: &str, place: &Place) -> Fits {
     }
 }
 
+/// A regular expression that selects files by their paths, where a program might also take it for a path.
+pub(super) fn filter(value: &str, place: &Place) -> Fits {
+    super::word::regex(value)?;
+    walk(value, place).map(|_| ())
+}
+
 /// What may be written: `None` is `/dev/null`.
 pub(super) fn output(value: &str, place: &Place) -> Result<Option<RelPath>, Unfit> {
     if value == "/dev/null" {

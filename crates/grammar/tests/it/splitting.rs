@@ -56,7 +56,7 @@ fn x02_what_only_a_shell_acts_on_is_refused_by_name_and_place() {
     ] {
         match split(command) {
             Err(SplitError::Operator { operator, position, .. }) => {
-                assert_eq!((operator.as_str(), position), (name, at), "{command}")
+                assert_eq!((operator.as_str(), position), (name, at), "{command}");
             }
             other => panic!("{command}: {other:?}"),
         }
