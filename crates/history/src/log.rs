@@ -1,6 +1,6 @@
 //! Commits of a history, newest first: what `git log` lists.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 
 use gix::ObjectId;
@@ -110,6 +110,27 @@ impl Reach {
     }
 }
 
+/// Commits and trees that were read: each is needed as a parent first, and then for itself.
+struct Memory<'a> {
+    commits: Commits<'a>,
+    links: BTreeMap<ObjectId, Links>,
+    entries: BTreeMap<ObjectId, Vec<Option<(EntryKind, ObjectId)>>>,
+}
+
+/// How many trees are remembered.
+const REMEMBERED: usize = 10_000;
+
+impl Memory<'_> {
+    fn links(&mut self, id: ObjectId) -> Done<Links> {
+        if let Some(known) = self.links.get(&id) {
+            return Ok(known.clone());
+        }
+        let links = self.commits.links(id)?;
+        self.links.insert(id, links.clone());
+        Ok(links)
+    }
+}
+
 impl crate::Repo {
     /// What `git log` lists, in its default order.
     pub fn log(&self, query: &LogQuery, limits: &Limits, cancel: &AtomicBool) -> Result<Log, HistoryError> {
@@ -119,34 +140,32 @@ impl crate::Repo {
         let filter = Filter::new(query)?;
         let reach = self.reach(query, &budget)?;
         let commits = Commits::new(&self.git, &budget)?;
+        let mut memory = Memory { commits, links: BTreeMap::new(), entries: BTreeMap::new() };
         let tree = self.tree(&budget);
         let state = index::read(&tree)?;
         let reader = if query.stats { Some(Reader::new(&tree, &state)?) } else { None };
         let mut seen: BTreeSet<ObjectId> = BTreeSet::new();
         let mut queue = Queue::default();
-        let mut waiting = std::collections::BTreeMap::new();
         for tip in &reach.tips {
             if reach.has(tip) && seen.insert(*tip) {
-                let links = commits.links(*tip)?;
-                queue.push(links.time, *tip);
-                waiting.insert(*tip, links);
+                queue.push(memory.links(*tip)?.time, *tip);
             }
         }
         let mut out = Log { commits: Vec::new(), truncated: false, shallow: self.is_shallow() };
         let mut skip = query.skip;
         while let Some(id) = queue.pop() {
             budget.check()?;
-            let Some(links) = waiting.remove(&id) else { continue };
+            let links = memory.links(id)?;
+            // Nobody else asks for it: its children came before.
+            memory.links.remove(&id);
             if filter.since.is_some_and(|since| links.time < since) {
                 continue;
             }
             let (follow, touched) =
-                self.simplify(&commits, &reach, &selection, &links, query.first_parent)?;
+                self.simplify(&mut memory, &reach, &selection, &links, query.first_parent)?;
             for parent in follow {
                 if reach.has(&parent) && seen.insert(parent) {
-                    let links = commits.links(parent)?;
-                    queue.push(links.time, parent);
-                    waiting.insert(parent, links);
+                    queue.push(memory.links(parent)?.time, parent);
                 }
             }
             if !touched || !self.matches(&filter, id, &links)? {
@@ -190,7 +209,7 @@ impl crate::Repo {
     /// its parents is not shown, and only that parent is followed (git-log(1), default mode).
     fn simplify(
         &self,
-        commits: &Commits<'_>,
+        memory: &mut Memory<'_>,
         reach: &Reach,
         selection: &Selection,
         links: &Links,
@@ -203,7 +222,7 @@ impl crate::Repo {
         if selection.is_all() {
             return Ok((parents, true));
         }
-        let here = self.entries(links.tree, selection)?;
+        let here = self.entries(memory, links.tree, selection)?;
         if parents.is_empty() {
             return Ok((parents, here.iter().any(Option::is_some)));
         }
@@ -212,7 +231,8 @@ impl crate::Repo {
         for parent in &parents {
             let relevant = reach.has(parent) || reach.bottoms.contains(parent);
             any_relevant |= relevant;
-            if self.entries(commits.links(*parent)?.tree, selection)? == here {
+            let tree = memory.links(*parent)?.tree;
+            if self.entries(memory, tree, selection)? == here {
                 if relevant {
                     return Ok((vec![*parent], false));
                 }
@@ -226,14 +246,27 @@ impl crate::Repo {
     }
 
     /// What a tree has at each selected path.
-    fn entries(&self, tree: ObjectId, selection: &Selection) -> Done<Vec<Option<(EntryKind, ObjectId)>>> {
+    fn entries(
+        &self,
+        memory: &mut Memory<'_>,
+        tree: ObjectId,
+        selection: &Selection,
+    ) -> Done<Vec<Option<(EntryKind, ObjectId)>>> {
+        if let Some(known) = memory.entries.get(&tree) {
+            return Ok(known.clone());
+        }
         let failed = || HistoryError::git("a tree of the repository could not be read");
         let look = |path: &gix::bstr::BString| {
             let tree = self.git.find_tree(tree).map_err(failed())?;
             let found = tree.lookup_entry(path.split_str("/")).map_err(failed())?;
             Ok(found.map(|entry| (entry.mode().kind(), entry.object_id())))
         };
-        selection.paths().iter().map(look).collect()
+        let found: Vec<_> = selection.paths().iter().map(look).collect::<Done<_>>()?;
+        if memory.entries.len() >= REMEMBERED {
+            memory.entries.clear();
+        }
+        memory.entries.insert(tree, found.clone());
+        Ok(found)
     }
 
     fn matches(&self, filter: &Filter, id: ObjectId, links: &Links) -> Done<bool> {
