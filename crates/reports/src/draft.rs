@@ -296,7 +296,7 @@ impl<'c> Draft<'c> {
             let code = exit.map_or_else(|| "no exit code".to_owned(), |code| format!("exit code {code}"));
             Parsed::Not { why: format!("no output of this format ({code})") }
         } else if !(self.read || self.kind == Kind::Lines && exit == Some(0)) {
-            Parsed::Not { why: format!("{} lines of output, and none of this format", self.unread) }
+            Parsed::Not { why: "there is output, and none of this format".to_owned() }
         } else if self.unread > 0 || self.cut {
             Parsed::Partly { unread_lines: self.unread, cut: self.cut }
         } else {

@@ -11,6 +11,7 @@ use crate::formats::{
     actionlint, cargo_json, commitlint, eslint, gcc, go_build, go_test, golangci, govulncheck, jest, junit,
     libtest, make, markdownlint, mocha, nextest, pytest, sarif, staticcheck, tap, tsc, yamllint,
 };
+use crate::text::torn;
 use crate::{Context, Report};
 
 /// A format that is read.
@@ -182,7 +183,8 @@ impl FromStr for Format {
 ///
 /// `stdout` is the program's standard output, or the file that it wrote its report to (JUnit, SARIF). `exit` is its
 /// exit code, nothing when it was killed: a run that reports no failure and does not end with 0 is said to contradict
-/// itself. The work is linear in the output; beside it, a report of bounded size is held.
+/// itself. Output is expected as it was written: of formats of lines, a last line without an end is taken as torn, and
+/// is not read. The work is linear in the output; beside it, a report of bounded size is held.
 pub fn read(
     format: Format,
     stdout: &[u8],
@@ -218,6 +220,8 @@ pub fn read(
         Format::Sarif => sarif::read(input, into),
         Format::Make => make::read(input, into),
     }
+    let lines = kind == Kind::Lines || matches!(format, Format::Tap | Format::Pytest | Format::Libtest);
+    draft.cut |= lines && torn(stdout) || torn(stderr);
     draft.finish(exit)
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::draft::Draft;
-use crate::text::documents;
+use crate::text::{documents, looked_at};
 
 /// Places that are tried as the beginning of a document.
 const MAX_BEGINNINGS: usize = 16;
@@ -24,7 +24,9 @@ pub(crate) fn document<T: DeserializeOwned>(bytes: &[u8], draft: &mut Draft<'_>)
         }
         let rest = text.get(start..).unwrap_or_default();
         let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<T>();
-        let value = match stream.next() {
+        let next = stream.next();
+        looked_at(if next.is_some() { stream.byte_offset().max(1) } else { 0 });
+        let value = match next {
             Some(Ok(value)) => {
                 let after = rest.get(stream.byte_offset()..).unwrap_or_default();
                 count_unread(after, draft);
@@ -61,7 +63,9 @@ pub(crate) fn stream<T: DeserializeOwned>(
         }
         if rest.starts_with(['{', '[']) {
             let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<T>();
-            match stream.next() {
+            let next = stream.next();
+            looked_at(stream.byte_offset().max(1));
+            match next {
                 Some(Ok(value)) => {
                     draft.recognised();
                     rest = rest.get(stream.byte_offset()..).unwrap_or_default();
@@ -103,7 +107,15 @@ pub(crate) fn each_line<T: DeserializeOwned>(
                 draft.recognised();
                 take(draft, value);
             }
-            Err(error) if error.is_eof() && !lines.ended => draft.cut = true,
+            Err(error) if error.is_eof() && !lines.ended => {
+                draft.cut = true;
+                // Of a list, the elements before the end are whole; half an object says too little.
+                let part = whole_part(line).filter(|_| line.starts_with('['));
+                if let Some(value) = part.and_then(|part| serde_json::from_str(&part).ok()) {
+                    draft.recognised();
+                    take(draft, value);
+                }
+            }
             Err(_) => other(draft, line),
         }
     }
@@ -141,6 +153,7 @@ fn whole_part(text: &str) -> Option<Cow<'_, str>> {
     let mut open: Vec<u8> = Vec::new();
     let mut safe: Option<(usize, usize)> = None;
     let (mut quoted, mut escaped) = (false, false);
+    looked_at(text.len());
     for (at, byte) in text.bytes().enumerate() {
         if quoted {
             match byte {

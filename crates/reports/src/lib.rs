@@ -23,6 +23,8 @@ mod formats;
 mod id;
 mod json;
 mod report;
+#[cfg(test)]
+mod size;
 mod text;
 
 pub use context::Context;

@@ -14,14 +14,44 @@ pub(crate) struct Lines<'a> {
     pub(crate) ended: bool,
 }
 
-/// Lines for patterns: each is cut at [`MAX_LINE`].
+/// Lines for patterns: each is cut at [`MAX_LINE`]. A last one that has no end is left out: half a name would be told
+/// as a whole one.
 pub(crate) fn lines(bytes: &[u8]) -> Lines<'_> {
-    Lines { rest: bytes, limit: MAX_LINE, ended: true }
+    let end = memchr::memrchr2(b'\n', b'\r', bytes).map_or(0, |at| at + 1);
+    Lines { rest: bytes.get(..end).unwrap_or_default(), limit: MAX_LINE, ended: true }
+}
+
+/// Whether the last line has no end. Every program ends its lines, so it was cut off.
+pub(crate) fn torn(bytes: &[u8]) -> bool {
+    !bytes.is_empty() && !bytes.ends_with(b"\n") && !bytes.ends_with(b"\r")
 }
 
 /// Lines at their whole length, for formats with one document on each.
 pub(crate) fn documents(bytes: &[u8]) -> Lines<'_> {
     Lines { rest: bytes, limit: usize::MAX, ended: true }
+}
+
+/// Work that was done, in bytes that were looked at: what the tests of linearity count.
+#[cfg(test)]
+pub(crate) mod work {
+    use std::cell::Cell;
+
+    thread_local!(static BYTES: Cell<usize> = const { Cell::new(0) });
+
+    pub(crate) fn add(bytes: usize) {
+        BYTES.set(BYTES.get() + bytes);
+    }
+
+    pub(crate) fn take() -> usize {
+        BYTES.take()
+    }
+}
+
+/// Counts bytes that are looked at, in tests alone.
+pub(crate) fn looked_at(bytes: usize) {
+    #[cfg(test)]
+    work::add(bytes);
+    let _ = bytes;
 }
 
 impl<'a> Iterator for Lines<'a> {
@@ -44,6 +74,7 @@ impl<'a> Iterator for Lines<'a> {
             }
         };
         self.rest = rest;
+        looked_at(line.len() + 1);
         let text = String::from_utf8_lossy(line.get(..self.limit).unwrap_or(line));
         Some(match plain(&text) {
             Cow::Borrowed(_) => text,
@@ -113,6 +144,7 @@ pub(crate) const KEPT_END: usize = 8 * 1024;
 impl Kept {
     /// Appends a piece.
     pub(crate) fn push(&mut self, piece: &str) {
+        looked_at(piece.len());
         let piece = if self.last.is_empty() && self.missing == 0 {
             let taken = head(piece, KEPT_END.saturating_sub(self.first.len()));
             self.first.push_str(taken);
@@ -125,6 +157,7 @@ impl Kept {
         self.last.push_str(taken);
         // Cut only when twice full, so that each byte moves a bounded number of times.
         if self.last.len() > 2 * KEPT_END {
+            looked_at(self.last.len());
             let rest = tail(&self.last, KEPT_END).to_owned();
             self.missing += self.last.len() - rest.len();
             self.last = rest;
@@ -139,6 +172,7 @@ impl Kept {
 
     /// All that was kept.
     pub(crate) fn text(&self) -> String {
+        looked_at(self.first.len() + self.last.len());
         if self.missing == 0 {
             return format!("{}{}", self.first, self.last);
         }
@@ -152,15 +186,16 @@ mod tests {
 
     #[test]
     fn lines_end_at_newlines_and_at_returns() {
-        let mut lines = lines(b"a\r\nb\rc\n\nd");
-        let got: Vec<_> = lines.by_ref().map(Cow::into_owned).collect();
-        assert_eq!(got, ["a", "b", "c", "", "d"]);
-        assert!(!lines.ended);
+        let got: Vec<_> = lines(b"a\r\nb\rc\n\nhalf").map(Cow::into_owned).collect();
+        assert_eq!(got, ["a", "b", "c", ""]);
+        let mut whole = documents(b"a\nhalf");
+        assert_eq!(whole.by_ref().map(Cow::into_owned).collect::<Vec<_>>(), ["a", "half"]);
+        assert!(!whole.ended);
     }
 
     #[test]
     fn escapes_are_taken_out_and_bad_bytes_are_replaced() {
-        let got: Vec<_> = lines(b"\x1b[31mred\x1b[m\xff").map(Cow::into_owned).collect();
+        let got: Vec<_> = lines(b"\x1b[31mred\x1b[m\xff\n").map(Cow::into_owned).collect();
         assert_eq!(got, ["red\u{fffd}"]);
     }
 

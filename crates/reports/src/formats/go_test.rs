@@ -61,6 +61,7 @@ pub(crate) fn read(input: Input<'_>, draft: &mut Draft<'_>) {
         }
     }
     stray.end(draft);
+    let mut stray = Build::default();
     let mut events = documents(input.stdout);
     while let Some(line) = events.next() {
         let line = line.trim();
@@ -72,7 +73,8 @@ pub(crate) fn read(input: Input<'_>, draft: &mut Draft<'_>) {
                 draft.recognised();
                 take(draft, &mut packages, &mut builds, &event);
             }
-            Err(error) if error.is_eof() && !events.ended && line.starts_with('{') => draft.cut = true,
+            // The last line has no end: it is a part of one.
+            Err(_) if !events.ended => draft.cut = true,
             Err(_) if line.starts_with('{') => draft.unread(line),
             Err(_) => {
                 if !stray.line(draft, line) {
@@ -85,12 +87,14 @@ pub(crate) fn read(input: Input<'_>, draft: &mut Draft<'_>) {
     for build in builds.values_mut() {
         build.end(draft);
     }
-    // A package that did not end was broken off: what its tests did is not known.
+    // A package that did not end was broken off: what its tests did is not known, but for those that have said it.
     for (name, mut package) in packages {
         draft.cut = true;
         package.said.end_line(draft, &name);
-        for (_, said) in package.running.values_mut() {
-            said.end_line(draft, &name);
+        let (running, late) = package.unfinished(draft, &name);
+        for (test, said) in running.into_iter().rev().filter(|(_, said)| late || said.panicked()) {
+            let outcome = if late { Outcome::TimedOut } else { Outcome::Errored };
+            draft.test(said.case(draft.context, &name, &test, outcome, None));
         }
     }
 }
@@ -163,6 +167,17 @@ impl Package {
         self.running.remove(test).map(|(_, said)| said).unwrap_or_default()
     }
 
+    /// The tests that began and did not end, in the order of their beginning, and whether time was up for them.
+    fn unfinished(&mut self, draft: &mut Draft<'_>, package: &str) -> (Vec<(String, Said)>, bool) {
+        let mut running: Vec<_> = std::mem::take(&mut self.running).into_iter().collect();
+        running.sort_by_key(|(_, (begun, _))| *begun);
+        for (_, (_, said)) in &mut running {
+            said.end_line(draft, package);
+        }
+        let late = self.said.timed_out || running.iter().any(|(_, (_, said))| said.timed_out);
+        (running.into_iter().map(|(test, (_, said))| (test, said)).collect(), late)
+    }
+
     fn end_test(
         &mut self,
         draft: &mut Draft<'_>,
@@ -193,13 +208,10 @@ fn end_package(draft: &mut Draft<'_>, name: &str, mut package: Package, event: &
     if let Some(percent) = package.said.coverage {
         draft.cover(name, percent);
     }
-    let mut running: Vec<(String, (u64, Said))> = std::mem::take(&mut package.running).into_iter().collect();
-    running.sort_by_key(|(_, (begun, _))| *begun);
-    let late = package.said.timed_out || running.iter().any(|(_, (_, said))| said.timed_out);
+    let (running, late) = package.unfinished(draft, name);
     let failed = event.action == "fail";
     // Children first, as Go itself reports them: the first failure is the innermost.
-    for (test, (_, mut said)) in running.into_iter().rev() {
-        said.end_line(draft, name);
+    for (test, said) in running.into_iter().rev() {
         // Benchmarks end without an event.
         if said.benchmarked || (!failed && test.starts_with("Benchmark")) {
             continue;

@@ -9,7 +9,7 @@ use crate::Level;
 use crate::draft::{Draft, Finding};
 use crate::format::Input;
 use crate::json;
-use crate::text::lines;
+use crate::text::documents;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -64,17 +64,16 @@ struct Warning {
 }
 
 pub(crate) fn read(input: Input<'_>, draft: &mut Draft<'_>) {
-    let results: Option<Results> = json::document(input.stdout, draft);
-    if results.is_none() {
-        lines(input.stdout).for_each(|line| draft.unread(&line));
-    }
-    for line in lines(input.stderr) {
-        // Version 2 sums up on standard error, `N issues:` and one line for each linter; both log there.
-        let counted = line.trim_end().trim_end_matches(':').ends_with(" issues") || line.starts_with("* ");
-        if !counted && !line.starts_with("level=") {
-            draft.unread(&line);
+    let mut results: Option<Results> = None;
+    for line in documents(input.stdout) {
+        if results.is_none() && line.starts_with('{') {
+            results = json::document(line.as_bytes(), draft);
+        }
+        if !line.starts_with('{') || results.is_none() {
+            leave(&line, draft);
         }
     }
+    documents(input.stderr).for_each(|line| leave(&line, draft));
     let Some(results) = results else { return };
     if let Some(error) = results.report.as_ref().and_then(|report| report.error.clone()) {
         draft.find(Finding { message: error, ..Finding::default() });
@@ -89,6 +88,14 @@ pub(crate) fn read(input: Input<'_>, draft: &mut Draft<'_>) {
             message: warning.text.unwrap_or_default(),
             ..Finding::default()
         });
+    }
+}
+
+/// Version 2 sums up below its JSON, `N issues:` and one line for each linter; both log to standard error.
+fn leave(line: &str, draft: &mut Draft<'_>) {
+    let counted = line.trim_end().trim_end_matches(['.', ':']).ends_with(" issues") || line.starts_with("* ");
+    if !counted && !line.starts_with("level=") {
+        draft.unread(line);
     }
 }
 

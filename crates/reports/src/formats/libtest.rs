@@ -69,6 +69,8 @@ pub(crate) fn read(input: Input<'_>, draft: &mut Draft<'_>) {
         }
     }
     rustc.end(draft);
+    // A binary that began and printed nothing of a harness: it was cut off, or has a harness of its own.
+    draft.cut |= !walk.binaries.is_empty();
     if walk.open {
         draft.cut = true;
         walk.flush(draft);

@@ -31,11 +31,14 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::text::looked_at;
+
 /// A pattern of this crate; each is compiled once. One that does not compile matches nothing, and a test finds it.
 pub(crate) type Pattern = LazyLock<Option<Regex>>;
 
 /// The groups of `pattern` in `line`.
 pub(crate) fn matched<'l>(pattern: &Pattern, line: &'l str) -> Option<Captures<'l>> {
+    looked_at(line.len());
     pattern.as_ref().and_then(|pattern| pattern.captures(line))
 }
 

@@ -217,6 +217,11 @@ impl Walk {
         draft.context.place_from(self.rootdir.as_deref().unwrap_or(draft.context.dir), file)
     }
 
+    /// The context that pytest's own paths are of.
+    fn context<'a>(&'a self, draft: &Draft<'a>) -> crate::Context<'a> {
+        crate::Context { dir: self.rootdir.as_deref().unwrap_or(draft.context.dir), ..*draft.context }
+    }
+
     fn finish(mut self, draft: &mut Draft<'_>) {
         let mut ends: Vec<(String, (usize, Outcome, String))> =
             std::mem::take(&mut self.ends).into_iter().collect();
@@ -231,7 +236,10 @@ impl Walk {
         for title in std::mem::take(&mut self.order) {
             if let Some(said) = self.blocks.get_mut(&title).and_then(VecDeque::pop_front) {
                 let (name, outcome) = untitled(&title);
-                let mut case = Case::new(name, None, outcome);
+                // The first frame is the test's own, and so its file is the one that the summary would name.
+                let text = said.text();
+                let file = text.lines().find_map(|line| trace::python(line, &self.context(draft)));
+                let mut case = Case::new(name, file.map(|spot| spot.place.file), outcome);
                 self.explain(draft, &mut case, &said);
                 draft.test(case);
             }
@@ -307,9 +315,7 @@ impl Walk {
         if !message.is_empty() {
             case.message = message.join("\n");
         }
-        let base = self.rootdir.as_deref().unwrap_or(draft.context.dir);
-        let context = crate::Context { dir: base, ..*draft.context };
-        if let Some(spot) = trace::python(own, &context) {
+        if let Some(spot) = trace::python(own, &self.context(draft)) {
             (case.place, case.line) = (Some(spot.place), Some(spot.line));
         }
         if junit::is_late(crate::text::head(&case.message, 400)) {
@@ -331,10 +337,16 @@ fn split(rest: &str) -> (&str, &str) {
 }
 
 /// The test of a block's title.
-fn untitled(title: &str) -> (&str, Outcome) {
-    let error = ["ERROR at setup of ", "ERROR at teardown of ", "ERROR collecting "];
-    match error.iter().find_map(|start| title.strip_prefix(start)) {
+fn untitled(title: &str) -> (String, Outcome) {
+    let error = ["ERROR at setup of ", "ERROR at teardown of "];
+    if title.starts_with("ERROR collecting ") {
+        return ("(file)".to_owned(), Outcome::Errored);
+    }
+    let (name, outcome) = match error.iter().find_map(|start| title.strip_prefix(start)) {
         Some(name) => (name, Outcome::Errored),
         None => (title, Outcome::Failed),
-    }
+    };
+    // As in node ids, classes and functions are divided by two colons; a parameter stays as it is.
+    let (path, parameter) = name.split_at_checked(name.find('[').unwrap_or(name.len())).unwrap_or((name, ""));
+    (format!("{}{parameter}", path.replace('.', "::")), outcome)
 }

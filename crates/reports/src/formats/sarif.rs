@@ -28,6 +28,8 @@ struct Run {
     artifacts: Vec<Artifact>,
     original_uri_base_ids: BTreeMap<String, Address>,
     invocations: Vec<Invocation>,
+    #[serde(skip)]
+    by_id: BTreeMap<String, usize>,
 }
 
 #[derive(Deserialize, Default)]
@@ -149,6 +151,8 @@ pub(crate) fn read(input: Input<'_>, draft: &mut Draft<'_>) {
         draft.say_source(&run.tool.driver.name);
     }
     for mut run in runs {
+        let ids = run.tool.driver.rules.iter().enumerate().map(|(at, rule)| (rule.id.clone(), at));
+        run.by_id = ids.collect();
         let mut broken = false;
         for invocation in std::mem::take(&mut run.invocations) {
             broken |= invocation.execution_successful == Some(false);
@@ -178,9 +182,8 @@ impl Run {
         let index = found.rule_index.or(reference.index).and_then(|index| usize::try_from(index).ok());
         let id = found.rule_id.or(reference.id);
         let rules = &self.tool.driver.rules;
-        // A rule without an index is looked for by its id; lists of rules are short.
         let rule = index.and_then(|index| rules.get(index));
-        let rule = rule.or_else(|| rules.iter().find(|rule| Some(&rule.id) == id.as_ref()));
+        let rule = rule.or_else(|| rules.get(*self.by_id.get(id.as_ref()?)?));
         let Some(message) = found.message.and_then(|message| message.of(rule)) else {
             draft.unread_lines(1);
             return;

@@ -59,7 +59,7 @@ pub(crate) fn read(input: Input<'_>, draft: &mut Draft<'_>) {
     match walk.plan {
         Some(plan) if plan != walk.top => draft.claim("tests at the top", plan, walk.top),
         // The plan may come last, so without one the end is missing.
-        None if walk.top > 0 => draft.cut = true,
+        None if draft.has_read() => draft.cut = true,
         _ => {}
     }
     if let Some(fails) = walk.fails {
@@ -104,7 +104,9 @@ impl Walk {
             if matches!(part(&groups, "what"), "fail" | "cancelled") {
                 self.fails = Some(self.fails.unwrap_or_default().saturating_add(count));
             }
-        } else if text.starts_with('#') || text.starts_with("TAP version ") || text.starts_with("pragma ") {
+        } else if text.starts_with("TAP version ") {
+            draft.recognised();
+        } else if text.starts_with('#') || text.starts_with("pragma ") {
             // Comments tell nothing.
         } else {
             draft.unread(text);

@@ -129,6 +129,11 @@ impl Said {
         }
     }
 
+    /// Whether it panicked.
+    pub(super) fn panicked(&self) -> bool {
+        self.panic.is_some()
+    }
+
     /// The test that said all this.
     pub(super) fn case(
         &self,
