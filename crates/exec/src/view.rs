@@ -115,6 +115,48 @@ impl View {
         Ok(entries)
     }
 
+    /// What tells one state of the root from another: a sum over the times and names of its files, and how many there are.
+    /// Folders whose name begins with a dot or is among `without` are left out; nothing is read, and nothing of this becomes a
+    /// precondition.
+    pub fn stamp(&self, without: &[&str], most: usize) -> Result<(u64, u64), Fault> {
+        use cap_std::fs::MetadataExt as _;
+        let (mut sum, mut files, mut open) = (0_u64, 0_u64, vec![String::new()]);
+        while let Some(prefix) = open.pop() {
+            if self.cancel.is_cancelled() {
+                return Err(Fault::new(Code::Cancelled, "the call was cancelled"));
+            }
+            let dir = match prefix.as_str() {
+                "" => self.root.dir().try_clone(),
+                below => self.root.dir().open_dir(below),
+            };
+            let Ok(entries) = dir.and_then(|dir| dir.entries()) else { continue };
+            for entry in entries.flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                let path = if prefix.is_empty() { name.clone() } else { format!("{prefix}/{name}") };
+                let Ok(there) = entry.metadata() else { continue };
+                if there.is_dir() {
+                    if !name.starts_with('.') && !without.contains(&name.as_str()) {
+                        open.push(path);
+                    }
+                    continue;
+                }
+                files += 1;
+                if files as usize > most {
+                    let message = format!("more than {most} files are too many to be watched");
+                    return Err(
+                        Fault::new(Code::TooLarge, message).suggest("Name a folder with `directory`.")
+                    );
+                }
+                let text = format!("{path} {} {} {}", there.len(), there.mtime(), there.mtime_nsec());
+                let digest = contract::Digest::of(text.as_bytes());
+                let [a, b, c, d, e, f, g, h, ..] = *digest.as_bytes();
+                // Of all files, in whatever order they come.
+                sum = sum.wrapping_add(u64::from_le_bytes([a, b, c, d, e, f, g, h]));
+            }
+        }
+        Ok((sum, files))
+    }
+
     /// The regular files that `pattern` matches (`*`, `?`, `[…]`, `{a,b}`, `**`), sorted. Links are not followed.
     ///
     /// Every directory looked at is remembered, so that a file that appears later is a conflict.

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use cache::Cache;
 use contract::{Code, Fault, FileMode, Principal, RelPath};
@@ -285,6 +286,11 @@ impl ReadDesk {
         &self.setting.cancel
     }
 
+    /// Waits for as long, or until the call is cancelled; says whether it was.
+    pub async fn pause(&self, time: Duration) -> bool {
+        self.setting.cancel.run_until_cancelled(tokio::time::sleep(time)).await.is_none()
+    }
+
     /// Fails when the call was cancelled.
     pub fn check(&self) -> Result<(), Fault> {
         if self.setting.cancel.is_cancelled() {
@@ -400,6 +406,13 @@ impl RunDesk {
     pub async fn run(&self, command: Command) -> Result<Ran, Fault> {
         let workshop = Arc::clone(self.workshop.get_or_try_init(|| self.read.workshop()).await?);
         self.read.run_in(&workshop, command).await
+    }
+
+    /// The same desk over the root as it is now: for a tool that runs again and again. What its programs write is nobody's
+    /// proposal.
+    #[must_use]
+    pub fn afresh(&self) -> Self {
+        Self { read: self.read.clone(), workshop: Arc::default() }
     }
 
     /// Where the programs worked, once one has.

@@ -11,11 +11,91 @@ pub const RUNS: Toolset = Toolset("runs");
 /// Projects with a Makefile.
 pub const MAKE: Toolset = Toolset("make");
 
+/// Git repositories.
+pub const GIT: Toolset = Toolset("git");
+
+/// Linters of every ecosystem.
+pub const LINT: Toolset = Toolset("lint");
+
+/// Tests of every ecosystem.
+pub const TEST: Toolset = Toolset("test");
+
+/// Explaining what failed.
+pub const SMART: Toolset = Toolset("smart");
+
 /// Go modules.
 pub const GO: Toolset = Toolset("go");
 
 /// All of this crate.
-pub static FAMILIES: &[&Family] = &[&RUNS_FAMILY, &MAKE_FAMILY, &GO_FAMILY];
+pub static FAMILIES: &[&Family] =
+    &[&RUNS_FAMILY, &GIT_FAMILY, &MAKE_FAMILY, &GO_FAMILY, &LINT_FAMILY, &TEST_FAMILY, &SMART_FAMILY];
+
+/// Tests of every ecosystem.
+pub static TEST_FAMILY: Family = Family {
+    name: "test",
+    guide: "Tests, whatever runs them: run_tests; test_status says what failed before.",
+    markers: &["Makefile", "package.json", "go.mod", "Cargo.toml", "pyproject.toml", "pytest.ini"],
+    toolsets: &[TEST],
+    tools: &[Entry::run::<tools::run_tests::RunTests>(), Entry::read::<tools::test_status::TestStatus>()],
+    sections: &[],
+};
+
+/// Git repositories.
+pub static GIT_FAMILY: Family = Family {
+    name: "git",
+    guide: "Git, read without running anything of it: git_status, git_diff, git_log; code_review.",
+    markers: &[".git"],
+    toolsets: &[GIT],
+    tools: &[
+        Entry::read::<tools::git_status::GitStatus>(),
+        Entry::read::<tools::git_diff::GitDiff>(),
+        Entry::read::<tools::git_log::GitLog>(),
+        Entry::read::<tools::code_review::CodeReview>(),
+        Entry::read::<tools::generate_pr_message::GeneratePrMessage>(),
+    ],
+    sections: &[],
+};
+
+/// Linters of every ecosystem.
+pub static LINT_FAMILY: Family = Family {
+    name: "lint",
+    guide: "Linters: eslint, markdownlint, yamllint, actionlint, commitlint.",
+    markers: &[
+        "*.md",
+        ".markdownlint.json",
+        ".yamllint",
+        ".yamllint.yml",
+        "eslint.config.js",
+        "eslint.config.mjs",
+        ".eslintrc.json",
+        "commitlint.config.js",
+    ],
+    toolsets: &[LINT],
+    tools: &[
+        Entry::run::<tools::lint_all::LintAll>(),
+        Entry::run::<tools::eslint::Eslint>(),
+        Entry::run::<tools::markdownlint::Markdownlint>(),
+        Entry::run::<tools::yamllint::Yamllint>(),
+        Entry::run::<tools::actionlint::Actionlint>(),
+        Entry::run::<tools::commitlint::Commitlint>(),
+    ],
+    sections: &[],
+};
+
+/// Explaining what failed.
+pub static SMART_FAMILY: Family = Family {
+    name: "smart",
+    guide: "Why something failed: analyze_command, analyze_result.",
+    markers: &[],
+    toolsets: &[SMART],
+    tools: &[
+        Entry::run::<tools::analyze_command::AnalyzeCommand>(),
+        Entry::read::<tools::analyze_result::AnalyzeResult>(),
+        Entry::read::<tools::get_knowledge_base_stats::GetKnowledgeBaseStats>(),
+        Entry::read::<tools::recommend_mcp_servers::RecommendMcpServers>(),
+    ],
+    sections: &[],
+};
 
 /// Go modules.
 pub static GO_FAMILY: Family = Family {
@@ -36,6 +116,7 @@ pub static GO_FAMILY: Family = Family {
         Entry::run::<tools::go_generate::GoGenerate>(),
         Entry::run::<tools::go_work::GoWork>(),
         Entry::run::<tools::go_vulncheck::GoVulncheck>(),
+        Entry::read::<tools::go_project_info::GoProjectInfo>(),
     ],
     sections: &[],
 };
@@ -52,6 +133,7 @@ pub static MAKE_FAMILY: Family = Family {
         Entry::run::<tools::make_depend::MakeDepend>(),
         Entry::run::<tools::make_build::MakeBuild>(),
         Entry::run::<tools::make_clean::MakeClean>(),
+        Entry::read::<tools::project_status::ProjectStatus>(),
     ],
     sections: &[],
 };
@@ -66,6 +148,7 @@ pub static RUNS_FAMILY: Family = Family {
         Entry::read::<tools::run_output::RunOutput>(),
         Entry::read::<tools::job_status::JobStatus>(),
         Entry::read::<tools::job_cancel::JobCancel>(),
+        Entry::read::<tools::get_performance_metrics::GetPerformanceMetrics>(),
     ],
     sections: &[],
 };

@@ -8,6 +8,8 @@ use reports::{Benchmark, Counts, Coverage, Diagnostic, Failure, Levels, Parsed, 
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::memory::Judged;
+
 /// Most tests that did not hold, and most diagnostics, that one result shows.
 const MAX_SHOWN: usize = 20;
 
@@ -46,6 +48,12 @@ pub struct Findings {
     /// Where the program's figures contradict each other.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disagreements: Vec<String>,
+    /// New, known, flaky or back: each failure by id.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<Judged>,
+    /// Failures of before that held this time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub recovered: Vec<String>,
 }
 
 /// An answer about a run: whether it held, in words and in fields.
@@ -84,6 +92,8 @@ impl Findings {
             coverage: report.coverage,
             benchmarks: report.benchmarks,
             disagreements: report.disagreements,
+            history: Vec::new(),
+            recovered: Vec::new(),
         };
         (findings, cut as u64)
     }

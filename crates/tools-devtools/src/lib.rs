@@ -5,9 +5,16 @@
 
 pub mod families;
 pub mod findings;
+mod git;
 mod go;
 mod make;
+pub mod memory;
+mod message;
+mod review;
 mod running;
+mod smart;
+mod tests_of;
 pub mod tools;
+mod window;
 
 pub use families::FAMILIES;

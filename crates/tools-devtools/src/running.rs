@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use contract::{Fault, RelPath};
+use contract::{Fault, RelPath, State};
 use exec::run::{Cache, Command, Ran};
 use grammar::{Grammar, Place};
-use kit::RunDesk;
+use kit::{ReadDesk, RunDesk};
 use reports::{Context, Format, Report};
 
 /// The shortest and the longest that a caller may give a run, in milliseconds.
@@ -65,6 +65,48 @@ impl Asked<'_> {
         }
         Ok(command)
     }
+}
+
+impl Asked<'_> {
+    /// As [`Asked::command`], with the project's own installation of a program of npm where it has one: Node runs it then,
+    /// which is a program of this machine. What npm installed in the root is code of the root's, and confined as such.
+    pub(crate) fn node_command(
+        &self,
+        desk: &RunDesk,
+        program: &'static str,
+        flags: Vec<String>,
+        rest: Vec<String>,
+    ) -> Result<Command, Fault> {
+        let mut command = self.command(program, flags, rest)?;
+        if let Some(script) = installed(desk, program, command.dir.as_ref())? {
+            command.args.insert(0, script);
+            command.program = "node";
+        }
+        Ok(command)
+    }
+}
+
+/// Where the project has `program` installed, seen from `dir`: in the nearest `node_modules` above.
+pub(crate) fn installed(
+    desk: &ReadDesk,
+    program: &str,
+    dir: Option<&RelPath>,
+) -> Result<Option<String>, Fault> {
+    let mut above: Vec<RelPath> = dir.into_iter().cloned().collect();
+    above.extend(dir.iter().flat_map(|dir| dir.ancestors().into_iter().rev()));
+    let places = above.iter().map(|dir| Some(dir)).chain([None]);
+    for (up, place) in places.enumerate() {
+        let name = format!("node_modules/.bin/{program}");
+        let path = match place {
+            Some(dir) => dir.join(&name),
+            None => RelPath::new(&name),
+        };
+        let path = path.map_err(|e| Fault::internal(e.to_string()))?;
+        if matches!(desk.view().state(&path), Ok(State::Symlink { .. } | State::File { .. })) {
+            return Ok(Some(format!("{}{name}", "../".repeat(up))));
+        }
+    }
+    Ok(None)
 }
 
 /// A directory that a caller names; the root where none is named.

@@ -23,6 +23,33 @@ pub fn trusted_path(root: &Path) -> Vec<PathBuf> {
         })
 }
 
+/// How a program is installed on this system, as its own documentation or the system's packages have it.
+fn install(program: &str) -> String {
+    let debian = Path::new("/etc/debian_version").exists();
+    let apt = |package: &str| format!("`apt-get install {package}`");
+    match program {
+        "golangci-lint" => {
+            "`go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@latest`".into()
+        }
+        "govulncheck" => "`go install golang.org/x/vuln/cmd/govulncheck@latest`".into(),
+        "staticcheck" => "`go install honnef.co/go/tools/cmd/staticcheck@latest`".into(),
+        "actionlint" => "`go install github.com/rhysd/actionlint/cmd/actionlint@latest`".into(),
+        "go" | "gofmt" if debian => apt("golang-go"),
+        "node" | "npm" if debian => apt("nodejs npm"),
+        "make" | "gcc" | "shellcheck" | "git" if debian => apt(program),
+        "eslint" | "mocha" | "jest" | "vitest" | "typescript" => {
+            format!("`npm install --save-dev {program}`")
+        }
+        "markdownlint" => "`npm install --global markdownlint-cli`".into(),
+        "commitlint" => "`npm install --save-dev @commitlint/cli @commitlint/config-conventional`".into(),
+        "yamllint" | "pytest" | "ruff" | "mypy" | "bandit" | "pip-audit" => {
+            format!("`pip install {program}`")
+        }
+        "cargo" | "rustfmt" => "`rustup` (https://rustup.rs)".into(),
+        _ => "its own documentation says how.".into(),
+    }
+}
+
 /// The absolute place of `program` in `path`. One that is really in `dir`'s tree is not taken: tools write there.
 pub fn find(program: &str, path: &[PathBuf], dir: &Path) -> Result<PathBuf, Fault> {
     let executable = |file: &PathBuf| {
@@ -36,6 +63,6 @@ pub fn find(program: &str, path: &[PathBuf], dir: &Path) -> Result<PathBuf, Faul
         .find(|file| executable(file) && outside(file))
         .ok_or_else(|| {
             Fault::new(Code::ToolExecutionFailed, format!("the program {program:?} is not installed"))
-                .suggest(format!("Install {program} so that it is on the PATH, then try again."))
+                .suggest(format!("Install {program} so that it is on the PATH: {}", install(program)))
         })
 }

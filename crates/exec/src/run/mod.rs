@@ -37,6 +37,10 @@ pub const MAX_ARGS: usize = 4_096;
 /// Most bytes of all arguments of one command: a quarter of what Linux takes of one.
 pub const MAX_ARG_BYTES: usize = 512 * 1024;
 
+/// Begins an argument that stands for one of a command's inputs. No caller's argument has a control character in it that
+/// passes a grammar.
+pub const INPUT: &str = "\u{1}input:";
+
 /// A program and its arguments. No shell reads them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
@@ -48,6 +52,8 @@ pub struct Command {
     pub dir: Option<RelPath>,
     /// Variables besides those that every run has.
     pub env: BTreeMap<String, String>,
+    /// Files that it finds in its home: an argument that is [`INPUT`] and a name becomes the place of that one.
+    pub inputs: BTreeMap<String, Vec<u8>>,
     /// How long it may take, at most [`MAX_TIMEOUT`].
     pub timeout: Duration,
     /// The hosts that it may reach by TLS, `*.example.com` for those below one: none, and there is no network.
@@ -63,6 +69,7 @@ impl Command {
             args: args.iter().map(|a| (*a).to_owned()).collect(),
             dir: None,
             env: BTreeMap::new(),
+            inputs: BTreeMap::new(),
             timeout: DEFAULT_TIMEOUT,
             hosts: Vec::new(),
         }

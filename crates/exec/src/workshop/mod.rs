@@ -196,7 +196,10 @@ impl Workshop {
         let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let number = self.runs.fetch_add(1, Ordering::Relaxed);
         let streams = self.place.join("streams").join(number.to_string());
-        let mut ran = launch::run(command, self.setup(&streams)?, &self.cancel)?;
+        let named = self.with_inputs(command)?;
+        let mut ran = launch::run(&named, self.setup(&streams)?, &self.cancel)?;
+        ran.line.truncate(1);
+        ran.line.extend(command.args.iter().map(|arg| arg.replace(run::INPUT, "")));
         let seen = self.seen_root();
         let clean = if seen == self.root.path() {
             Arc::clone(&self.terms.clean)
@@ -216,6 +219,21 @@ impl Workshop {
         };
         ran.handle = Some(self.state.keep_run(&KeptRun::of(&ran), &ran, &self.terms.owner, &clean)?);
         Ok(ran)
+    }
+
+    /// Puts a command's inputs into its home, and their places into its arguments.
+    fn with_inputs(&self, command: &Command) -> Result<Command, Fault> {
+        let mut named = command.clone();
+        let seen = if self.level == Level::Full { PathBuf::from(HOME) } else { self.place.join("home") };
+        for (name, bytes) in &command.inputs {
+            std::fs::write(self.place.join("home").join(name), bytes)
+                .map_err(|e| broken("scratch folder", &e))?;
+            let (stands, place) = (format!("{}{name}", run::INPUT), seen.join(name).display().to_string());
+            for arg in named.args.iter_mut().filter(|arg| **arg == stands) {
+                arg.clone_from(&place);
+            }
+        }
+        Ok(named)
     }
 
     /// Whether the project's own rules, as they are in the root, leave `path` out of its record. No run changes them there.
@@ -375,6 +393,37 @@ impl Workshop {
             _ => draft.remove(view, &path),
         }
     }
+}
+
+/// How far programs would be confined, and over what they would be rehearsed.
+#[derive(Debug, Clone)]
+pub struct Tried {
+    /// What this machine offers.
+    pub offer: launch::Offer,
+    /// Whether a layer can be laid over the root; nothing where there is none.
+    pub layered: Option<bool>,
+}
+
+/// Tries what a run in `root` would have.
+pub fn tried(launcher: &Launcher, state: &StateDir, root: Option<&Root>) -> Result<Tried, Fault> {
+    let place = state.scratch()?;
+    let stage = place.join("stage");
+    let work = || {
+        std::fs::create_dir(&stage).map_err(|e| broken("scratch folder", &e))?;
+        let offer = launcher.offer(&stage).clone();
+        let layers = match root {
+            Some(root) if offer.level == Level::Full => layers::Layers::open(root, &place, launcher)?,
+            _ => None,
+        };
+        let layered = root.map(|_| layers.is_some());
+        if let Some(layers) = layers {
+            layers.remove();
+        }
+        Ok(Tried { offer, layered })
+    };
+    let tried = work();
+    let _ = crate::state::remove_tree(&place);
+    tried
 }
 
 fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {

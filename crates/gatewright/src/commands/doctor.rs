@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use ::audit::Ledger;
 use contract::text::counted;
 use exec::StateDir;
+use exec::run::{Launcher, Level};
 
 use super::CommandResult;
 use crate::roots::Asked;
@@ -29,6 +30,7 @@ pub fn run(asked: &Asked) -> CommandResult {
         Check { what: "state", how: state_check() },
         Check { what: "ledger", how: ledger_check(&root) },
         Check { what: "git", how: git_check(&root) },
+        Check { what: "confinement", how: confinement_check(&root) },
         Check { what: "upstreams", how: upstreams_check() },
     ];
     say!("{BOLD}gatewright {}{BOLD:#}", env!("CARGO_PKG_VERSION"));
@@ -92,6 +94,50 @@ fn upstreams_check() -> Result<String, (String, String)> {
         lines.push(format!("{name}: {} approved", counted(own, "tool")));
     }
     Ok(lines.join(", "))
+}
+
+/// How far programs are confined here, and over what they are rehearsed.
+fn confinement_check(root: &Root) -> Result<String, (String, String)> {
+    let config = config::load(None).unwrap_or_default();
+    let launcher = Launcher::own().at_least(config.security.confinement.level());
+    let root = root.as_ref().ok().and_then(|root| root.as_deref());
+    let state = compose::state(root).map_err(|f| (f.message, f.suggestions.join(" ")))?;
+    let tried =
+        exec::workshop::tried(&launcher, &state, root).map_err(|f| (f.message, f.suggestions.join(" ")))?;
+    let layers: Vec<String> = tried
+        .offer
+        .layers
+        .iter()
+        .filter_map(|layer| serde_json::to_value(layer).ok()?.as_str().map(str::to_owned))
+        .collect();
+    let over = match tried.layered {
+        Some(true) => "; rehearsed over a layer on the root",
+        Some(false) => "; rehearsed over a copy of the root, since no overlay can be laid over it",
+        None => "",
+    };
+    let level = tried.offer.level;
+    let missing = tried.offer.missing.join("; ");
+    let fix = "allow unprivileged user namespaces (`sysctl kernel.unprivileged_userns_clone=1`, or \
+               `kernel.apparmor_restrict_unprivileged_userns=0` on Ubuntu), or use a kernel with Landlock; or accept less \
+               with `confinement` under [security] in your configuration";
+    if level < launcher.least() {
+        return Err((
+            format!(
+                "programs are refused: {:?} is asked for and {:?} is to be had ({missing})",
+                launcher.least().word(),
+                level.word()
+            ),
+            fix.into(),
+        ));
+    }
+    if level < Level::Full {
+        return Err((
+            format!("programs are confined by {:?} only ({missing}){over}", level.word()),
+            fix.into(),
+        ));
+    }
+    let lacks = if missing.is_empty() { String::new() } else { format!(", without {missing}") };
+    Ok(format!("full: {}{lacks}{over}", layers.join(", ")))
 }
 
 fn state_check() -> Result<String, (String, String)> {

@@ -80,7 +80,7 @@ impl Wire {
     }
 
     pub(crate) fn receive(&self) -> Value {
-        self.lines.recv_timeout(Duration::from_secs(20)).expect("an answer")
+        self.lines.recv_timeout(Duration::from_mins(5)).expect("an answer")
     }
 
     pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {

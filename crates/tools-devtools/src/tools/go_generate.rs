@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use reports::Format;
+use reports::{Format, Levels};
 use serde::Serialize;
 
 use crate::families::GO;
@@ -105,12 +105,21 @@ impl Run for GoGenerate {
         flags.extend(input.dry_run.then(|| ["-n", "-x"]).into_iter().flatten().map(str::to_owned));
         let package = go::package(input.package.as_ref());
         let command = go::offline(asked.command("go", flags, vec![package.clone()])?);
-        let (ran, report) = reported(&desk, command, Format::GoBuild).await?;
+        let (ran, mut report) = reported(&desk, command, Format::GoBuild).await?;
+        if ran.is_success() {
+            // What generators say is theirs.
+            (report.diagnostics, report.levels) = (Vec::new(), Levels::default());
+        }
         let said = ran.stderr.text();
         let commands = said.lines().filter(|line| input.dry_run && !line.is_empty()).map(str::to_owned);
         let commands: Vec<String> = commands.take(MAX_COMMANDS).collect();
-        let files = ran.stdout.text();
-        let files = files.lines().filter(|_| input.verbose).map(str::to_owned).take(MAX_COMMANDS).collect();
+        // With `-v` it names the files that it looks into, one a line.
+        let files = said
+            .lines()
+            .filter(|line| input.verbose && line.ends_with(".go") && !line.contains(' '))
+            .map(str::to_owned)
+            .take(MAX_COMMANDS)
+            .collect();
         let answer = findings::answer(&format!("`go generate {package}`"), &ran, report, false);
         Ok(answer.map(|findings| Output { commands, files, findings }))
     }

@@ -15,8 +15,8 @@ use reports::Format;
 
 use crate::families::GO;
 use crate::findings::{self, Findings};
-use crate::go;
 use crate::running::{Asked, GO_CACHES, WHATEVER_IS_IGNORED, reported};
+use crate::{go, memory};
 
 /// What it takes.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -87,6 +87,8 @@ impl Run for GoTest {
         let package = go::package(input.package.as_ref());
         let command = go::offline(asked.command("go", flags, vec![package.clone()])?);
         let (ran, report) = reported(&desk, command, Format::GoTestJson).await?;
-        Ok(findings::answer(&format!("`go test {package}`"), &ran, report, input.verbose))
+        let verdicts = memory::remember(&desk, Self::NAME, &ran, &report).await;
+        let answer = findings::answer(&format!("`go test {package}`"), &ran, report, input.verbose);
+        Ok(memory::told(answer, verdicts))
     }
 }

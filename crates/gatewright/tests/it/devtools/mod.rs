@@ -1,8 +1,12 @@
 //! The development tools, over the protocol, with the real programs.
 
+mod git;
 mod go;
+mod lint;
 mod make;
 mod runs;
+mod smart;
+mod tests;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

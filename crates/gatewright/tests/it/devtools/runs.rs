@@ -102,7 +102,9 @@ fn a_call_that_takes_long_goes_on_as_a_job_with_one_transcript() {
     session.0.finish();
     let records = bench.place.ok(&["audit", "export"]);
     let transcript = view["transcript"].as_str().unwrap();
-    assert_eq!(records.matches(&format!("\"id\":\"{transcript}\"")).count(), 1, "{records}");
+    let own = records.lines().filter(|line| line.contains(&format!("\"id\":\"{transcript}\"")));
+    let kinds: Vec<&str> = own.map(|line| line.rsplit("\"type\":").next().unwrap()).collect();
+    assert_eq!(kinds, ["\"intent\"}", "\"transcript\"}"], "that it goes on, and its end: {records}");
 }
 
 #[test]

@@ -1,0 +1,208 @@
+//! Linters, with the real programs.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::{Bench, installed};
+
+fn node() -> Option<PathBuf> {
+    installed("the linters of npm", "npm/devtools/node_modules/.bin")
+}
+
+fn python() -> Option<PathBuf> {
+    installed("the Python tools", "python/devtools/bin")
+}
+
+#[test]
+fn markdownlint_finds_and_fixes() {
+    let Some(node) = node() else { return };
+    let bench =
+        Bench::new(&[("good.md", "# Title\n\nText.\n"), ("docs/bad.md", "# Title\nText.\n\n\n\nMore.\n")])
+            .with(node);
+    let mut session = bench.serve();
+    let found = session.ok("markdownlint", json!({}));
+    assert_eq!(found["success"], false, "{found}");
+    let first = &found["diagnostics"][0];
+    assert_eq!(first["file"], "docs/bad.md", "{found}");
+    assert!(first["rule"].as_str().unwrap().starts_with("MD"), "{found}");
+    assert_eq!(session.ok("markdownlint", json!({ "files": ["good.md"] }))["success"], true);
+    let fixed = session.ok("markdownlint", json!({ "files": ["docs"], "fix": true }));
+    assert!(fixed["plan"]["effects"][0].as_str().unwrap().starts_with("replace docs/bad.md"), "{fixed}");
+    assert_eq!(bench.dirt(), "");
+    assert_eq!(session.fails("markdownlint", json!({ "files": ["/etc/motd"] }))["code"], "invalid_argument");
+}
+
+#[test]
+fn yamllint_finds_with_line_and_column() {
+    let Some(python) = python() else { return };
+    let bench = Bench::new(&[("good.yaml", "---\na: 1\n"), ("bad.yaml", "---\na:   [1,2\n")]).with(python);
+    let mut session = bench.serve();
+    let found = session.ok("yamllint", json!({}));
+    assert_eq!(found["success"], false);
+    assert_eq!(found["diagnostics"][0]["file"], "bad.yaml", "{found}");
+    assert!(found["diagnostics"][0]["line"].as_u64() >= Some(2), "{found}");
+    assert_eq!(session.ok("yamllint", json!({ "files": ["good.yaml"] }))["success"], true);
+    assert_eq!(
+        session.fails("yamllint", json!({ "args": ["-d", "{extends: /etc/x}"] }))["code"],
+        "invalid_argument"
+    );
+}
+
+#[test]
+fn eslint_of_the_project_itself_finds_and_fixes() {
+    let Some(node) = node() else { return };
+    let bench = Bench::new(&[
+        (
+            "package.json",
+            "{ \"name\": \"web\", \"type\": \"module\", \"devDependencies\": { \"eslint\": \"10\" } }\n",
+        ),
+        (
+            "eslint.config.js",
+            "export default [{ rules: { \"no-undef\": \"error\", \"no-extra-boolean-cast\": \"error\" } }];\n",
+        ),
+        ("src/good.js", "export const a = 1;\n"),
+        ("src/bad.js", "export const b = missing;\nif (!!b) { b(); }\n"),
+        (".gitignore", "node_modules\n"),
+    ]);
+    // The project's own installation: a link into a folder of programs that is not on the PATH.
+    std::os::unix::fs::symlink(node.parent().unwrap(), bench.place.root().join("node_modules")).unwrap();
+    let bench = bench.with(node);
+    let mut session = bench.serve();
+    let found = session.ok("eslint", json!({ "files": ["src"] }));
+    assert_eq!(found["success"], false, "{found}");
+    let rules: Vec<&str> =
+        found["diagnostics"].as_array().unwrap().iter().filter_map(|d| d["rule"].as_str()).collect();
+    assert!(rules.contains(&"no-undef"), "{found}");
+    assert_eq!(found["diagnostics"][0]["file"], "src/bad.js");
+    assert_eq!(session.ok("eslint", json!({ "files": ["src/good.js"] }))["success"], true);
+    let fixed = session.ok("eslint", json!({ "files": ["src"], "fix": true }));
+    assert!(fixed["plan"]["diff"].as_str().unwrap().contains("+if (b)"), "{fixed}");
+    assert_eq!(
+        session.fails("eslint", json!({ "args": ["--rulesdir", "/tmp/x"] }))["code"],
+        "invalid_argument"
+    );
+    let all = session.ok("lint_all", json!({ "fix": true }));
+    let eslint = all["linters"].as_array().unwrap().iter().find(|l| l["linter"] == "eslint").unwrap();
+    assert_eq!(eslint["success"], false, "{all}");
+    assert!(all["plan"]["diff"].as_str().unwrap().contains("+if (b)"), "{all}");
+    assert!(session.ok("lint_all", json!({}))["plan"]["effects"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn commitlint_checks_a_message_that_no_argument_carries() {
+    let Some(node) = node() else { return };
+    let bench = Bench::new(&[
+        ("package.json", "{ \"name\": \"x\", \"type\": \"module\" }\n"),
+        ("commitlint.config.js", "export default { rules: { \"type-enum\": [2, \"always\", [\"feat\", \"fix\"]], \"type-empty\": [2, \"never\"] } };\n"),
+    ])
+    .with(node);
+    let mut session = bench.serve();
+    let good = session.ok("commitlint", json!({ "message": "feat: a && b > c; `x`" }));
+    assert_eq!(good["success"], true, "{good}");
+    assert_eq!(good["runs"][0]["command"], "commitlint --edit message");
+    let bad = session.ok("commitlint", json!({ "message": "nope: something" }));
+    assert_eq!(bad["success"], false, "{bad}");
+    assert!(bad["diagnostics"].to_string().contains("type-enum"), "{bad}");
+    assert_eq!(session.fails("commitlint", json!({}))["code"], "invalid_argument");
+}
+
+/// A program that stands for one that no registry here carries: it answers with the arguments that it was given.
+fn recorder(bench: Bench, program: &str, says: &str) -> Bench {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = bench.place.root().parent().unwrap().join("recorders");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join(program);
+    std::fs::write(&file, format!("#!/bin/sh\nfor a in \"$@\"; do echo \"$a\" >&2; done\n{says}\n")).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    bench.with(folder)
+}
+
+fn recorded(session: &mut super::Session, result: &serde_json::Value) -> Vec<String> {
+    let shown = session.ok("run_output", json!({ "run": result["runs"][0]["run"], "stream": "stderr" }));
+    shown["lines"].as_array().unwrap().iter().map(|line| line["text"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn actionlint_is_given_exactly_what_is_asked_recorded_since_it_cannot_be_had() {
+    let finding = r#"[{"message":"bad","filepath":".github/workflows/ci.yml","line":3,"column":5,"kind":"syntax-check","snippet":"","end_column":6}]"#;
+    let bench = Bench::new(&[(".github/workflows/ci.yml", "on: push\n")]);
+    let bench = recorder(bench, "actionlint", &format!("echo '{finding}'; exit 1"));
+    let mut session = bench.serve();
+    let found = session.ok(
+        "actionlint",
+        json!({ "files": [".github/workflows/ci.yml"], "shellcheck": false, "ignore": ["SC2086"], "noColor": true, "verbose": true, "format": "sarif" }),
+    );
+    assert_eq!(found["success"], false, "{found}");
+    assert_eq!(
+        recorded(&mut session, &found),
+        [
+            "-format",
+            "{{json .}}",
+            "-shellcheck=",
+            "-pyflakes=",
+            "-verbose",
+            "-no-color",
+            "-ignore",
+            "SC2086",
+            ".github/workflows/ci.yml"
+        ]
+    );
+    assert_eq!(
+        (found["diagnostics"][0]["line"].as_u64(), found["sarif"]["version"].as_str()),
+        (Some(3), Some("2.1.0")),
+        "{found}"
+    );
+    let json = session.ok("actionlint", json!({ "format": "json", "pyflakes": true, "color": true }));
+    assert_eq!(json["raw"][0]["kind"], "syntax-check", "{json}");
+    assert_eq!(recorded(&mut session, &json), ["-format", "{{json .}}", "-color"]);
+}
+
+#[test]
+fn golangci_lint_and_govulncheck_are_given_exactly_what_is_asked_recorded_since_they_cannot_be_had() {
+    let bench = Bench::new(&[("go.mod", "module x\n")]);
+    let bench = recorder(
+        recorder(bench, "golangci-lint", "echo '{\"Issues\":[]}'"),
+        "govulncheck",
+        "echo '{\"config\":{}}'",
+    );
+    let mut session = bench.serve();
+    let linted = session.ok(
+        "go_lint",
+        json!({ "config": ".golangci.yml", "fix": true, "verbose": true, "concurrency": 2, "enabledLinters": ["errcheck", "unused"], "disabledLinters": ["govet"], "paths": ["./store/..."] }),
+    );
+    assert_eq!(
+        recorded(&mut session, &linted),
+        [
+            "run",
+            "--output.json.path=stdout",
+            "--config=.golangci.yml",
+            "--fix",
+            "--verbose",
+            "--concurrency=2",
+            "--enable=errcheck,unused",
+            "--disable=govet",
+            "./store/..."
+        ]
+    );
+    let checked = session
+        .ok("go_vulncheck", json!({ "mode": "binary", "package": "bin/app", "json": true, "verbose": true }));
+    assert_eq!(
+        recorded(&mut session, &checked),
+        ["-format=json", "-mode=binary", "-show", "verbose,traces", "bin/app"]
+    );
+    assert!(checked["messages"][0]["config"].is_object(), "{checked}");
+}
+
+#[test]
+fn a_program_that_is_missing_is_said_with_what_to_do() {
+    let bench = Bench::new(&[("a.md", "# A\n")]);
+    let mut session = bench.serve();
+    let fault = session.fails("go_vulncheck", json!({}));
+    assert_eq!(fault["code"], "tool_execution_failed");
+    assert!(fault["message"].as_str().unwrap().contains("govulncheck"), "{fault}");
+    assert!(
+        fault["suggestions"][0].as_str().unwrap().contains("go install golang.org/x/vuln/cmd/govulncheck"),
+        "{fault}"
+    );
+}

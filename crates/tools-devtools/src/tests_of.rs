@@ -1,0 +1,171 @@
+//! Which program runs a project's tests, and how it is told what to run.
+
+use contract::Fault;
+use exec::run::Command;
+use kit::RunDesk;
+use projects::{BuildSystem, Project};
+use reports::Format;
+
+use crate::running::Asked;
+
+/// A runner of tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Runner {
+    Make,
+    Jest,
+    Vitest,
+    Mocha,
+    Npm,
+    Pytest,
+    Go,
+    Cargo,
+}
+
+/// What is to be run.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wish {
+    pub(crate) pattern: Option<String>,
+    pub(crate) coverage: bool,
+    pub(crate) parallel: Option<bool>,
+    pub(crate) verbose: bool,
+}
+
+impl Runner {
+    /// The runner of `project`, by the precedence of the catalogue: make, npm's, pytest, Go, cargo.
+    pub(crate) fn of(project: &Project) -> Option<Self> {
+        let has_target =
+            project.makefile.as_ref().is_some_and(|file| file.targets.iter().any(|t| t.name == "test"));
+        let has_script = project.scripts.iter().any(|script| script.name == "test");
+        let uses = |name: &str| project.test_frameworks.iter().any(|found| found.name == name);
+        let builds = |system: BuildSystem| project.build_systems.contains(&system);
+        let choices = [
+            (has_target, Self::Make),
+            (uses("jest"), Self::Jest),
+            (uses("vitest"), Self::Vitest),
+            (uses("mocha"), Self::Mocha),
+            (has_script, Self::Npm),
+            (uses("pytest"), Self::Pytest),
+            (builds(BuildSystem::Go), Self::Go),
+            (builds(BuildSystem::Cargo), Self::Cargo),
+        ];
+        choices.into_iter().find(|(is, _)| *is).map(|(_, runner)| runner)
+    }
+
+    /// The program, and what of it is the project's.
+    pub(crate) const fn program(self) -> &'static str {
+        match self {
+            Self::Make => "make",
+            Self::Jest => "jest",
+            Self::Vitest => "vitest",
+            Self::Mocha => "mocha",
+            Self::Npm => "npm",
+            Self::Pytest => "pytest",
+            Self::Go => "go",
+            Self::Cargo => "cargo",
+        }
+    }
+
+    /// How its output is read.
+    pub(crate) const fn format(self) -> Format {
+        match self {
+            Self::Make => Format::Make,
+            Self::Jest => Format::JestJson,
+            Self::Vitest => Format::VitestJson,
+            Self::Mocha => Format::MochaJson,
+            Self::Npm => Format::Tap,
+            Self::Pytest => Format::Pytest,
+            Self::Go => Format::GoTestJson,
+            Self::Cargo => Format::Libtest,
+        }
+    }
+
+    /// The command that runs what is wished for.
+    pub(crate) fn command(self, desk: &RunDesk, asked: &Asked<'_>, wish: &Wish) -> Result<Command, Fault> {
+        let unable = |what: &str| {
+            Err(Fault::invalid(format!("{what}: `{}` cannot be told that", self.program()))
+                .suggest("Leave it out, or call the tool of that program."))
+        };
+        let (mut flags, mut rest) = (Vec::new(), Vec::new());
+        let flag = |flags: &mut Vec<String>, wanted: bool, flag: &str| {
+            if wanted {
+                flags.push(flag.to_owned());
+            }
+        };
+        let serial = wish.parallel == Some(false);
+        match self {
+            Self::Make => {
+                if wish.pattern.is_some() {
+                    return unable("pattern");
+                }
+                if wish.coverage {
+                    return unable("coverage");
+                }
+                flag(&mut flags, wish.parallel == Some(true), "-j4");
+                rest.push("test".to_owned());
+                asked.command("make", flags, rest)
+            }
+            Self::Jest => {
+                flag(&mut flags, true, "--json");
+                flag(&mut flags, serial, "--runInBand");
+                flag(&mut flags, wish.coverage, "--coverage");
+                flags.extend(wish.pattern.iter().map(|pattern| format!("--testNamePattern={pattern}")));
+                asked.node_command(desk, "jest", flags, rest)
+            }
+            Self::Vitest => {
+                flags.extend(["run".to_owned(), "--reporter=json".to_owned()]);
+                flag(&mut flags, serial, "--no-file-parallelism");
+                flag(&mut flags, wish.coverage, "--coverage");
+                flags.extend(wish.pattern.iter().map(|pattern| format!("--testNamePattern={pattern}")));
+                asked.node_command(desk, "vitest", flags, rest)
+            }
+            Self::Mocha => {
+                if wish.coverage {
+                    return unable("coverage");
+                }
+                flags.extend(["--reporter".to_owned(), "json".to_owned()]);
+                flag(&mut flags, wish.parallel == Some(true), "--parallel");
+                flags.extend(wish.pattern.iter().map(|pattern| format!("--grep={pattern}")));
+                asked.node_command(desk, "mocha", flags, rest)
+            }
+            Self::Npm => {
+                if wish.pattern.is_some() {
+                    return unable("pattern");
+                }
+                if wish.coverage {
+                    return unable("coverage");
+                }
+                asked.command("npm", vec!["test".to_owned()], rest)
+            }
+            Self::Pytest => {
+                flags.extend(["-rA".to_owned(), "--tb=short".to_owned()]);
+                flag(&mut flags, wish.verbose, "-v");
+                flag(&mut flags, wish.coverage, "--cov");
+                if wish.parallel == Some(true) {
+                    flags.extend(["-n".to_owned(), "auto".to_owned()]);
+                }
+                if let Some(pattern) = &wish.pattern {
+                    flags.extend(["-k".to_owned(), pattern.clone()]);
+                }
+                asked.command("pytest", flags, rest)
+            }
+            Self::Go => {
+                flags.extend(["test".to_owned(), "-json".to_owned()]);
+                flag(&mut flags, serial, "-p=1");
+                flag(&mut flags, wish.coverage, "-cover");
+                flags.extend(wish.pattern.iter().map(|pattern| format!("-run={pattern}")));
+                rest.push("./...".to_owned());
+                Ok(crate::go::offline(asked.command("go", flags, rest)?))
+            }
+            Self::Cargo => {
+                if wish.coverage {
+                    return unable("coverage");
+                }
+                flags.push("test".to_owned());
+                flag(&mut flags, true, "--offline");
+                flag(&mut flags, serial, "--jobs=1");
+                rest.extend(wish.pattern.clone());
+                asked.command("cargo", flags, rest)
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Run and explain a command.
+//!
+//! Runs one command, held to its program's grammar, and explains why it failed. Returns the exit code, what was recognised and
+//! suggestions with the tool call to make next; no shell reads it.
+
+use contract::{Fault, Toolset};
+use exec::run::Cache;
+use kit::limits::Limits;
+use kit::{Answer, Define, Doc, Run, RunDesk, doc};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use failures::{Analysis, FailedRun};
+use serde::Serialize;
+
+use crate::families::SMART;
+use crate::running::{ALL_CACHES, Asked, WHATEVER_IS_IGNORED};
+use crate::smart::{self, Context};
+
+/// What it takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Input {
+    /// The command line: no pipes, no variables.
+    #[schemars(length(min = 1, max = 8_000))]
+    pub command: String,
+    /// What else is known.
+    #[serde(default)]
+    pub context: Context,
+    /// Folder below the root to work in.
+    #[serde(default)]
+    pub directory: Option<String>,
+    /// More arguments for the program.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Milliseconds that it may take.
+    #[serde(default)]
+    #[schemars(range(min = 1_000, max = 600_000))]
+    pub timeout: Option<u64>,
+}
+
+/// What came of it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// The program that ran.
+    pub program: String,
+    /// Why it failed, where it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub analysis: Option<Analysis>,
+}
+
+/// The tool.
+#[derive(Debug, Default)]
+pub struct AnalyzeCommand;
+
+impl Define for AnalyzeCommand {
+    type Input = Input;
+    type Output = Output;
+    const NAME: &'static str = "analyze_command";
+    const TOOLSET: Toolset = SMART;
+    const DOC: Doc = doc!("analyze_command.rs");
+
+    const LIMITS: Limits = Limits::RUNS;
+    const PROGRAMS: &'static [&'static str] = &[
+        "actionlint",
+        "bandit",
+        "black",
+        "cargo",
+        "commitlint",
+        "eslint",
+        "git",
+        "go",
+        "gofmt",
+        "golangci-lint",
+        "govulncheck",
+        "jest",
+        "make",
+        "markdownlint",
+        "mocha",
+        "mypy",
+        "node",
+        "npm",
+        "pip-audit",
+        "pnpm",
+        "prettier",
+        "pyright",
+        "pytest",
+        "python3",
+        "ruff",
+        "rustfmt",
+        "shellcheck",
+        "staticcheck",
+        "tsc",
+        "uv",
+        "vermin",
+        "vitest",
+        "yamllint",
+        "yarn",
+    ];
+    const CACHES: &'static [Cache] = ALL_CACHES;
+    const PERSISTS: &'static [&'static str] = WHATEVER_IS_IGNORED;
+
+    fn examples() -> Vec<Value> {
+        vec![
+            json!({ "command": "go vet ./..." }),
+            json!({ "command": "make test", "context": { "files": ["Makefile"] }, "timeout": 60_000 }),
+        ]
+    }
+}
+
+impl Run for AnalyzeCommand {
+    const IDEMPOTENT: bool = false;
+    const DESTRUCTIVE: bool = true;
+
+    async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
+        let asked =
+            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let words = grammar::split(&input.command).map_err(|e| Fault::invalid(format!("command: {e}")))?;
+        let (first, rest) = words.split_first().ok_or_else(|| Fault::invalid("command: it is empty"))?;
+        let program = grammar::program_of(first).map_err(|e| Fault::invalid(format!("command: {e}")))?;
+        let command = asked.command(program, rest.to_vec(), Vec::new())?;
+        let ran = desk.run(command).await?;
+        desk.blocking(move |desk| {
+            let (out, err) = (ran.stdout.text(), ran.stderr.text());
+            let root = desk.view().root().path().display().to_string();
+            let handle = ran.handle.as_ref().map(ToString::to_string);
+            let analysis = desk.analyzer().analyze(&FailedRun {
+                program,
+                args: ran.line.get(1..).unwrap_or_default(),
+                exit_code: ran.code(),
+                timed_out: input.context.timed_out,
+                stdout: &out,
+                stderr: &err,
+                duration_ms: u64::try_from(ran.took.as_millis()).unwrap_or(u64::MAX),
+                run: handle.as_deref(),
+                root: Some(&root),
+                files: &input.context.files,
+                ..FailedRun::default()
+            });
+            let held = ran.is_success();
+            let message = if held {
+                "It succeeded: there is nothing to explain.".to_owned()
+            } else {
+                smart::said(&analysis)
+            };
+            let analysis = (!held).then_some(analysis);
+            let mut answer = Answer::new(message, Output { program: program.to_owned(), analysis });
+            answer.success = held;
+            Ok(answer)
+        })
+        .await
+    }
+}

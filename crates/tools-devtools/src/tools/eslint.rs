@@ -1,0 +1,77 @@
+//! Lint JavaScript and TypeScript.
+//!
+//! Checks sources by the project's ESLint configuration. Returns findings with rule, file, line and column, errors first; with
+//! `fix` it proposes the fixes as a plan with a diff.
+
+use contract::{Fault, Toolset};
+use exec::run::Cache;
+use kit::limits::Limits;
+use kit::{Answer, Define, Doc, Run, RunDesk, doc};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use reports::Format;
+
+use crate::families::LINT;
+use crate::findings::{self, Findings};
+use crate::running::{ALL_CACHES, Asked, reported};
+
+/// What it takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Input {
+    /// Files and folders; all without.
+    #[serde(default)]
+    pub files: Vec<String>,
+    /// Propose fixes.
+    #[serde(default)]
+    pub fix: bool,
+    /// Folder below the root to work in.
+    #[serde(default)]
+    pub directory: Option<String>,
+    /// More arguments for the program.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Milliseconds that it may take.
+    #[serde(default)]
+    #[schemars(range(min = 1_000, max = 600_000))]
+    pub timeout: Option<u64>,
+}
+
+/// The tool.
+#[derive(Debug, Default)]
+pub struct Eslint;
+
+impl Define for Eslint {
+    type Input = Input;
+    type Output = Findings;
+    const NAME: &'static str = "eslint";
+    const TOOLSET: Toolset = LINT;
+    const DOC: Doc = doc!("eslint.rs");
+
+    const LIMITS: Limits = Limits::RUNS;
+    const PROGRAMS: &'static [&'static str] = &["eslint", "node"];
+    const CACHES: &'static [Cache] = ALL_CACHES;
+    const PERSISTS: &'static [&'static str] = &[".eslintcache", "node_modules/.cache"];
+
+    fn examples() -> Vec<Value> {
+        vec![json!({}), json!({ "files": ["src"], "fix": true })]
+    }
+}
+
+impl Run for Eslint {
+    const IDEMPOTENT: bool = true;
+    const DESTRUCTIVE: bool = true;
+
+    async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
+        let asked =
+            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let files = if input.files.is_empty() { vec![".".to_owned()] } else { input.files.clone() };
+        let mut flags = vec!["-f".to_owned(), "json".to_owned()];
+        flags.extend(input.fix.then(|| "--fix".to_owned()));
+        let command = asked.node_command(&desk, "eslint", flags, files)?;
+        let (ran, report) = reported(&desk, command, Format::EslintJson).await?;
+        Ok(findings::answer("`eslint`", &ran, report, false))
+    }
+}

@@ -1,0 +1,232 @@
+//! Run every linter of the project.
+//!
+//! Runs the linters that the project is set up for, one after another, and says which could not run and why. Returns findings by
+//! linter; with `fix` it proposes the fixes of those that can.
+
+use contract::{Fault, Toolset};
+use exec::run::Cache;
+use kit::limits::Limits;
+use kit::{Answer, Define, Doc, Run, RunDesk, doc};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use contract::Code;
+use contract::text::counted;
+use reports::{Diagnostic, Format, Levels, Parsed};
+use serde::Serialize;
+
+use crate::families::LINT;
+use crate::running::{ALL_CACHES, Asked, reported};
+use crate::window::detected;
+
+/// What it takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Input {
+    /// Propose fixes.
+    #[serde(default)]
+    pub fix: bool,
+    /// Folder below the root to work in.
+    #[serde(default)]
+    pub directory: Option<String>,
+    /// More arguments for the program.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Milliseconds that it may take.
+    #[serde(default)]
+    #[schemars(range(min = 1_000, max = 600_000))]
+    pub timeout: Option<u64>,
+}
+
+/// Most diagnostics of each linter.
+const MAX_SHOWN: usize = 15;
+
+/// A linter that is run here.
+struct Linter {
+    program: &'static str,
+    /// What detection calls it.
+    names: &'static [&'static str],
+    flags: &'static [&'static str],
+    /// What makes it fix, where it can.
+    fix: Option<&'static str>,
+    rest: &'static [&'static str],
+    format: Format,
+    /// Whether npm may have installed it in the project.
+    is_node: bool,
+}
+
+/// Every linter that is run here.
+const LINTERS: &[Linter] = &[
+    Linter {
+        program: "eslint",
+        names: &["eslint"],
+        flags: &["-f", "json"],
+        fix: Some("--fix"),
+        rest: &["."],
+        format: Format::EslintJson,
+        is_node: true,
+    },
+    Linter {
+        program: "markdownlint",
+        names: &["markdownlint"],
+        flags: &["--json", "--ignore", "node_modules"],
+        fix: Some("--fix"),
+        rest: &["**/*.md"],
+        format: Format::Markdownlint,
+        is_node: true,
+    },
+    Linter {
+        program: "yamllint",
+        names: &["yamllint"],
+        flags: &["-f", "parsable"],
+        fix: None,
+        rest: &["."],
+        format: Format::YamllintParsable,
+        is_node: false,
+    },
+    Linter {
+        program: "golangci-lint",
+        names: &["golangci-lint", "golangci"],
+        flags: &["run", "--output.json.path=stdout"],
+        fix: Some("--fix"),
+        rest: &["./..."],
+        format: Format::GolangciJson,
+        is_node: false,
+    },
+    Linter {
+        program: "go",
+        names: &[],
+        flags: &["vet"],
+        fix: None,
+        rest: &["./..."],
+        format: Format::GoBuild,
+        is_node: false,
+    },
+];
+
+/// What the linters say.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// Each linter of the project.
+    pub linters: Vec<Linted>,
+}
+
+/// What one linter says.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Linted {
+    /// Its name.
+    pub linter: String,
+    /// Whether it found nothing.
+    pub success: bool,
+    /// Why it was not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<String>,
+    /// Diagnostics by level.
+    pub levels: Levels,
+    /// Diagnostics, errors first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub diagnostics: Vec<Diagnostic>,
+    /// How much of its output was understood.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parsed: Option<Parsed>,
+}
+
+/// The tool.
+#[derive(Debug, Default)]
+pub struct LintAll;
+
+impl Define for LintAll {
+    type Input = Input;
+    type Output = Output;
+    const NAME: &'static str = "lint_all";
+    const TOOLSET: Toolset = LINT;
+    const DOC: Doc = doc!("lint_all.rs");
+
+    const LIMITS: Limits = Limits::RUNS;
+    const PROGRAMS: &'static [&'static str] = &[
+        "eslint",
+        "markdownlint",
+        "yamllint",
+        "actionlint",
+        "golangci-lint",
+        "staticcheck",
+        "go",
+        "node",
+        "shellcheck",
+    ];
+    const CACHES: &'static [Cache] = ALL_CACHES;
+
+    fn examples() -> Vec<Value> {
+        vec![json!({}), json!({ "fix": true, "directory": "web" })]
+    }
+}
+
+impl Run for LintAll {
+    const IDEMPOTENT: bool = true;
+    const DESTRUCTIVE: bool = true;
+
+    async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
+        let asked =
+            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let directory = input.directory.clone();
+        let project = desk.blocking(move |desk| detected(desk, directory.as_deref())).await?;
+        let names: Vec<&str> = project.linters.iter().map(|found| found.name.as_str()).collect();
+        let is_go = project.build_systems.contains(&projects::BuildSystem::Go);
+        let chosen = LINTERS.iter().filter(|linter| {
+            names.iter().any(|name| linter.names.contains(name)) || linter.program == "go" && is_go
+        });
+        let mut linters = Vec::new();
+        for linter in chosen {
+            linters.push(ran(&desk, &asked, linter, input.fix).await?);
+        }
+        let could: Vec<&Linted> = linters.iter().filter(|linted| linted.skipped.is_none()).collect();
+        let bad = could.iter().filter(|linted| !linted.success).count();
+        let skipped: Vec<&str> =
+            linters.iter().filter(|l| l.skipped.is_some()).map(|l| l.linter.as_str()).collect();
+        let mut message = match (could.len(), bad) {
+            (0, _) => "No linter of the project could be run.".to_owned(),
+            (all, 0) => format!("{} found nothing.", counted(all as u64, "linter")),
+            (all, bad) => format!("{bad} of {} found something.", counted(all as u64, "linter")),
+        };
+        if !skipped.is_empty() {
+            message.push_str(&format!(" Not run: {}.", skipped.join(", ")));
+        }
+        let success = bad == 0 && !could.is_empty();
+        let mut answer = Answer::new(message, Output { linters });
+        answer.success = success;
+        Ok(answer)
+    }
+}
+
+async fn ran(desk: &RunDesk, asked: &Asked<'_>, linter: &Linter, fix: bool) -> Result<Linted, Fault> {
+    let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let mut flags = own(linter.flags);
+    flags.extend(linter.fix.filter(|_| fix).map(str::to_owned));
+    let command = if linter.is_node {
+        asked.node_command(desk, linter.program, flags, own(linter.rest))?
+    } else {
+        let command = asked.command(linter.program, flags, own(linter.rest))?;
+        if linter.program == "go" { crate::go::offline(command) } else { command }
+    };
+    let name = if linter.program == "go" { "go vet" } else { linter.program };
+    match reported(desk, command, linter.format).await {
+        Ok((ran, report)) => Ok(Linted {
+            linter: name.to_owned(),
+            success: ran.is_success(),
+            skipped: None,
+            levels: report.levels,
+            diagnostics: report.diagnostics.into_iter().take(MAX_SHOWN).collect(),
+            parsed: Some(report.parsed),
+        }),
+        Err(fault) if fault.code == Code::ToolExecutionFailed => Ok(Linted {
+            linter: name.to_owned(),
+            success: false,
+            skipped: Some(fault.message),
+            levels: Levels::default(),
+            diagnostics: Vec::new(),
+            parsed: None,
+        }),
+        Err(fault) => Err(fault),
+    }
+}

@@ -1,0 +1,94 @@
+//! How the tests stand.
+//!
+//! Says which runner this project's tests have, whether it is installed, and which failures of earlier runs are still open. Runs
+//! nothing; use it before run_tests.
+
+use contract::text::counted;
+use projects::Found;
+use store_api::{FailureHistory, Failures, HistoryQuery, LineState};
+
+use crate::tests_of::Runner;
+use crate::window::{detected, is_installed};
+
+use contract::{Fault, Toolset};
+use kit::{Answer, Define, Doc, Read, ReadDesk, doc};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::families::TEST;
+
+/// What it takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Input {
+    /// Folder below the root to look at.
+    #[serde(default)]
+    pub directory: Option<String>,
+}
+
+/// Most failures in one result.
+const MAX_FAILING: u32 = 30;
+
+/// How the tests stand.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// The program that runs them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runner: Option<String>,
+    /// Whether it is there.
+    pub installed: bool,
+    /// Test frameworks that the project uses.
+    pub frameworks: Vec<Found>,
+    /// Failures that have not held since.
+    pub failing: Vec<FailureHistory>,
+}
+
+/// The tool.
+#[derive(Debug, Default)]
+pub struct TestStatus;
+
+impl Define for TestStatus {
+    type Input = Input;
+    type Output = Output;
+    const NAME: &'static str = "test_status";
+    const TOOLSET: Toolset = TEST;
+    const DOC: Doc = doc!("test_status.rs");
+
+    fn examples() -> Vec<Value> {
+        vec![json!({}), json!({ "directory": "api" })]
+    }
+}
+
+impl Read for TestStatus {
+    async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
+        let directory = input.directory;
+        let (runner, installed, frameworks) = desk
+            .blocking(move |desk| {
+                let project = detected(desk, directory.as_deref())?;
+                let runner = Runner::of(&project).map(Runner::program);
+                let installed = runner.is_some_and(|program| is_installed(desk, program));
+                Ok((runner.map(str::to_owned), installed, project.test_frameworks))
+            })
+            .await?;
+        let failing = match desk.service::<dyn Failures>() {
+            None => Vec::new(),
+            Some(store) => {
+                let mut query = HistoryQuery::of(desk.view().root().id().to_owned());
+                query.state = Some(LineState::Open);
+                query.limit = MAX_FAILING;
+                store.history(query).await.map_err(Fault::from)?.items
+            }
+        };
+        let message = match (&runner, installed) {
+            (None, _) => "No test runner is known for this project.".to_owned(),
+            (Some(runner), true) => format!(
+                "`{runner}` runs the tests; {} of before are open.",
+                counted(failing.len() as u64, "failure")
+            ),
+            (Some(runner), false) => format!("`{runner}` runs the tests, and it is not installed."),
+        };
+        Ok(Answer::new(message, Output { runner, installed, frameworks, failing }))
+    }
+}

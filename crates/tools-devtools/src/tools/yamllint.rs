@@ -1,0 +1,71 @@
+//! Lint YAML.
+//!
+//! Checks YAML files by the project's yamllint rules. Returns findings with rule, file, line and column; it changes nothing.
+
+use contract::{Fault, Toolset};
+use exec::run::Cache;
+use kit::limits::Limits;
+use kit::{Answer, Define, Doc, Run, RunDesk, doc};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use reports::Format;
+
+use crate::families::LINT;
+use crate::findings::{self, Findings};
+use crate::running::{ALL_CACHES, Asked, reported};
+
+/// What it takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Input {
+    /// Files and folders; all without.
+    #[serde(default)]
+    pub files: Vec<String>,
+    /// Folder below the root to work in.
+    #[serde(default)]
+    pub directory: Option<String>,
+    /// More arguments for the program.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Milliseconds that it may take.
+    #[serde(default)]
+    #[schemars(range(min = 1_000, max = 600_000))]
+    pub timeout: Option<u64>,
+}
+
+/// The tool.
+#[derive(Debug, Default)]
+pub struct Yamllint;
+
+impl Define for Yamllint {
+    type Input = Input;
+    type Output = Findings;
+    const NAME: &'static str = "yamllint";
+    const TOOLSET: Toolset = LINT;
+    const DOC: Doc = doc!("yamllint.rs");
+
+    const LIMITS: Limits = Limits::RUNS;
+    const PROGRAMS: &'static [&'static str] = &["yamllint"];
+    const CACHES: &'static [Cache] = ALL_CACHES;
+
+    fn examples() -> Vec<Value> {
+        vec![json!({}), json!({ "files": [".github/workflows"] })]
+    }
+}
+
+impl Run for Yamllint {
+    const IDEMPOTENT: bool = true;
+    const DESTRUCTIVE: bool = true;
+
+    async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
+        let asked =
+            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let files = if input.files.is_empty() { vec![".".to_owned()] } else { input.files.clone() };
+        let flags = vec!["-f".to_owned(), "parsable".to_owned()];
+        let command = asked.command("yamllint", flags, files)?;
+        let (ran, report) = reported(&desk, command, Format::YamllintParsable).await?;
+        Ok(findings::answer("`yamllint`", &ran, report, false))
+    }
+}
