@@ -59,7 +59,6 @@ const MAX_FILES: usize = 100;
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Output {
     /// The differences.
-    #[serde(flatten)]
     pub diff: Diff,
 }
 

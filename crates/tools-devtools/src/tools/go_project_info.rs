@@ -34,7 +34,6 @@ const MAX_PACKAGES: usize = 40;
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Output {
     /// What it is.
-    #[serde(flatten)]
     pub module: GoModule,
 }
 

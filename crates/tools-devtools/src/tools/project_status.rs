@@ -29,7 +29,6 @@ pub struct Input {
 #[serde(rename_all = "camelCase")]
 pub struct Output {
     /// What it is.
-    #[serde(flatten)]
     pub project: Project,
     /// Programs that it needs and that are there.
     pub installed: Vec<String>,

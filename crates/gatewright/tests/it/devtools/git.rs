@@ -50,29 +50,32 @@ fn git_diff_shows_what_differs_by_range_path_and_index() {
     let mut session = bench.serve();
     let range = session.ok("git_diff", json!({ "range": "main...HEAD" }));
     assert_eq!(
-        (range["files"][0]["path"].as_str(), range["stats"]["additions"].as_u64()),
+        (range["diff"]["files"][0]["path"].as_str(), range["diff"]["stats"]["additions"].as_u64()),
         (Some("src/a.rs"), Some(1)),
         "{range}"
     );
-    assert!(range["files"][0]["hunks"].as_str().unwrap().contains("+fn a() { b() }"));
+    assert!(range["diff"]["files"][0]["hunks"].as_str().unwrap().contains("+fn a() { b() }"));
     let tree = session.ok("git_diff", json!({ "paths": ["kept.txt"] }));
-    assert_eq!(tree["files"][0]["additions"], 1);
+    assert_eq!(tree["diff"]["files"][0]["additions"], 1);
     let names = session.ok("git_diff", json!({ "namesOnly": true }));
     assert_eq!(
-        (names["files"][0]["path"].as_str(), names["files"][0]["hunks"].as_str()),
+        (names["diff"]["files"][0]["path"].as_str(), names["diff"]["files"][0]["hunks"].as_str()),
         (Some("kept.txt"), Some("")),
         "{names}"
     );
-    assert_eq!(session.ok("git_diff", json!({ "staged": true }))["stats"]["files"], 0);
+    assert_eq!(session.ok("git_diff", json!({ "staged": true }))["diff"]["stats"]["diff"]["files"], 0);
     bench.git(&["add", "kept.txt"]);
-    assert_eq!(session.ok("git_diff", json!({ "staged": true, "context": 0 }))["stats"]["files"], 1);
+    assert_eq!(
+        session.ok("git_diff", json!({ "staged": true, "context": 0 }))["diff"]["stats"]["diff"]["files"],
+        1
+    );
     bench.commit("white");
     bench.put("kept.txt", "one\ntwo\n");
-    assert_eq!(session.ok("git_diff", json!({}))["stats"]["additions"], 1);
+    assert_eq!(session.ok("git_diff", json!({}))["diff"]["stats"]["additions"], 1);
     let ignoring = session.ok("git_diff", json!({ "ignoreWhitespace": true }));
-    assert_eq!(ignoring["stats"]["additions"], 0, "{ignoring}");
+    assert_eq!(ignoring["diff"]["stats"]["additions"], 0, "{ignoring}");
     let below = session.ok("git_diff", json!({ "range": "main..HEAD", "directory": "src" }));
-    assert_eq!(below["stats"]["files"], 1, "{below}");
+    assert_eq!(below["diff"]["stats"]["diff"]["files"], 1, "{below}");
     for (arguments, code) in [
         (json!({ "range": "nowhere..HEAD" }), "not_found"),
         (json!({ "range": "--output=/tmp/x" }), "invalid_argument"),

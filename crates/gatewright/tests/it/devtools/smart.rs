@@ -110,20 +110,28 @@ fn project_status_and_go_project_info_say_what_the_files_say() {
     let bench = bench();
     let mut session = bench.serve();
     let project = session.ok("project_status", json!({}));
-    assert_eq!(project["buildSystem"], "make", "{project}");
-    assert!(project["languages"].to_string().contains("go"), "{project}");
-    assert!(project["makefile"]["targets"].to_string().contains("\"test\""), "{project}");
+    assert_eq!(project["project"]["buildSystem"], "make", "{project}");
+    assert!(project["project"]["languages"].to_string().contains("go"), "{project}");
+    assert!(project["project"]["makefile"]["targets"].to_string().contains("\"test\""), "{project}");
     assert!(project["installed"].to_string().contains("make"), "{project}");
     let web = session.ok("project_status", json!({ "directory": "web" }));
-    assert_eq!((web["type"].as_str(), web["name"].as_str()), (Some("node"), Some("web")), "{web}");
+    assert_eq!(
+        (web["project"]["type"].as_str(), web["project"]["name"].as_str()),
+        (Some("node"), Some("web")),
+        "{web}"
+    );
     assert_eq!(session.fails("project_status", json!({ "directory": "/etc" }))["type"], "policy");
     let go = session.ok("go_project_info", json!({}));
     assert_eq!(
-        (go["module"]["module"].as_str(), go["direct"].as_u64(), go["indirect"].as_u64()),
+        (
+            go["module"]["module"]["module"].as_str(),
+            go["module"]["direct"].as_u64(),
+            go["module"]["indirect"].as_u64()
+        ),
         (Some("example.com/shop"), Some(1), Some(1)),
         "{go}"
     );
-    assert!(go["commands"].to_string().contains("cmd/app"), "{go}");
+    assert!(go["module"]["commands"].to_string().contains("cmd/app"), "{go}");
     assert_eq!(session.fails("go_project_info", json!({ "directory": "web" }))["code"], "not_found");
     let figures = session.ok("get_performance_metrics", json!({}));
     assert_eq!(figures["cache"]["enabled"], true, "{figures}");
