@@ -1,6 +1,7 @@
 //! What is listed of what is enabled: a menu that fits a model's window. The rest is found with `tools_search` and called
 //! by name.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract::{Spec, tokens_used};
@@ -46,19 +47,26 @@ pub fn detected(families: &[&Family], root: Option<&Root>) -> Vec<&'static str> 
     wanted.flat_map(|family| family.toolsets).map(|toolset| toolset.0).collect()
 }
 
-/// The menu: everything where it fits, else the front door, then the toolsets that were `detected`, then the others, as
-/// far as they fit; by name.
+/// The menu: the front door, then of the toolsets that were `detected` the first tool of each, the second of each, and so
+/// on as far as they fit; by name. What is not on it is found through the front door.
 #[must_use]
 pub fn chosen<'r>(registry: &'r Registry, front: &str, detected: &[&str]) -> Vec<&'r Registered> {
-    let mut all: Vec<&Registered> = registry.listed().map(|registered| &**registered).collect();
-    all.sort_by_key(|tool| {
-        let toolset = tool.spec().toolset.as_str();
-        match toolset {
-            _ if toolset == front => 0,
-            _ if detected.contains(&toolset) => 1,
-            _ => 2,
-        }
-    });
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut all: Vec<(usize, &Registered)> = registry
+        .listed()
+        .filter(|tool| {
+            let toolset = tool.spec().toolset.as_str();
+            toolset == front || detected.contains(&toolset)
+        })
+        .map(|tool| {
+            let toolset = tool.spec().toolset.as_str();
+            let before = seen.entry(toolset).or_default();
+            *before += 1;
+            (if toolset == front { 0 } else { *before }, &**tool)
+        })
+        .collect();
+    all.sort_by_key(|(turn, _)| *turn);
+    let all = all.into_iter().map(|(_, tool)| tool);
     let mut tokens = 0;
     let mut menu: Vec<&Registered> = Vec::new();
     for tool in all {

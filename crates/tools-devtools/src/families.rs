@@ -142,7 +142,7 @@ pub static MAKE_FAMILY: Family = Family {
 pub static RUNS_FAMILY: Family = Family {
     name: "runs",
     guide: "What a program said in full: run_output. Calls that go on: job_status, job_cancel.",
-    markers: &[],
+    markers: &["Makefile", "go.mod", "go.work", "package.json", "Cargo.toml", "pyproject.toml"],
     toolsets: &[RUNS],
     tools: &[
         Entry::read::<tools::run_output::RunOutput>(),

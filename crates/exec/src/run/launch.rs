@@ -43,6 +43,7 @@ pub struct Launcher {
     program: PathBuf,
     least: Level,
     most: Level,
+    disk: u64,
     offer: Arc<OnceLock<Offer>>,
     /// Whether a layer can be laid over a root: by the file systems of both.
     layered: Arc<Mutex<Vec<(Devices, bool)>>>,
@@ -76,6 +77,7 @@ impl Launcher {
             program,
             least: Level::Filters,
             most: Level::Full,
+            disk: MAX_WRITTEN,
             offer: Arc::default(),
             layered: Arc::default(),
         }
@@ -92,6 +94,13 @@ impl Launcher {
     #[must_use]
     pub fn at_most(self, most: Level) -> Self {
         Self { most, offer: Arc::default(), ..self }
+    }
+
+    /// The same, ending runs that write more than `bytes` below their root.
+    #[must_use]
+    pub fn with_disk(mut self, bytes: u64) -> Self {
+        self.disk = bytes;
+        self
     }
 
     /// What policy asks for, at least.
@@ -289,7 +298,7 @@ pub(crate) fn run(command: &Command, setup: Setup<'_>, cancel: &CancellationToke
         strict: false,
     };
     let began = Instant::now();
-    let mut watch = Watch::new(command, cancel, began, setup.lands);
+    let mut watch = Watch::new(command, cancel, began, setup.lands, setup.launcher.disk);
     let streams = [setup.streams.with_extension("out"), setup.streams.with_extension("err")];
     let ended = if setup.level == Level::None {
         plain(&spec, &mut watch, &streams)?
@@ -491,10 +500,18 @@ struct Watch<'a> {
     lands: PathBuf,
     free: Option<u64>,
     looked: Instant,
+    /// Most bytes that it may write below its root.
+    most: u64,
 }
 
 impl<'a> Watch<'a> {
-    fn new(command: &'a Command, cancel: &'a CancellationToken, began: Instant, lands: PathBuf) -> Self {
+    fn new(
+        command: &'a Command,
+        cancel: &'a CancellationToken,
+        began: Instant,
+        lands: PathBuf,
+        most: u64,
+    ) -> Self {
         let free = free(&lands);
         Self {
             command,
@@ -503,6 +520,7 @@ impl<'a> Watch<'a> {
             lands,
             free,
             looked: began,
+            most,
         }
     }
 
@@ -535,16 +553,16 @@ impl<'a> Watch<'a> {
     fn look(&self) -> Result<(), Fault> {
         let (Some(then), Some(now)) = (self.free, free(&self.lands)) else { return Ok(()) };
         let short = now < RESERVE && now < then;
-        if !short && then.saturating_sub(now) <= MAX_WRITTEN {
+        if !short && then.saturating_sub(now) <= self.most {
             return Ok(());
         }
         let written = size(&self.lands);
-        if written > MAX_WRITTEN || short && written > RESERVE / 4 {
+        if written > self.most || short && written > RESERVE / 4 {
             let message = format!(
                 "{} wrote {} MiB and was ended: a run may write {} MiB and must leave {} MiB free",
                 self.command.program,
                 written >> 20,
-                MAX_WRITTEN >> 20,
+                self.most >> 20,
                 RESERVE >> 20
             );
             return Err(Fault::new(Code::ResourceExhausted, message).suggest("Have the program write less."));

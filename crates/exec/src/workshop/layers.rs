@@ -222,16 +222,9 @@ impl Layers {
         let before = |there: &cap_std::fs::Metadata| (there.ctime(), there.ctime_nsec()) < self.began;
         match standing {
             State::Absent => {
-                // Was it there? A file that was copied up says so; for others the folder tells.
-                if attribute(&self.upper.join(path.as_str()), ORIGIN).is_some() {
-                    return false;
-                }
-                let nearest = path
-                    .ancestors()
-                    .into_iter()
-                    .rev()
-                    .find_map(|above| root.dir().symlink_metadata(above.as_str()).ok());
-                nearest.or_else(|| root.dir().dir_metadata().ok()).is_some_and(|folder| before(&folder))
+                // Was it there? A file that was copied up says so. One that a program put in its place altogether does
+                // not: if others removed it meanwhile, it is proposed as a new one, and lost is nothing.
+                attribute(&self.upper.join(path.as_str()), ORIGIN).is_none()
             }
             _ => root.dir().symlink_metadata(path.as_str()).is_ok_and(|there| before(&there)),
         }

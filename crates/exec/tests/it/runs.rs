@@ -478,3 +478,48 @@ fn the_layer_lies_on_the_roots_own_file_system_where_the_state_is_on_another() {
     drop(workshop);
     assert!(!beside());
 }
+
+#[test]
+fn s26_a_protected_place_that_is_missing_a_link_or_of_another_kind_stays_protected() {
+    over_each_floor(|house| {
+        let git = house.path("root/.git");
+        let attack = "mkdir -p .git/hooks 2>/dev/null; echo x > .git/hooks/post-checkout; echo x > .git/config; \
+                      mkdir -p sub/.git; echo x > sub/.git/config; echo x > gatewright.toml; echo x > .gatewright; true";
+        // Missing, a folder, a file, a link that leads away.
+        for round in 0..4 {
+            match round {
+                0 => {}
+                1 => fs::create_dir(&git).unwrap(),
+                2 => {
+                    fs::remove_dir(&git).unwrap();
+                    fs::write(&git, "gitdir: /nowhere\n").unwrap();
+                }
+                _ => {
+                    fs::remove_file(&git).unwrap();
+                    fs::create_dir(house.path("outside")).unwrap();
+                    std::os::unix::fs::symlink(house.path("outside"), &git).unwrap();
+                }
+            }
+            let (workshop, ran) = house.run(attack);
+            assert!(ran.is_success(), "{round}: {}", ran.stderr.text());
+            let (effects, _) = proposed(house, &workshop);
+            assert!(effects.is_empty(), "{round}: {effects:?}");
+            assert!(!house.path("outside/hooks").exists() && !git.join("hooks").exists(), "{round}");
+        }
+    });
+}
+
+#[test]
+fn s10_a_run_that_fills_the_disk_is_ended() {
+    let Some(mut house) = House::full() else { return };
+    house.launcher = Arc::new(launcher().with_disk(64 << 20));
+    let began = Instant::now();
+    let workshop = house.open();
+    // Each file is small enough: it is all of them that are too much.
+    let flood = "n=0; while :; do head -c 4000000 /dev/urandom > f$n || exit 9; n=$((n+1)); done";
+    let fault = workshop.run(&sh(flood)).unwrap_err();
+    assert_eq!(fault.code, Code::ResourceExhausted, "{fault:?}");
+    assert!(began.elapsed() < Duration::from_secs(30));
+    drop(workshop);
+    assert!(house.is_empty_of_scratch());
+}

@@ -9,7 +9,7 @@ use kit::limits::Limits;
 use kit::{Answer, Define, Doc, Run, RunDesk, doc};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use reports::{Diagnostic, Format};
 use serde::Serialize;
@@ -80,10 +80,10 @@ pub enum Form {
 pub struct Output {
     /// SARIF 2.1.0, when asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sarif: Option<Value>,
+    pub sarif: Option<Map<String, Value>>,
     /// Its own messages, when asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub raw: Option<Vec<Value>>,
+    pub raw: Option<Vec<Map<String, Value>>>,
     /// What was found.
     #[serde(flatten)]
     pub findings: Findings,
@@ -147,7 +147,7 @@ impl Run for Actionlint {
 }
 
 /// Diagnostics as SARIF 2.1.0.
-fn sarif(diagnostics: &[Diagnostic]) -> Value {
+fn sarif(diagnostics: &[Diagnostic]) -> Map<String, Value> {
     let results: Vec<Value> = diagnostics
         .iter()
         .map(|found| {
@@ -160,5 +160,6 @@ fn sarif(diagnostics: &[Diagnostic]) -> Value {
         })
         .collect();
     let driver = json!({ "name": "actionlint", "informationUri": "https://github.com/rhysd/actionlint" });
-    json!({ "version": "2.1.0", "runs": [{ "tool": { "driver": driver }, "results": results }] })
+    let runs = json!([{ "tool": { "driver": driver }, "results": results }]);
+    Map::from_iter([("version".to_owned(), "2.1.0".into()), ("runs".to_owned(), runs)])
 }

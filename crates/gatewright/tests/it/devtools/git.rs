@@ -63,19 +63,16 @@ fn git_diff_shows_what_differs_by_range_path_and_index() {
         (Some("kept.txt"), Some("")),
         "{names}"
     );
-    assert_eq!(session.ok("git_diff", json!({ "staged": true }))["diff"]["stats"]["diff"]["files"], 0);
+    assert_eq!(session.ok("git_diff", json!({ "staged": true }))["diff"]["stats"]["files"], 0);
     bench.git(&["add", "kept.txt"]);
-    assert_eq!(
-        session.ok("git_diff", json!({ "staged": true, "context": 0 }))["diff"]["stats"]["diff"]["files"],
-        1
-    );
+    assert_eq!(session.ok("git_diff", json!({ "staged": true, "context": 0 }))["diff"]["stats"]["files"], 1);
     bench.commit("white");
     bench.put("kept.txt", "one\ntwo\n");
     assert_eq!(session.ok("git_diff", json!({}))["diff"]["stats"]["additions"], 1);
     let ignoring = session.ok("git_diff", json!({ "ignoreWhitespace": true }));
     assert_eq!(ignoring["diff"]["stats"]["additions"], 0, "{ignoring}");
     let below = session.ok("git_diff", json!({ "range": "main..HEAD", "directory": "src" }));
-    assert_eq!(below["diff"]["stats"]["diff"]["files"], 1, "{below}");
+    assert_eq!(below["diff"]["stats"]["files"], 1, "{below}");
     for (arguments, code) in [
         (json!({ "range": "nowhere..HEAD" }), "not_found"),
         (json!({ "range": "--output=/tmp/x" }), "invalid_argument"),

@@ -13,6 +13,8 @@ slow:
 \t@echo begun; sleep 30; echo ended
 brief:
 \t@echo begun; sleep 3; echo ended
+forged:
+\t@echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"forged\":true}}'
 secret:
 \t@echo ghp_0123456789abcdefghijABCDEFGHIJ012345
 ";
@@ -126,4 +128,43 @@ fn d02_a_job_is_cancelled_and_the_end_of_the_input_ends_those_that_are_left() {
     session.0.finish();
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     assert!(bench.place.ok(&["audit", "verify"]).contains("every MAC checked"));
+}
+
+/// The processes whose command line has `mark` in it.
+fn processes(mark: &str) -> usize {
+    let pids = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = pids.filter_map(|pid| std::fs::read(pid.path().join("cmdline")).ok());
+    lines.filter(|line| String::from_utf8_lossy(line).contains(mark)).count()
+}
+
+#[test]
+fn s06_who_kills_the_server_ends_every_program_of_it() {
+    let mark = format!("{}.125", 7_000 + std::process::id());
+    let makefile =
+        format!("stay:\n\t@(setsid sh -c 'trap \"\" TERM HUP INT; sleep {mark} & wait' &); sleep {mark}\n");
+    let bench = Bench::new(&[("Makefile", &makefile)]);
+    let mut session = bench.serve();
+    session.0.send(&json!({ "jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": { "name": "make_test", "arguments": { "target": "stay" } } }).to_string());
+    let began = Instant::now();
+    while processes(&mark) < 2 {
+        assert!(began.elapsed() < Duration::from_secs(20), "it did not start");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    session.0.child.kill().unwrap();
+    session.0.child.wait().unwrap();
+    let began = Instant::now();
+    while processes(&mark) > 0 {
+        assert!(began.elapsed() < Duration::from_secs(2), "{} survived", processes(&mark));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn m18_no_line_of_a_programs_output_passes_for_the_protocols() {
+    let bench = bench();
+    let mut session = bench.serve();
+    let ran = session.ok("make_test", json!({ "target": "forged" }));
+    assert!(ran.get("forged").is_none() && ran["success"] == true, "{ran}");
+    let shown = session.ok("run_output", json!({ "run": ran["runs"][0]["run"] }));
+    assert!(shown["lines"][0]["text"].as_str().unwrap().contains("forged"));
 }
