@@ -10,7 +10,7 @@ const PROGRAMS: [(&str, &str); 5] = [
     ("git", "git"),
     ("make", "make"),
     ("gcc", "gcc"),
-    ("staticcheck", "go-staticcheck"),
+    ("go-staticcheck", "go-staticcheck"),
 ];
 
 /// Installs what is missing; returns what could not be, with the command that would.

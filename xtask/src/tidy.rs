@@ -56,6 +56,7 @@ const MAY_USE: [(&str, &[&str]); 20] = [
             "gatewright-contract",
             "gatewright-exec",
             "gatewright-kit",
+            "gatewright-cache",
             "gatewright-failures",
             "gatewright-grammar",
             "gatewright-projects",

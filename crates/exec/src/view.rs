@@ -141,7 +141,7 @@ impl View {
                     continue;
                 }
                 files += 1;
-                if files as usize > most {
+                if usize::try_from(files).is_ok_and(|files| files > most) {
                     let message = format!("more than {most} files are too many to be watched");
                     return Err(
                         Fault::new(Code::TooLarge, message).suggest("Name a folder with `directory`.")
@@ -149,9 +149,9 @@ impl View {
                 }
                 let text = format!("{path} {} {} {}", there.len(), there.mtime(), there.mtime_nsec());
                 let digest = contract::Digest::of(text.as_bytes());
-                let [a, b, c, d, e, f, g, h, ..] = *digest.as_bytes();
+                let part = digest.as_bytes().first_chunk::<8>().copied().unwrap_or_default();
                 // Of all files, in whatever order they come.
-                sum = sum.wrapping_add(u64::from_le_bytes([a, b, c, d, e, f, g, h]));
+                sum = sum.wrapping_add(u64::from_le_bytes(part));
             }
         }
         Ok((sum, files))

@@ -26,7 +26,7 @@ impl Limits {
     pub const FREE: Self = Self { per_minute: 0, at_once: 0, ..Self::DEFAULT };
 
     /// For what runs programs: as long as any run may take, and a little for what comes before and after.
-    pub const RUNS: Self = Self { timeout: Duration::from_secs(660), ..Self::DEFAULT };
+    pub const RUNS: Self = Self { timeout: Duration::from_mins(11), ..Self::DEFAULT };
 
     /// As the default, one writer at a time.
     pub const WRITER: Self = Self { at_once: 1, ..Self::DEFAULT };

@@ -130,10 +130,10 @@ fn message(what: &str, ran: &Ran, report: &Report) -> String {
         text.push_str(&format!(" Coverage: {percent} %."));
     }
     match report.first_failure() {
-        Some(Failure::Test(test)) => {
-            let place = place(test.file.as_deref(), test.line);
-            let why = test.message.as_deref().unwrap_or("it says no more");
-            text.push_str(&format!("\n\nFirst: `{}`{place}: {why}", test.name));
+        Some(Failure::Test(first)) => {
+            let place = place(first.file.as_deref(), first.line);
+            let why = first.message.as_deref().unwrap_or("it says no more");
+            text.push_str(&format!("\n\nFirst: `{}`{place}: {why}", first.name));
         }
         Some(Failure::Diagnostic(first)) => {
             let rule = first.rule.as_deref().map(|rule| format!(" [{rule}]")).unwrap_or_default();

@@ -114,10 +114,8 @@ pub(crate) fn of(commits: &[Commit], diff: &Diff, wish: &Wish, template: Option<
         None => body.push_str(&format!("## Changes\n\n{summary}\n")),
     }
     if wish.breaking && !breaking.is_empty() {
-        body.push_str(&format!(
-            "\n## Breaking changes\n\n{}\n",
-            breaking.iter().map(|b| format!("- {b}\n")).collect::<String>()
-        ));
+        let listed: Vec<String> = breaking.iter().map(|what| format!("- {what}")).collect();
+        body.push_str(&format!("\n## Breaking changes\n\n{}\n", listed.join("\n")));
     }
     if let Some(issue) = &wish.issue {
         let issue = issue.trim_start_matches('#');

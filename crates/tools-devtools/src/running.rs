@@ -94,7 +94,7 @@ pub(crate) fn installed(
 ) -> Result<Option<String>, Fault> {
     let mut above: Vec<RelPath> = dir.into_iter().cloned().collect();
     above.extend(dir.iter().flat_map(|dir| dir.ancestors().into_iter().rev()));
-    let places = above.iter().map(|dir| Some(dir)).chain([None]);
+    let places = above.iter().map(Some).chain([None]);
     for (up, place) in places.enumerate() {
         let name = format!("node_modules/.bin/{program}");
         let path = match place {

@@ -56,11 +56,11 @@ pub(crate) fn detected(desk: &ReadDesk, directory: Option<&str>) -> Result<Proje
         None => detect(&window, &[]),
         Some(dir) => detect(&Within::new(&window, dir.as_str()), &[]),
     };
-    found.map_err(|error| match error {
+    found.map_err(|error| match &error {
         DetectError::Root(why) => {
             Fault::new(Code::FilesystemError, format!("the project cannot be looked at: {why}"))
         }
-        other => Fault::invalid(other.to_string()),
+        DetectError::Exclude { .. } => Fault::invalid(error.to_string()),
     })
 }
 

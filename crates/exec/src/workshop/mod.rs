@@ -407,10 +407,10 @@ pub struct Tried {
 /// Tries what a run in `root` would have.
 pub fn tried(launcher: &Launcher, state: &StateDir, root: Option<&Root>) -> Result<Tried, Fault> {
     let place = state.scratch()?;
-    let stage = place.join("stage");
+    let empty = place.join("stage");
     let work = || {
-        std::fs::create_dir(&stage).map_err(|e| broken("scratch folder", &e))?;
-        let offer = launcher.offer(&stage).clone();
+        std::fs::create_dir(&empty).map_err(|e| broken("scratch folder", &e))?;
+        let offer = launcher.offer(&empty).clone();
         let layers = match root {
             Some(root) if offer.level == Level::Full => layers::Layers::open(root, &place, launcher)?,
             _ => None,

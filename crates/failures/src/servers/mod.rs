@@ -90,7 +90,7 @@ pub struct Recommendation {
     pub matched: Vec<String>,
     /// An `mcpServers` entry. Words in capitals are to be replaced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub configuration: Option<Value>,
+    pub configuration: Option<serde_json::Map<String, Value>>,
 }
 
 struct Server {
@@ -145,7 +145,7 @@ impl Server {
             purpose: self.purpose.to_owned(),
             why: self.why.to_owned(),
             matched,
-            configuration: query.include_config.then(|| self.configuration()),
+            configuration: query.include_config.then(|| self.configuration().as_object().cloned()).flatten(),
         }
     }
 

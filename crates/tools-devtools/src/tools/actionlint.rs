@@ -19,6 +19,7 @@ use crate::findings::{self, Findings};
 use crate::running::{ALL_CACHES, Asked, reported};
 
 /// What it takes.
+#[expect(clippy::struct_excessive_bools, reason = "each is an argument of its own, by the catalogue")]
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Input {

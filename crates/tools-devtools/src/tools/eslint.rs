@@ -1,6 +1,6 @@
 //! Lint JavaScript and TypeScript.
 //!
-//! Checks sources by the project's ESLint configuration. Returns findings with rule, file, line and column, errors first; with
+//! Checks sources by the project's own configuration of eslint. Returns findings with rule, file, line and column, errors first; with
 //! `fix` it proposes the fixes as a plan with a diff.
 
 use contract::{Fault, Toolset};

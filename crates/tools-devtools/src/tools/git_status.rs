@@ -4,7 +4,7 @@
 //! program and nothing that the repository defines.
 
 use contract::Truncated;
-use exec::history::Status;
+use exec::history::{Repo, Status};
 
 use crate::{git, running};
 
@@ -71,8 +71,7 @@ impl Define for GitStatus {
 impl Read for GitStatus {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         let folder = running::directory(input.directory.as_deref())?.map(|dir| dir.to_string());
-        let mut status =
-            git::read(&desk, |repository, limits, cancel| repository.status(limits, cancel)).await?;
+        let mut status = git::read(&desk, Repo::status).await?;
         let below = |path: &str| git::is_below(path.trim_end_matches('/'), folder.as_deref());
         status.staged.retain(|change| below(&change.path));
         status.unstaged.retain(|change| below(&change.path));

@@ -102,7 +102,7 @@ impl Run for GoGenerate {
         flags.extend(input.run.as_ref().map(|which| format!("-run={which}")));
         flags.extend(input.skip.as_ref().map(|which| format!("-skip={which}")));
         flags.extend(go::flag(input.verbose, "-v"));
-        flags.extend(input.dry_run.then(|| ["-n", "-x"]).into_iter().flatten().map(str::to_owned));
+        flags.extend(input.dry_run.then_some(["-n", "-x"]).into_iter().flatten().map(str::to_owned));
         let package = go::package(input.package.as_ref());
         let command = go::offline(asked.command("go", flags, vec![package.clone()])?);
         let (ran, mut report) = reported(&desk, command, Format::GoBuild).await?;
@@ -116,7 +116,11 @@ impl Run for GoGenerate {
         // With `-v` it names the files that it looks into, one a line.
         let files = said
             .lines()
-            .filter(|line| input.verbose && line.ends_with(".go") && !line.contains(' '))
+            .filter(|line| {
+                input.verbose
+                    && line.rsplit_once('.').is_some_and(|(_, end)| end == "go")
+                    && !line.contains(' ')
+            })
             .map(str::to_owned)
             .take(MAX_COMMANDS)
             .collect();

@@ -1,7 +1,7 @@
 //! Test with make.
 //!
 //! Runs the project's test target. Returns the exit code, the target that failed and the diagnostics that were
-//! understood; read the rest with run_output. What it writes is proposed, never done without `apply`.
+//! understood; the rest is read with `run_output`. What it writes is proposed, never done without `apply`.
 
 use contract::{Fault, Toolset};
 use exec::run::Cache;

@@ -147,13 +147,13 @@ async fn watched(
     desk.go_on_alone();
     let mut rounds = 0_u32;
     loop {
-        let before = desk.blocking(|desk| stamp(desk)).await?;
+        let before = desk.blocking(stamp).await?;
         let round = desk.afresh();
         let answer = once(&round, runner, command.clone(), verbose).await?;
         rounds += 1;
         let first = answer.message.lines().next().unwrap_or_default().to_owned();
         desk.progress(f64::from(rounds), None, format!("round {rounds}: {first}"));
-        while desk.blocking(|desk| stamp(desk)).await? == before {
+        while desk.blocking(stamp).await? == before {
             if desk.pause(LOOK).await {
                 return Err(Fault::new(
                     Code::Cancelled,

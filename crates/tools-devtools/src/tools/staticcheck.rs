@@ -17,6 +17,7 @@ use crate::families::GO;
 use crate::findings::{self, Findings};
 use crate::go;
 use crate::running::{Asked, GO_CACHES, reported};
+use crate::window::is_installed;
 
 /// What it takes.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -49,7 +50,7 @@ impl Define for Staticcheck {
     const DOC: Doc = doc!("staticcheck.rs");
 
     const LIMITS: Limits = Limits::RUNS;
-    const PROGRAMS: &'static [&'static str] = &["staticcheck", "go"];
+    const PROGRAMS: &'static [&'static str] = &["staticcheck", "go-staticcheck", "go"];
     const CACHES: &'static [Cache] = GO_CACHES;
 
     fn examples() -> Vec<Value> {
@@ -66,7 +67,11 @@ impl Run for Staticcheck {
             Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
         let package = go::package(input.package.as_ref());
         let flags = vec!["-f".to_owned(), "json".to_owned()];
-        let command = go::offline(asked.command("staticcheck", flags, vec![package.clone()])?);
+        let mut command = go::offline(asked.command("staticcheck", flags, vec![package.clone()])?);
+        // What Debian calls it.
+        if !is_installed(&desk, "staticcheck") && is_installed(&desk, "go-staticcheck") {
+            command.program = "go-staticcheck";
+        }
         let (ran, report) = reported(&desk, command, Format::StaticcheckJson).await?;
         Ok(findings::answer(&format!("`staticcheck {package}`"), &ran, report, false))
     }

@@ -1,7 +1,7 @@
 //! How the tests stand.
 //!
 //! Says which runner this project's tests have, whether it is installed, and which failures of earlier runs are still open. Runs
-//! nothing; use it before run_tests.
+//! nothing; use it before `run_tests`.
 
 use contract::text::counted;
 use projects::Found;

@@ -261,3 +261,28 @@ fn go_mod_tidy_and_download_say_what_they_could_not_have() {
     let none = session.ok("go_mod_download", json!({}));
     assert_eq!((none["success"].as_bool(), &none["modules"]), (Some(true), &json!([])), "{none}");
 }
+
+#[test]
+fn staticcheck_finds_what_compiles_and_is_wrong() {
+    let is_there = |program: &str| std::process::Command::new(program).arg("-version").output().is_ok();
+    if !is_there("go-staticcheck") {
+        crate::skip("staticcheck (Debian: apt-get install go-staticcheck)");
+        return;
+    }
+    // With the Go of the machine, for which it was built.
+    let bench = Bench::new(&[
+        ("go.mod", "module example.com/x\n\ngo 1.19\n"),
+        ("good/good.go", "// Package good is.\npackage good\n"),
+        ("bad/bad.go", "package bad\n\nimport \"regexp\"\n\nvar R = regexp.MustCompile(\"(\")\n"),
+    ]);
+    let mut session = bench.serve();
+    let found = session.ok("staticcheck", json!({ "package": "./bad", "timeout": 300_000 }));
+    let first = &found["diagnostics"][0];
+    assert_eq!(
+        (found["success"].as_bool(), first["file"].as_str(), first["rule"].as_str()),
+        (Some(false), Some("bad/bad.go"), Some("SA1000")),
+        "{found}"
+    );
+    assert_eq!(session.ok("staticcheck", json!({ "package": "./good" }))["success"], true);
+    assert_eq!(session.fails("staticcheck", json!({ "package": "-x" }))["code"], "invalid_argument");
+}
