@@ -117,6 +117,19 @@ impl RelPath {
         Self::new(&format!("{}/{name}", self.0))
     }
 
+    /// Where a link at this path that holds `target` leads. A way up after a way down is refused: what lies there may be
+    /// a link itself, and up from it is elsewhere.
+    pub fn resolve_link(&self, target: &str) -> Result<Self, PathRefusal> {
+        let mut down = false;
+        for part in target.split('/') {
+            if part == ".." && down {
+                return Err(PathRefusal::Climbs);
+            }
+            down |= !matches!(part, "" | "." | "..");
+        }
+        self.resolve_reference(target)
+    }
+
     /// Resolves `reference` as a relative reference from this *file*: `..` may climb, but not out of the root.
     pub fn resolve_reference(&self, reference: &str) -> Result<Self, PathRefusal> {
         if reference.starts_with('/') || has_scheme_or_drive(reference) {
@@ -222,6 +235,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_link_goes_up_before_it_goes_down_or_not_at_all() {
+        let link = RelPath::new("b/1/2/link").unwrap();
+        assert_eq!(link.resolve_link("../../a").unwrap().as_str(), "b/a");
+        assert_eq!(link.resolve_link("./sub/a").unwrap().as_str(), "b/1/2/sub/a");
+        for target in ["sub/../../x", "./sub/../x", "../../../../x", "/x"] {
+            assert!(link.resolve_link(target).is_err(), "{target}");
+        }
+    }
 
     #[test]
     fn ordinary_names_pass_and_are_normalised() {

@@ -75,7 +75,7 @@ impl Draft {
 
     /// Makes a symbolic link to `target`, relative to the link and inside the root.
     pub fn symlink(&mut self, view: &View, path: &RelPath, target: &str) -> Result<(), Fault> {
-        path.resolve_reference(target).map_err(|why| {
+        path.resolve_link(target).map_err(|why| {
             Fault::new(Code::PathNotAllowed, format!("{path}: the link's target {target:?}: {why}"))
                 .about(path.as_str())
         })?;

@@ -22,6 +22,9 @@ const KIND: &str = "run";
 /// How much is looked at for secrets at a time. What belongs together is longer only by mistake.
 const WINDOW: usize = 1024 * 1024;
 
+/// The longest line that is looked at whole.
+const LINE: usize = 32 * 1024 * 1024;
+
 /// What begins and ends a block of lines that is one secret.
 const BLOCK: (&[u8], &[u8]) = (b"-----BEGIN ", b"-----END ");
 
@@ -176,6 +179,12 @@ impl<R: Read> Windows<R> {
         self.stream.by_ref().take(wanted).read_to_end(&mut window)?;
         if window.is_empty() {
             return Ok(None);
+        }
+        // A line that goes on is read on: cut in the middle, what is secret in it would not be known for it.
+        while window.len() >= WINDOW && window.len() < LINE && !window.contains(&b'\n') {
+            if self.stream.by_ref().take(WINDOW as u64).read_to_end(&mut window)? == 0 {
+                break;
+            }
         }
         if window.len() >= WINDOW {
             let line = memchr::memrchr(b'\n', &window).map_or(window.len(), |end| end + 1);

@@ -412,23 +412,42 @@ fn create_durably(dir: &Path) -> std::io::Result<()> {
         .try_for_each(sync_path)
 }
 
-/// Removes a tree, folders without permission to write among them: caches of programs have such.
+/// Removes a tree, however deep, folders without permission to write among them: what programs leave is like that. Every
+/// folder is brought up to the top before it is looked into, so that no path grows and nothing recurs.
 pub(crate) fn remove_tree(top: &Path) -> std::io::Result<()> {
-    if std::fs::remove_dir_all(top).is_ok() {
-        return Ok(());
-    }
-    let mut open = vec![top.to_owned()];
-    while let Some(dir) = open.pop() {
-        let metadata = std::fs::symlink_metadata(&dir)?;
-        let mode = metadata.permissions().mode() | 0o700;
-        std::fs::set_permissions(&dir, std::fs::Permissions::from_mode(mode))?;
-        for entry in std::fs::read_dir(&dir)?.flatten() {
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                open.push(entry.path());
+    let open = |dir: &Path| std::fs::set_permissions(dir, std::fs::Permissions::from_mode(0o700));
+    open(top)?;
+    let (mut folders, mut number) = (vec![top.to_owned()], 0_u64);
+    let mut emptied = Vec::new();
+    while let Some(dir) = folders.pop() {
+        for entry in std::fs::read_dir(&dir)? {
+            let entry = entry?;
+            if !entry.file_type()?.is_dir() {
+                std::fs::remove_file(entry.path())?;
+                continue;
+            }
+            // Moving a folder writes to it: its way up is another.
+            open(&entry.path())?;
+            let up = loop {
+                let up = top.join(format!(".remove-{number}"));
+                number += 1;
+                if std::fs::symlink_metadata(&up).is_err() {
+                    break up;
+                }
+            };
+            if dir == *top && entry.file_name().to_string_lossy().starts_with(".remove-") {
+                folders.push(entry.path());
+            } else {
+                std::fs::rename(entry.path(), &up)?;
+                folders.push(up);
             }
         }
+        if dir != *top {
+            emptied.push(dir);
+        }
     }
-    std::fs::remove_dir_all(top)
+    emptied.iter().try_for_each(std::fs::remove_dir)?;
+    std::fs::remove_dir(top)
 }
 
 fn sync_above(path: &Path) -> std::io::Result<()> {

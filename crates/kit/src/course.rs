@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use contract::RunView;
 use exec::Workshop;
 use exec::run::{Exit, Level, Ran};
+use exec::workshop::Tail;
 use failures::{Analysis, Merged};
 use tokio::sync::Notify;
 
@@ -90,7 +91,7 @@ impl Course {
     }
 
     /// The last bytes that the program which runs has said, `most` at most.
-    pub(crate) fn tail(&self, most: usize) -> Vec<u8> {
+    pub(crate) fn tail(&self, most: usize) -> Vec<Tail> {
         let at_work = self.0.at_work.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
         at_work.map(|workshop| workshop.tail(most)).unwrap_or_default()
     }

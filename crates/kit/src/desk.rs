@@ -25,6 +25,9 @@ use crate::paging::Page;
 use crate::registry::Registry;
 use crate::settings::{Section, Settings};
 
+/// How much more of a stream is cleaned than is shown of its end, in bytes.
+const MARGIN: usize = 16 * 1024;
+
 /// A service that the binary provides: `Arc<dyn Trait>`, found by its type.
 type Service<S> = Arc<S>;
 
@@ -262,7 +265,18 @@ impl ReadDesk {
     /// The last bytes that a job's program has said, without secrets, `most` of each stream at most.
     #[must_use]
     pub fn tail(&self, job: &Job, most: usize) -> String {
-        String::from_utf8_lossy(&(self.setting.clean)(&job.tail(most))).into_owned()
+        // A secret that begins before the cut would not be known for one: more is cleaned than is shown, and no part of
+        // a line.
+        let streams = job.tail(most + MARGIN).into_iter().map(|tail| {
+            let clean = String::from_utf8_lossy(&(self.setting.clean)(&tail.bytes)).into_owned();
+            if !tail.is_cut {
+                return clean;
+            }
+            let from = clean.len().saturating_sub(most);
+            let from = clean.char_indices().map(|(at, _)| at).find(|at| *at >= from).unwrap_or(clean.len());
+            clean[from..].split_once('\n').map(|(_, whole)| whole.to_owned()).unwrap_or_default()
+        });
+        streams.collect::<Vec<_>>().join("\n")
     }
 
     /// A run of whoever calls, as it is kept.

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use contract::reply::Envelope;
 use contract::{Code, Digest, Fault, Principal, Status, TranscriptId};
 use exec::handle::Handle;
+use exec::workshop::Tail;
 use serde_json::Map;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -90,7 +91,7 @@ impl Job {
     }
 
     /// The last bytes that its program has said, `most` at most, secrets and all: it is for whoever cleans it.
-    pub(crate) fn tail(&self, most: usize) -> Vec<u8> {
+    pub(crate) fn tail(&self, most: usize) -> Vec<Tail> {
         self.course.tail(most)
     }
 
@@ -225,8 +226,12 @@ impl Engine {
                 step,
                 done,
             };
-            let told = match self.goes_on(&call, &job).await {
-                Ok(()) => self.parts.jobs.add(job).map(|job| self.detached(&job)),
+            // There must be room for it before the record says that it goes on.
+            let told = match self.parts.jobs.add(job) {
+                Ok(job) => match self.goes_on(&call, &job).await {
+                    Ok(()) => Ok(self.detached(&job)),
+                    Err(fault) => Err(fault),
+                },
                 Err(fault) => Err(fault),
             };
             return match told {

@@ -10,11 +10,11 @@ use landlock::{
     ABI, Access as _, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _,
     RulesetCreatedAttr as _, RulesetStatus, Scope, path_beneath_rules,
 };
-use rustix::process::{Resource, Rlimit, setrlimit, setsid};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    TargetArch, apply_filter,
+    TargetArch, apply_filter, sock_filter,
 };
 
 use crate::spec::{Isolation, Layer, Limits, Network, Report, Spec};
@@ -62,6 +62,8 @@ fn limits(limits: &Limits) -> Done<()> {
         (Resource::Nproc, limits.processes),
         (Resource::Core, 0),
     ] {
+        // Where less is allowed already, it stays at that.
+        let most = getrlimit(resource).maximum.map_or(most, |present| present.min(most));
         let limit = Rlimit { current: Some(most), maximum: Some(most) };
         setrlimit(resource, limit).map_err(Failure::doing("setting limits"))?;
     }
@@ -74,6 +76,8 @@ fn bounding_set() -> Done<()> {
         match rustix::thread::remove_capability_from_bounding_set(capability) {
             // One that this kernel does not know.
             Ok(()) | Err(rustix::io::Errno::INVAL) => {}
+            // Without a world of its own an ordinary user may not; and has none to give up, nor a way to new ones.
+            Err(rustix::io::Errno::PERM) => {}
             Err(error) => return Err(Failure::doing("dropping capabilities")(error)),
         }
     }
@@ -96,7 +100,14 @@ fn landlocked(spec: &Spec) -> Done<bool> {
             .map(std::path::PathBuf::from)
             .chain(spec.writable.iter().map(|bound| bound.at.clone()))
             .chain(spec.overlay.iter().map(|overlay| overlay.lower.clone()));
-        let status = Ruleset::default()
+        // Where rules are all that guards files, they must at least know of truncating.
+        let ruleset = match spec.isolation {
+            Isolation::Full => Ruleset::default(),
+            Isolation::Filters => Ruleset::default()
+                .set_compatibility(CompatLevel::HardRequirement)
+                .handle_access(AccessFs::from_all(ABI::V3))?,
+        };
+        let status = ruleset
             .set_compatibility(CompatLevel::BestEffort)
             .handle_access(AccessFs::from_all(LANDLOCK))?
             .scope(Scope::from_all(LANDLOCK))?
@@ -178,16 +189,17 @@ fn filters(spec: &Spec) -> Done<Vec<BpfProgram>> {
     let mut refused: BTreeMap<i64, Vec<SeccompRule>> =
         REFUSED.iter().map(|call| (*call, Vec::new())).collect();
     // Families of sockets: local, IPv4, IPv6 and netlink, which resolvers ask; and no multipath TCP. Where the network is
-    // the machine's and not given, local ones alone.
+    // the machine's and not given, none: local ones lead to whoever listens on this machine, and pairs are made otherwise.
     let families = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
     let is_shut = spec.isolation == Isolation::Filters && spec.network != Network::Whole;
-    let families = &families[..if is_shut { 1 } else { families.len() }];
     let other = families
         .iter()
         .map(|family: &i32| word(0, SeccompCmpOp::Ne, u64::from(family.unsigned_abs())))
         .collect::<Done<Vec<_>>>()?;
     let multipath = vec![word(2, SeccompCmpOp::Eq, u64::from(libc::IPPROTO_MPTCP.unsigned_abs()))?];
-    refused.insert(libc::SYS_socket, vec![rule(other)?, rule(multipath)?]);
+    refused.insert(libc::SYS_socket, if is_shut { Vec::new() } else { vec![rule(other)?, rule(multipath)?] });
+    // The limits of others: taking their time away ends them.
+    refused.insert(libc::SYS_prlimit64, vec![rule(vec![word(0, SeccompCmpOp::Ne, 0)?])?]);
     // Typing into the terminal that somebody else reads.
     let typing = [libc::TIOCSTI, libc::TIOCLINUX]
         .into_iter()
@@ -202,5 +214,19 @@ fn filters(spec: &Spec) -> Done<Vec<BpfProgram>> {
     refused.insert(libc::SYS_clone, spaces);
     // Its flags lie in memory, where no filter looks: without it, libraries use the one whose flags are seen.
     let unknown = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
-    Ok(vec![program(unknown, libc::ENOSYS)?, program(refused, libc::EPERM)?])
+    let mut filters = vec![program(unknown, libc::ENOSYS)?, program(refused, libc::EPERM)?];
+    if cfg!(target_arch = "x86_64") {
+        filters.push(without_x32());
+    }
+    Ok(filters)
+}
+
+/// Refuses the calls of x32: those of x86-64 with a bit more, which no other rule would know (seccomp(2), "Caveats").
+fn without_x32() -> BpfProgram {
+    const X32: u32 = 0x4000_0000;
+    let refuse = libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs();
+    // Load the number; from the bit on refuse, else allow.
+    [(0x20, 0, 0, 0), (0x35, 0, 1, X32), (0x06, 0, 0, refuse), (0x06, 0, 0, libc::SECCOMP_RET_ALLOW)]
+        .map(|(code, jt, jf, k)| sock_filter { code, jt, jf, k })
+        .into()
 }

@@ -67,8 +67,13 @@ pub(crate) fn door() -> Done<OwnedFd> {
 /// Limits how many processes there may be in this world at once; since Linux 6.14 each has a limit of its own. Gives
 /// whether it holds.
 pub(crate) fn limit_processes(most: u64) -> bool {
+    // On an older kernel this is the machine's, and root could write it.
+    let release = rustix::system::uname().release().to_string_lossy().into_owned();
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).filter_map(|n| n.parse::<u32>().ok());
+    if (numbers.next(), numbers.next()) < (Some(6), Some(14)) {
+        return false;
+    }
     let most = most.max(MIN_PROCESSES).to_string();
-    // On an older kernel this is the machine's, and not for the likes of us to write.
     fs::write("/proc/sys/kernel/pid_max", &most).is_ok()
         && fs::read_to_string("/proc/sys/kernel/pid_max").is_ok_and(|now| now.trim() == most)
 }

@@ -5,6 +5,7 @@ use std::io::{Read, Write as _};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 
@@ -15,6 +16,9 @@ pub const MAX_HELD: usize = 64 * 1024 * 1024;
 
 /// Most bytes of each stream that are kept; what comes after is counted.
 pub const MAX_WHOLE: u64 = 1024 * 1024 * 1024;
+
+/// How long whoever is left may go on talking after a run has ended.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// One stream's bytes: the beginning, and how many there were.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,8 +51,13 @@ pub(crate) fn capture(mut stream: impl Read + AsFd, over: &AtomicBool, file: &Pa
     // Without the file everything still works, but for what is more than is held.
     let mut whole = File::create_new(file).ok();
     let mut buffer = vec![0; 64 * 1024];
+    let mut ended: Option<Instant> = None;
     loop {
         let was_over = over.load(Ordering::Relaxed);
+        // Somebody who got away may go on talking for ever.
+        if was_over && ended.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+            break;
+        }
         match poll(&mut [PollFd::new(&stream, PollFlags::IN)], Some(&TICK)) {
             Ok(0) if was_over => break,
             Ok(0) | Err(rustix::io::Errno::INTR) => continue,

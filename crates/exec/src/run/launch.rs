@@ -557,7 +557,9 @@ impl<'a> Watch<'a> {
             return Ok(());
         }
         let written = size(&self.lands);
-        if written > self.most || short && written > RESERVE / 4 {
+        // What was unlinked while it is open is on the disk and in no folder: where space goes and nothing is seen, this run
+        // is the likeliest, and the record comes first.
+        if short || then.saturating_sub(now) > self.most.saturating_mul(2) || written > self.most {
             let message = format!(
                 "{} wrote {} MiB and was ended: a run may write {} MiB and must leave {} MiB free",
                 self.command.program,

@@ -154,7 +154,7 @@ pub fn of(around: &Surroundings<'_>, path: &[PathBuf], program: &Path) -> Sight 
     // A program's package lies beside the folder that is on the PATH.
     let packages =
         path.iter().map(PathBuf::as_path).chain([program, &real].into_iter().filter_map(Path::parent));
-    let named = named.chain(packages.map(package));
+    let named = named.chain(packages.flat_map(package));
     let mut readable: Vec<PathBuf> = named.filter(|place| is_harmless(around, place)).collect();
     readable.sort();
     readable.dedup_by(|later, earlier| later.starts_with(&*earlier));
@@ -184,10 +184,23 @@ pub fn of(around: &Surroundings<'_>, path: &[PathBuf], program: &Path) -> Sight 
     Sight { readable, hidden, env }
 }
 
-/// The folder of the package whose programs are in `dir`: what programs need lies beside them.
-fn package(dir: &Path) -> PathBuf {
-    let is_bin = dir.file_name().is_some_and(|name| name == "bin" || name == ".bin" || name == "sbin");
-    dir.parent().filter(|_| is_bin).unwrap_or(dir).to_owned()
+/// What programs in `dir` need of what lies beside it: libraries, never a whole application's folder, which may be a home or
+/// another project, and hold settings and credentials.
+fn package(dir: &Path) -> Vec<PathBuf> {
+    let named = |name: &str| dir.file_name().is_some_and(|own| own == name);
+    let Some(above) = dir.parent() else { return vec![dir.to_owned()] };
+    if named(".bin") && above.file_name().is_some_and(|own| own == "node_modules")
+        || named("bin") && above.join("pkg/tool").is_dir()
+    {
+        // What npm installed, and Go's own root.
+        return vec![above.to_owned()];
+    }
+    if named("bin") || named("sbin") {
+        let beside =
+            ["lib", "lib64", "libexec", "share", "include", "pyvenv.cfg"].map(|name| above.join(name));
+        return std::iter::once(dir.to_owned()).chain(beside).collect();
+    }
+    vec![dir.to_owned()]
 }
 
 /// Whether `place` is there, is no link, and shows nothing of what nobody is to see.
@@ -227,7 +240,12 @@ mod tests {
         let path = [home.join("tools/bin"), home.join("bin"), PathBuf::from("/usr/bin")];
         let sight = of(&around, &path, Path::new("/usr/bin/env"));
         let sees = |name: &str| sight.readable.contains(&home.join(name));
-        assert!(sees(".cargo/bin") && sees(".local/bin") && sees("tools"), "{:?}", sight.readable);
+        assert!(
+            sees(".cargo/bin") && sees(".local/bin") && sees("tools/bin") && sees("tools/lib"),
+            "{:?}",
+            sight.readable
+        );
+        assert!(!sees("tools"), "an application's own folder holds more than its programs");
         assert!(sight.readable.contains(&PathBuf::from("/usr")));
         assert!(!sight.readable.contains(&home), "a folder of programs in a home does not give the home");
         assert!(sight.readable.iter().all(|place| !home.join(".ssh").starts_with(place)));

@@ -15,7 +15,7 @@ use cap_std::fs::{Dir, DirBuilder, Metadata, MetadataExt as _, OpenOptions};
 use contract::{Code, Fault, Mode, RelPath, State};
 use tokio_util::sync::CancellationToken;
 
-use super::{Changed, Left, Unplannable, at, joined, open_dir};
+use super::{Budget, Changed, Left, Unplannable, at, is_too_deep, joined, open_dir};
 use crate::jail;
 use crate::root::Root;
 use crate::run::Level;
@@ -108,9 +108,9 @@ impl Copy {
         jail::read(&self.dir, path).map(|(bytes, _)| bytes)
     }
 
-    pub(crate) fn changed(&self) -> Result<Changed, Fault> {
+    pub(crate) fn changed(&self, cancel: &CancellationToken) -> Result<Changed, Fault> {
         let (mut now, mut unplannable) = (BTreeMap::new(), Vec::new());
-        walk(&self.dir, &mut now, &mut unplannable)?;
+        walk(&self.dir, &mut now, &mut unplannable, &mut Budget::new(cancel))?;
         let mut changed = BTreeMap::new();
         for (path, now) in &now {
             let left = match (self.copied.get(path), now) {
@@ -199,7 +199,7 @@ fn copy_link(root: &Root, from: &Dir, to: &Dir, name: &str, prefix: &str) -> std
         Err(_) if target.is_absolute() => None,
         Err(_) => {
             let link = RelPath::new(&joined(prefix, name));
-            link.ok().filter(|link| link.resolve_reference(&there).is_ok()).map(|_| there.clone())
+            link.ok().filter(|link| link.resolve_link(&there).is_ok()).map(|_| there.clone())
         }
     };
     let Some(here) = here else { return Ok(Copied::LeftOut) };
@@ -239,6 +239,7 @@ fn walk(
     top: &Dir,
     found: &mut BTreeMap<String, Now>,
     unplannable: &mut Vec<Unplannable>,
+    budget: &mut Budget<'_>,
 ) -> Result<(), Fault> {
     let mut open = vec![String::new()];
     while let Some(prefix) = open.pop() {
@@ -252,6 +253,7 @@ fn walk(
         };
         for entry in dir.entries().map_err(|e| at(&prefix, &e))? {
             let entry = entry.map_err(|e| at(&prefix, &e))?;
+            budget.take()?;
             let name = entry.file_name();
             let path = joined(&prefix, &name.to_string_lossy());
             let mut refuse =
@@ -262,7 +264,11 @@ fn walk(
             };
             let kind = entry.file_type().map_err(|e| at(&path, &e))?;
             if kind.is_dir() {
-                if path != ".git" {
+                if is_too_deep(&path) {
+                    let shown = path.split('/').take(4).collect::<Vec<_>>().join("/");
+                    unplannable
+                        .push(Unplannable { path: format!("{shown}/…"), why: "it lies too deep".into() });
+                } else if path != ".git" {
                     open.push(path);
                 }
             } else if kind.is_symlink() {

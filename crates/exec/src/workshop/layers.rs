@@ -14,8 +14,9 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, FileTypeExt as _, MetadataExt as _};
 use contract::{Code, Fault, Mode, RelPath, State};
 use launcher::Overlay;
+use tokio_util::sync::CancellationToken;
 
-use super::{Changed, Left, Unplannable, at, joined, open_dir};
+use super::{Budget, Changed, Left, Unplannable, at, is_too_deep, joined, open_dir};
 use crate::jail;
 use crate::root::Root;
 use crate::run::Launcher;
@@ -129,7 +130,8 @@ impl Layers {
     }
 
     /// Everything that differs from what is below, by path.
-    pub(crate) fn changed(&self, root: &Root) -> Result<Changed, Fault> {
+    pub(crate) fn changed(&self, root: &Root, cancel: &CancellationToken) -> Result<Changed, Fault> {
+        let mut budget = Budget::new(cancel);
         let (mut changed, mut unplannable) = (BTreeMap::new(), Vec::new());
         let mut open = vec![String::new()];
         while let Some(prefix) = open.pop() {
@@ -142,10 +144,11 @@ impl Layers {
                 Err(e) => return Err(at(&prefix, &e)),
             };
             if !prefix.is_empty() && self.is_opaque(&prefix) {
-                self.gone_below(root, &prefix, &mut changed)?;
+                self.gone_below(root, &prefix, &mut changed, &mut unplannable)?;
             }
             for entry in dir.entries().map_err(|e| at(&prefix, &e))? {
                 let entry = entry.map_err(|e| at(&prefix, &e))?;
+                budget.take()?;
                 let name = entry.file_name();
                 let path = joined(&prefix, &name.to_string_lossy());
                 let mut refuse =
@@ -159,19 +162,27 @@ impl Layers {
                     let message = format!("the program changed more than {MAX_CHANGED} files");
                     return Err(Fault::new(Code::TooLarge, message));
                 }
-                if there.is_dir() {
+                if there.is_dir() && is_too_deep(&path) {
+                    let shown = path.split('/').take(4).collect::<Vec<_>>().join("/");
+                    unplannable
+                        .push(Unplannable { path: format!("{shown}/…"), why: "it lies too deep".into() });
+                } else if there.is_dir() {
                     open.push(path);
                 } else if is_mark(&there) {
                     // Of a folder, what was in it is gone.
                     if !root.dir().symlink_metadata(&path).is_ok_and(|below| below.is_dir()) {
                         changed.insert(path.clone(), Left::Gone);
                     }
-                    self.gone_below(root, &path, &mut changed)?;
+                    self.gone_below(root, &path, &mut changed, &mut unplannable)?;
                 } else if there.is_symlink() {
                     let target = dir.read_link_contents(name).map_err(|e| at(&path, &e))?;
+                    if target.to_str().is_none() {
+                        refuse("what it leads to is not UTF-8");
+                        continue;
+                    }
                     let target = inside(root, &prefix, &target);
                     changed.insert(path.clone(), Left::Link(target));
-                    self.gone_below(root, &path, &mut changed)?;
+                    self.gone_below(root, &path, &mut changed, &mut unplannable)?;
                 } else if there.is_file() {
                     if let Some(own) =
                         attributes(&self.upper.join(&path)).into_iter().find(|a| !a.starts_with(OWN))
@@ -179,7 +190,7 @@ impl Layers {
                         refuse(&format!("it has the extended attribute {own:?}"));
                     }
                     changed.insert(path.clone(), Left::File(Mode::new(there.mode() & 0o777)));
-                    self.gone_below(root, &path, &mut changed)?;
+                    self.gone_below(root, &path, &mut changed, &mut unplannable)?;
                 } else {
                     refuse("it is neither a file nor a link");
                 }
@@ -194,6 +205,7 @@ impl Layers {
         root: &Root,
         folder: &str,
         changed: &mut BTreeMap<String, Left>,
+        unplannable: &mut Vec<Unplannable>,
     ) -> Result<(), Fault> {
         if !root.dir().symlink_metadata(folder).is_ok_and(|there| there.is_dir()) {
             return Ok(());
@@ -203,6 +215,11 @@ impl Layers {
             let Ok(dir) = open_dir(root.dir(), &prefix) else { continue };
             for entry in dir.entries().map_err(|e| at(&prefix, &e))?.flatten() {
                 let path = joined(&prefix, &entry.file_name().to_string_lossy());
+                if entry.file_name().to_str().is_none() {
+                    unplannable
+                        .push(Unplannable { path, why: "its name is not UTF-8, and it was removed".into() });
+                    continue;
+                }
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                     open.push(path);
                 } else if self.dir.symlink_metadata(&path).is_err() {
@@ -220,6 +237,15 @@ impl Layers {
     /// Whether what stands in the root at `path` is what stood there before the first program started.
     pub(crate) fn is_untouched(&self, root: &Root, path: &RelPath, standing: &State) -> bool {
         let before = |there: &cap_std::fs::Metadata| (there.ctime(), there.ctime_nsec()) < self.began;
+        // A folder that was moved keeps the times of what is in it; its own change, and no change of its names, tells.
+        let moved = path.ancestors().iter().any(|above| {
+            root.dir()
+                .symlink_metadata(above.as_str())
+                .is_ok_and(|folder| !before(&folder) && (folder.mtime(), folder.mtime_nsec()) < self.began)
+        });
+        if moved {
+            return false;
+        }
         match standing {
             State::Absent => {
                 // Was it there? A file that was copied up says so. One that a program put in its place altogether does

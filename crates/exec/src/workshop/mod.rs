@@ -35,6 +35,9 @@ use crate::view::View;
 /// Where a program finds its home, where nothing of this machine's homes is.
 const HOME: &str = "/home/run";
 
+/// Where it finds the caches that its tool declares.
+const CACHES: &str = "/home/caches";
+
 /// On which terms programs run.
 #[derive(Clone)]
 pub struct Terms {
@@ -83,6 +86,15 @@ pub(crate) enum Left {
     Gone,
 }
 
+/// The end of a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tail {
+    /// Its last bytes.
+    pub bytes: Vec<u8>,
+    /// Whether there are more before: then they begin anywhere.
+    pub is_cut: bool,
+}
+
 /// What a run left that no plan can express.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unplannable {
@@ -99,6 +111,44 @@ fn at(path: &str, error: &std::io::Error) -> Fault {
     let shown = if path.is_empty() { "." } else { path };
     Fault::new(Code::FilesystemError, format!("{shown}: it could not be copied: {}", error.kind()))
         .about(shown)
+}
+
+/// Folders below folders that are looked into; what lies deeper is said and not looked at.
+const MAX_DEPTH: usize = 128;
+
+/// Most entries that are looked at.
+const MAX_ENTRIES: usize = 2_000_000;
+
+/// What a look at what programs left may cost.
+struct Budget<'a> {
+    cancel: &'a CancellationToken,
+    entries: usize,
+}
+
+impl<'a> Budget<'a> {
+    const fn new(cancel: &'a CancellationToken) -> Self {
+        Self { cancel, entries: 0 }
+    }
+
+    /// Counts an entry.
+    fn take(&mut self) -> Result<(), Fault> {
+        self.entries += 1;
+        if self.entries > MAX_ENTRIES {
+            return Err(Fault::new(
+                Code::TooLarge,
+                format!("programs left more than {MAX_ENTRIES} files and folders"),
+            ));
+        }
+        if self.entries.is_multiple_of(256) && self.cancel.is_cancelled() {
+            return Err(Fault::new(Code::Cancelled, "the call was cancelled; nothing was changed"));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a folder lies too deep to be looked into.
+fn is_too_deep(path: &str) -> bool {
+    path.matches('/').count() >= MAX_DEPTH
 }
 
 fn joined(prefix: &str, name: &str) -> String {
@@ -226,7 +276,11 @@ impl Workshop {
         let mut named = command.clone();
         let seen = if self.level == Level::Full { PathBuf::from(HOME) } else { self.place.join("home") };
         for (name, bytes) in &command.inputs {
-            std::fs::write(self.place.join("home").join(name), bytes)
+            // A run before this one may have put anything there.
+            let file = self.place.join("home").join(name);
+            let _ = std::fs::remove_file(&file);
+            std::fs::File::create_new(&file)
+                .and_then(|mut file| std::io::Write::write_all(&mut file, bytes))
                 .map_err(|e| broken("scratch folder", &e))?;
             let (stands, place) = (format!("{}{name}", run::INPUT), seen.join(name).display().to_string());
             for arg in named.args.iter_mut().filter(|arg| **arg == stands) {
@@ -248,19 +302,20 @@ impl Workshop {
 
     /// The last bytes that the program which runs now, or ran last, has said on both streams: `most` of each at most.
     #[must_use]
-    pub fn tail(&self, most: usize) -> Vec<u8> {
+    pub fn tail(&self, most: usize) -> Vec<Tail> {
         let number = self.runs.load(Ordering::Relaxed).saturating_sub(1);
         let stream = self.place.join("streams").join(number.to_string());
         let read = |ending: &str| {
             use std::io::{Read as _, Seek as _, SeekFrom};
             let mut file = std::fs::File::open(stream.with_extension(ending)).ok()?;
             let length = file.metadata().ok()?.len();
-            file.seek(SeekFrom::Start(length.saturating_sub(most as u64))).ok()?;
+            let from = length.saturating_sub(most as u64);
+            file.seek(SeekFrom::Start(from)).ok()?;
             let mut bytes = Vec::new();
             file.take(most as u64).read_to_end(&mut bytes).ok()?;
-            Some(bytes)
+            Some(Tail { bytes, is_cut: from > 0 })
         };
-        ["out", "err"].into_iter().filter_map(read).flatten().collect()
+        ["out", "err"].into_iter().filter_map(read).collect()
     }
 
     fn setup(&self, streams: &Path) -> Result<Setup<'_>, Fault> {
@@ -273,7 +328,8 @@ impl Workshop {
         let mut writable = vec![Bound { from: home, at: seen_home.clone() }];
         for cache in self.terms.caches {
             let from = self.state.cache(cache.name)?;
-            let at = if full { seen_home.join(".cache").join(cache.name) } else { from.clone() };
+            // Not below its home: what a run may write, it may also put a link in the way of.
+            let at = if full { Path::new(CACHES).join(cache.name) } else { from.clone() };
             env.insert(cache.variable.to_owned(), at.display().to_string());
             writable.push(Bound { from, at });
         }
@@ -320,8 +376,8 @@ impl Workshop {
 
     pub(crate) fn changed(&self) -> Result<Changed, Fault> {
         match &self.floor {
-            Floor::Layers(layers) => layers.changed(&self.root),
-            Floor::Copy(copy) => copy.changed(),
+            Floor::Layers(layers) => layers.changed(&self.root, &self.cancel),
+            Floor::Copy(copy) => copy.changed(&self.cancel),
         }
     }
 
@@ -340,7 +396,9 @@ impl Workshop {
             }
             match self.propose(&mut draft, view, path, left) {
                 Ok(()) => {}
-                Err(fault) if fault.code == Code::PathNotAllowed => {
+                Err(fault)
+                    if matches!(fault.code, Code::PathNotAllowed | Code::TooLarge | Code::Forbidden) =>
+                {
                     unplannable.push(Unplannable { path: path.clone(), why: fault.message });
                 }
                 Err(fault) => return Err(fault),
@@ -349,6 +407,14 @@ impl Workshop {
         unplannable.sort();
         unplannable.dedup();
         Ok((draft, unplannable))
+    }
+
+    /// Whether what stands in the root is what stood there before the first program started.
+    fn is_untouched(&self, path: &RelPath, standing: &State) -> bool {
+        match &self.floor {
+            Floor::Layers(layers) => layers.is_untouched(&self.root, path, standing),
+            Floor::Copy(copy) => copy.is_untouched(&self.root, path, standing),
+        }
     }
 
     fn propose(&self, draft: &mut Draft, view: &View, path: &str, left: &Left) -> Result<(), Fault> {
@@ -377,11 +443,7 @@ impl Workshop {
             Left::Gone if standing == State::Absent => return Ok(()),
             Left::Link(_) | Left::Gone => None,
         };
-        let is_untouched = match &self.floor {
-            Floor::Layers(layers) => layers.is_untouched(&self.root, &path, &standing),
-            Floor::Copy(copy) => copy.is_untouched(&self.root, &path, &standing),
-        };
-        if !is_untouched {
+        if !self.is_untouched(&path, &standing) {
             let message = format!("{path}: it changed while the program ran; nothing was changed");
             return Err(Fault::new(Code::Conflict, message)
                 .about(path.as_str())

@@ -2,9 +2,9 @@
 //! own ignore rules, as they were before the run, leave out. It is moved into the root as it is, and told, and no undo
 //! takes it back.
 
-use cap_fs_ext::{DirExt as _, MetadataExt as _};
-use cap_std::fs::{Dir, DirBuilder, PermissionsExt as _};
-use contract::{Code, Fault, RelPath};
+use cap_fs_ext::DirExt as _;
+use cap_std::fs::{Dir, DirBuilder, MetadataExt as _, PermissionsExt as _};
+use contract::{Code, Digest, Fault, Mode, RelPath, State};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use super::{Floor, Left, Workshop};
@@ -14,6 +14,26 @@ use crate::state::broken;
 
 /// Names that never persist, whatever declares or ignores them: they hold secrets.
 const NEVER: &str = ".env";
+
+/// Names with a dot that are caches and nothing else.
+const CACHES: &[&str] = &[
+    ".cache",
+    ".coverage",
+    ".eslintcache",
+    ".mypy_cache",
+    ".next",
+    ".nuxt",
+    ".nyc_output",
+    ".parcel-cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".stylelintcache",
+    ".svelte-kit",
+    ".turbo",
+];
+
+/// Most bytes of one file that is copied rather than moved: one with several names, or on another file system.
+const MAX_COPIED: u64 = 1 << 30;
 
 /// What was written besides the plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,7 +48,11 @@ pub struct SideWrites {
 
 /// Which paths a tool declares: globs relative to the root.
 #[derive(Debug, Clone)]
-pub struct Declared(GlobSet);
+pub struct Declared {
+    globs: GlobSet,
+    /// Whether everything is declared: then names that begin with a dot are left out, but for those of [`CACHES`].
+    anything: bool,
+}
 
 impl Declared {
     /// The paths that match one of `globs`, and those below them.
@@ -40,14 +64,20 @@ impl Declared {
                 set.add(glob);
             }
         }
-        set.build().map(Self).map_err(|e| Fault::internal(e.to_string()))
+        let globs_of = set.build().map_err(|e| Fault::internal(e.to_string()))?;
+        Ok(Self { globs: globs_of, anything: globs.contains(&"**") })
     }
 
     /// Whether `path` may persist, as far as the tool is concerned.
     #[must_use]
     pub fn has(&self, path: &RelPath) -> bool {
+        // What other programs read as their settings, or run: a folder that everything may be written to is no reason to.
+        let is_hidden = |name: &str| name.starts_with('.') && !CACHES.contains(&name);
+        if self.anything && path.components().any(is_hidden) {
+            return false;
+        }
         let is_secret = path.components().any(|name| name.to_ascii_lowercase().starts_with(NEVER));
-        !is_secret && jail::check_writable(path).is_ok() && self.0.is_match(path.as_str())
+        !is_secret && jail::check_writable(path).is_ok() && self.globs.is_match(path.as_str())
     }
 }
 
@@ -73,6 +103,21 @@ impl Workshop {
             Floor::Copy(copy) => copy.dir(),
         };
         for (path, left) in chosen {
+            let standing = match self.root.dir().symlink_metadata(path.as_str()) {
+                Err(_) => State::Absent,
+                Ok(there) if there.is_symlink() => {
+                    let target = self.root.dir().read_link_contents(path.as_str()).unwrap_or_default();
+                    State::Symlink { target: target.to_string_lossy().into_owned() }
+                }
+                // Which bytes they are is not asked: whether they are those of before is.
+                Ok(there) => {
+                    State::File { digest: Digest::ZERO, bytes: there.len(), mode: Mode::new(there.mode()) }
+                }
+            };
+            if !self.is_untouched(&path, &standing) {
+                tracing::debug!(%path, "a side write was left out: somebody else has changed it");
+                continue;
+            }
             match self.moved(from, &path, left) {
                 Ok(bytes) => {
                     told.files += 1;
@@ -110,7 +155,7 @@ impl Workshop {
                 return Ok(0);
             }
             Left::Link(target) => {
-                path.resolve_reference(target)
+                path.resolve_link(target)
                     .map_err(|why| Fault::new(Code::PathNotAllowed, format!("{path}: {why}")))?;
                 if standing.is_some() {
                     to.remove_file(name).map_err(io)?;
@@ -142,6 +187,11 @@ fn copied(from: &Dir, to: &Dir, path: &RelPath, mode: u32) -> Result<u64, Fault>
     let name = path.file_name();
     let beside = format!("{}{name}", jail::TEMPORARY);
     let mut source = jail::open_in(from, name, path)?;
+    let there = source.metadata().map_err(io)?;
+    // One with holes is written out when it is copied.
+    if there.len() > MAX_COPIED || there.len() > (1 << 20) + 2 * 512 * there.blocks() {
+        return Err(Fault::new(Code::PathNotAllowed, format!("{path}: it is too large to be copied")));
+    }
     let mut options = cap_std::fs::OpenOptions::new();
     options.write(true).create_new(true);
     let mut target = to.open_with(&beside, &options).map_err(io)?;

@@ -276,7 +276,7 @@ fn a_run_sees_its_root_its_home_and_its_toolchains_and_no_secret_of_this_machine
     let (workshop, ran) = house.run(&script);
     let text = ran.stdout.text();
     assert_eq!(ran.level, Level::Full);
-    assert!(text.starts_with("in the root\n/home/run blue /home/run/.cache/things\n[core]\n"), "{text}");
+    assert!(text.starts_with("in the root\n/home/run blue /home/caches/things\n[core]\n"), "{text}");
     assert!(!text.contains("canary") && text.ends_with("end\n"), "{text}");
     let beside: Vec<&str> =
         text.lines().skip_while(|line| *line != "..").skip(1).take_while(|line| *line != "end").collect();
@@ -522,4 +522,68 @@ fn s10_a_run_that_fills_the_disk_is_ended() {
     assert!(began.elapsed() < Duration::from_secs(30));
     drop(workshop);
     assert!(house.is_empty_of_scratch());
+}
+
+#[test]
+fn a_link_that_one_run_leaves_in_its_home_leads_the_next_nowhere() {
+    over_each_floor(|house| {
+        fs::create_dir(house.path("victim")).unwrap();
+        let workshop = house.open();
+        let victim = house.path("victim");
+        let plant = format!(
+            "rm -rf $HOME/.cache $HOME/input; ln -s {0} $HOME/.cache; ln -s {0}/made $HOME/input; true",
+            victim.display()
+        );
+        workshop.run(&sh(&plant)).unwrap();
+        let mut next = sh("cat \"$0\"; echo x > $THINGS/kept");
+        next.args.push(format!("{}input", gatewright_exec::run::INPUT));
+        next.inputs.insert("input".into(), b"given".to_vec());
+        let ran = workshop.run(&next).unwrap();
+        assert_eq!(ran.stdout.text(), "given", "{}", ran.stderr.text());
+        assert_eq!(fs::read_dir(&victim).unwrap().count(), 0);
+    });
+}
+
+#[test]
+fn d04_a_folder_without_end_is_said_and_removed() {
+    let Some(house) = House::full() else { return };
+    let workshop = house.open();
+    let dig = "import os\nfor n in range(3000):\n    os.mkdir('d'); os.chdir('d')\nopen('deep', 'w').close()";
+    let ran = workshop.run(&Command::new("python3", &["-c", dig])).unwrap();
+    assert!(ran.is_success(), "{}", ran.stderr.text());
+    let (_, blocked) = proposed(&house, &workshop);
+    assert!(blocked.iter().any(|b| b.why.contains("deep")), "{blocked:?}");
+    drop(workshop);
+    assert!(house.is_empty_of_scratch());
+}
+
+#[test]
+fn what_the_owner_saves_meanwhile_is_not_replaced_by_what_persists() {
+    over_each_floor(|house| {
+        house.put("target/mine", "one");
+        let workshop = house.open();
+        workshop.run(&sh("echo theirs > target/mine; echo built > target/out")).unwrap();
+        house.put("target/mine", "saved");
+        let told = workshop.persist(&|path: &RelPath| path.as_str().starts_with("target/")).unwrap();
+        assert_eq!(told.files, 1);
+        assert_eq!(fs::read_to_string(house.path("root/target/mine")).unwrap(), "saved");
+    });
+}
+
+#[test]
+fn where_everything_ignored_may_persist_settings_of_other_programs_do_not() {
+    let declared = Declared::new(&["**"]).unwrap();
+    let has = |path: &str| declared.has(&RelPath::new(path).unwrap());
+    assert!(has("target/out") && has(".pytest_cache/v/x") && has("web/.next/server.js"));
+    for path in [
+        ".claude/settings.local.json",
+        ".vscode/tasks.json",
+        ".venv/bin/python",
+        ".husky/_/pre-commit",
+        "a/.mise.toml",
+        ".env",
+    ] {
+        assert!(!has(path), "{path}");
+    }
+    assert!(Declared::new(&[".eslintcache"]).unwrap().has(&RelPath::new(".eslintcache").unwrap()));
 }

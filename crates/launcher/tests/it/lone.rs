@@ -71,10 +71,17 @@ fn s14_s18_without_namespaces_there_is_no_socket_to_anywhere_and_no_signal_to_ot
          tried('six', lambda: socket.socket(socket.AF_INET6))\n\
          tried('vsock', lambda: socket.socket(40))\n\
          tried('netlink', lambda: socket.socket(16, socket.SOCK_RAW, 0))\n\
+         tried('unix', lambda: socket.socket(socket.AF_UNIX))\n\
+         tried('pair', lambda: socket.socketpair())\n\
+         tried('limits', lambda: __import__('resource').prlimit({me}, 0, (1, 1)))\n\
          tried('signal', lambda: os.kill({me}, 0))\nE"
     );
     let ran = world.run(&script);
-    assert_eq!(ran.out, "tcp 1\nsix 1\nvsock 1\nnetlink 1\nsignal 1\n", "{}", ran.err);
+    assert_eq!(
+        ran.out, "tcp 1\nsix 1\nvsock 1\nnetlink 1\nunix 1\npair REACHED\nlimits 1\nsignal 1\n",
+        "{}",
+        ran.err
+    );
     world.spec.network = Network::Whole;
     assert!(world.run(&script).out.starts_with("tcp REACHED\n"));
     world.spec.network = Network::Door;
@@ -91,4 +98,28 @@ fn s20_without_namespaces_no_program_gains_a_right() {
         assert!(line.ends_with("0000000000000000"), "{line}");
     }
     assert!(ran.out.contains("NoNewPrivs:\t1") && ran.out.contains("Seccomp:\t2"), "{}", ran.out);
+}
+
+#[test]
+fn without_namespaces_an_ordinary_user_has_the_filters_too() {
+    let Some(world) = lone() else { return };
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return;
+    }
+    for name in ["", "root", "home", "stage"] {
+        let path = if name.is_empty() { world.scratch.path().to_owned() } else { world.path(name) };
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        if !name.is_empty() {
+            std::os::unix::fs::chown(&path, Some(12_345), Some(12_345)).unwrap();
+        }
+    }
+    let launcher = Path::new(env!("CARGO_BIN_EXE_gatewright-launch"));
+    let is_reached = |dir: &Path| fs::metadata(dir).is_ok_and(|m| m.mode() & 0o001 != 0);
+    if !launcher.ancestors().skip(1).all(is_reached) {
+        skip("the filters as an ordinary user (its folder is closed to others)");
+        return;
+    }
+    let ran = world.run_as("id -u; cat /etc/shadow 2>/dev/null; ulimit -n", Some(12_345));
+    assert_eq!(ran.code(), 0, "{:?} {}", ran.reports, ran.err);
+    assert!(ran.out.starts_with("12345\n"), "{}", ran.out);
 }
