@@ -155,6 +155,14 @@ impl StateDir {
         })
     }
 
+    /// The runs of `owner`, the latest first, `most` at most.
+    #[must_use]
+    pub fn runs(&self, owner: &Principal, most: usize) -> Vec<(String, KeptRun)> {
+        let mut runs: Vec<(String, KeptRun)> = self.handles(KIND, owner, most);
+        runs.sort_by(|a, b| b.1.at.cmp(&a.1.at));
+        runs
+    }
+
     /// What a stream said, from its beginning.
     pub fn output(&self, stream: &KeptStream) -> Result<Box<dyn BufRead + Send>, Fault> {
         let Some(digest) = &stream.digest else { return Ok(Box::new(std::io::empty())) };

@@ -340,6 +340,7 @@ mod tests {
             names,
             [
                 "cache",
+                "devtools",
                 "egress",
                 "failures",
                 "limits",
@@ -351,9 +352,9 @@ mod tests {
                 "upstreams"
             ]
         );
-        let text = "[tokens]\nprefix = 'ds'\n[limits]\nenabled = false\n[security]\nconfinement = 'full'\n[failures]\npatterns = []\n[cache]\nenabled = true\n[egress]\nhosts = []\n[policy]\nrules = []\n\
+        let text = "[tokens]\nprefix = 'ds'\n[limits]\nenabled = false\n[security]\nconfinement = 'full'\n[failures]\npatterns = []\n[cache]\nenabled = true\n[devtools]\ntimeout = 5000\n[egress]\nhosts = []\n[policy]\nrules = []\n\
                     [roots.lib]\npath = '/srv'\n[oauth]\nresource = ''\n[upstreams.docs]\nurl = 'https://docs.example/mcp'\n";
-        assert_eq!(check("x", text).unwrap().len(), 10);
+        assert_eq!(check("x", text).unwrap().len(), 11);
         assert!(message("[roots.lib]\npth = '/srv'\n").contains("did you mean `path`?"));
     }
 }

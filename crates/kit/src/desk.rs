@@ -276,7 +276,8 @@ impl ReadDesk {
             let from = clean.char_indices().map(|(at, _)| at).find(|at| *at >= from).unwrap_or(clean.len());
             clean[from..].split_once('\n').map(|(_, whole)| whole.to_owned()).unwrap_or_default()
         });
-        streams.collect::<Vec<_>>().join("\n")
+        let said = streams.map(|said| said.trim_end_matches('\n').to_owned()).filter(|said| !said.is_empty());
+        said.collect::<Vec<_>>().join("\n")
     }
 
     /// A run of whoever calls, as it is kept.

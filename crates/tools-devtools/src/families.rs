@@ -1,8 +1,10 @@
 //! The families: one per ecosystem, since a project that has use for one need not have any for another.
 
 use contract::Toolset;
+use kit::settings::SectionEntry;
 use kit::{Entry, Family};
 
+use crate::settings::DevtoolsSection;
 use crate::tools;
 
 /// What runs said, and those that go on.
@@ -150,5 +152,5 @@ pub static RUNS_FAMILY: Family = Family {
         Entry::read::<tools::job_cancel::JobCancel>(),
         Entry::read::<tools::get_performance_metrics::GetPerformanceMetrics>(),
     ],
-    sections: &[],
+    sections: &[SectionEntry::of::<DevtoolsSection>()],
 };

@@ -12,6 +12,7 @@ pub mod memory;
 mod message;
 mod review;
 mod running;
+pub mod settings;
 mod smart;
 mod tests_of;
 pub mod tools;

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use contract::{Fault, RelPath, State};
-use exec::run::{Cache, Command, Ran};
+use exec::run::{Cache, Command, DEFAULT_TIMEOUT, Ran};
 use grammar::{Grammar, Place};
 use kit::{ReadDesk, RunDesk};
 use reports::{Context, Format, Report};
+
+use crate::settings::DevtoolsSection;
 
 /// The shortest and the longest that a caller may give a run, in milliseconds.
 pub(crate) const TIMEOUTS: (u64, u64) = (1_000, 600_000);
@@ -126,12 +128,25 @@ pub(crate) fn held(program: &str, args: &[String], dir: Option<&RelPath>) -> Res
     grammar.check(args, &place).map(|_| ()).map_err(|refusal| Fault::invalid(refusal.to_string()))
 }
 
+/// What the configuration says of every run, where the call does not.
+pub(crate) fn configured(desk: &ReadDesk, command: &mut Command) -> Result<(), Fault> {
+    let settings: DevtoolsSection = desk.settings()?;
+    for (name, value) in settings.variables()? {
+        command.env.entry(name.clone()).or_insert_with(|| value.clone());
+    }
+    if let Some(millis) = settings.timeout.filter(|_| command.timeout == DEFAULT_TIMEOUT) {
+        command.timeout = Duration::from_millis(millis.clamp(TIMEOUTS.0, TIMEOUTS.1));
+    }
+    Ok(())
+}
+
 /// Runs `command`, and reads what it says as `format`.
 pub(crate) async fn reported(
     desk: &RunDesk,
-    command: Command,
+    mut command: Command,
     format: Format,
 ) -> Result<(Ran, Report), Fault> {
+    configured(desk, &mut command)?;
     let dir = command.dir.clone();
     let ran = desk.run(command).await?;
     let root = desk.view().root().path().display().to_string();

@@ -7,6 +7,7 @@ use projects::{BuildSystem, Project};
 use reports::Format;
 
 use crate::running::Asked;
+use crate::settings::TestRunner;
 
 /// A runner of tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +31,21 @@ pub(crate) struct Wish {
     pub(crate) verbose: bool,
 }
 
+impl From<TestRunner> for Runner {
+    fn from(named: TestRunner) -> Self {
+        match named {
+            TestRunner::Make => Self::Make,
+            TestRunner::Jest => Self::Jest,
+            TestRunner::Vitest => Self::Vitest,
+            TestRunner::Mocha => Self::Mocha,
+            TestRunner::Npm => Self::Npm,
+            TestRunner::Pytest => Self::Pytest,
+            TestRunner::Go => Self::Go,
+            TestRunner::Cargo => Self::Cargo,
+        }
+    }
+}
+
 impl Runner {
     /// The runner of `project`, by the precedence of the catalogue: make, npm's, pytest, Go, cargo.
     pub(crate) fn of(project: &Project) -> Option<Self> {
@@ -49,6 +65,21 @@ impl Runner {
             (builds(BuildSystem::Cargo), Self::Cargo),
         ];
         choices.into_iter().find(|(is, _)| *is).map(|(_, runner)| runner)
+    }
+
+    /// The runner of this name.
+    pub(crate) fn named(program: &str) -> Option<Self> {
+        let all = [
+            Self::Make,
+            Self::Jest,
+            Self::Vitest,
+            Self::Mocha,
+            Self::Npm,
+            Self::Pytest,
+            Self::Go,
+            Self::Cargo,
+        ];
+        all.into_iter().find(|runner| runner.program() == program)
     }
 
     /// The program, and what of it is the project's.

@@ -2,6 +2,8 @@
 
 use contract::{Code, Fault, RelPath};
 use kit::ReadDesk;
+
+use crate::settings::DevtoolsSection;
 use projects::{DetectError, Entry, EntryKind, Look, LookError, MAX_FILE, Project, Within, detect};
 
 /// The root behind a desk.
@@ -51,10 +53,11 @@ impl Look for Window<'_> {
 /// What the project below `directory` is.
 pub(crate) fn detected(desk: &ReadDesk, directory: Option<&str>) -> Result<Project, Fault> {
     let dir = crate::running::directory(directory)?;
+    let excludes = desk.settings::<DevtoolsSection>()?.exclude_paths;
     let window = Window(desk);
     let found = match &dir {
-        None => detect(&window, &[]),
-        Some(dir) => detect(&Within::new(&window, dir.as_str()), &[]),
+        None => detect(&window, &excludes),
+        Some(dir) => detect(&Within::new(&window, dir.as_str()), &excludes),
     };
     found.map_err(|error| match &error {
         DetectError::Root(why) => {

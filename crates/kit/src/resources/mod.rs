@@ -3,6 +3,7 @@
 //! A URI stands for one thing in whichever root has it. For anyone but its owner it does not exist.
 
 mod plans;
+mod runs;
 mod transcripts;
 
 use std::sync::Arc;
@@ -80,7 +81,13 @@ trait Resource: Send + Sync {
 }
 
 /// One line per kind.
-static ALL: [&dyn Resource; 2] = [&plans::Plans, &transcripts::Transcripts];
+static ALL: [&dyn Resource; 3] = [&plans::Plans, &runs::Runs, &transcripts::Transcripts];
+
+/// A fence that `text` does not close.
+fn fence(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(longest.max(2) + 1)
+}
 
 fn unknown(uri: &str) -> Fault {
     Fault::new(Code::NotFound, format!("there is no {uri}: it expired, or never was"))

@@ -54,17 +54,11 @@ impl Resource for Plans {
         }
         let diff = exec::diff::of(root, &file.plan.effects, &blobs, MAX_DIFF, &|t| cleaner.reviewed(t));
         let shown = cleaner.reviewed(&diff.text);
-        let fence = fence(&shown);
+        let fence = super::fence(&shown);
         text.push_str(&format!("\n{fence}diff\n{shown}{fence}\n"));
         if diff.shown < diff.total {
             text.push_str(&format!("\n{} of {} lines shown.\n", diff.shown, diff.total));
         }
         Ok(text)
     }
-}
-
-/// A fence that `text` does not close.
-fn fence(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    "`".repeat(longest.max(2) + 1)
 }

@@ -16,6 +16,7 @@ use reports::Format;
 use crate::families::GO;
 use crate::findings::{self, Findings};
 use crate::running::{Asked, GO_CACHES, WHATEVER_IS_IGNORED, reported};
+use crate::settings::DevtoolsSection;
 use crate::{go, memory};
 
 /// What it takes.
@@ -80,10 +81,13 @@ impl Run for GoTest {
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
         let asked =
             Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let settings: DevtoolsSection = desk.settings()?;
+        let mut tags = settings.golang.tags;
+        tags.extend(input.tags.iter().cloned());
         let mut flags = vec!["test".to_owned(), "-json".to_owned()];
-        flags.extend(go::flag(input.race, "-race"));
-        flags.extend(go::flag(input.cover, "-cover"));
-        flags.extend(go::tags(&input.tags));
+        flags.extend(go::flag(input.race || settings.golang.race, "-race"));
+        flags.extend(go::flag(input.cover || settings.golang.cover, "-cover"));
+        flags.extend(go::tags(&tags));
         let package = go::package(input.package.as_ref());
         let command = go::offline(asked.command("go", flags, vec![package.clone()])?);
         let (ran, report) = reported(&desk, command, Format::GoTestJson).await?;

@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use crate::families::LINT;
 use crate::running::{ALL_CACHES, Asked, reported};
+use crate::settings::DevtoolsSection;
 use crate::window::detected;
 
 /// What it takes.
@@ -171,10 +172,16 @@ impl Run for LintAll {
             Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
         let directory = input.directory.clone();
         let project = desk.blocking(move |desk| detected(desk, directory.as_deref())).await?;
+        let settings: DevtoolsSection = desk.settings()?;
+        let wanted = &settings.linters;
         let names: Vec<&str> = project.linters.iter().map(|found| found.name.as_str()).collect();
         let is_go = project.build_systems.contains(&projects::BuildSystem::Go);
         let chosen = LINTERS.iter().filter(|linter| {
-            names.iter().any(|name| linter.names.contains(name)) || linter.program == "go" && is_go
+            if wanted.is_empty() {
+                names.iter().any(|name| linter.names.contains(name)) || linter.program == "go" && is_go
+            } else {
+                wanted.iter().any(|name| name == linter.program || linter.program == "go" && name == "go vet")
+            }
         });
         let mut linters = Vec::new();
         for linter in chosen {

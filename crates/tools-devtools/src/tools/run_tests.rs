@@ -21,6 +21,7 @@ use crate::families::TEST;
 use crate::findings::{self, Findings};
 use crate::memory;
 use crate::running::{ALL_CACHES, Asked, WHATEVER_IS_IGNORED, reported};
+use crate::settings::DevtoolsSection;
 use crate::tests_of::{Runner, Wish};
 use crate::window::{detected, stamp};
 
@@ -105,10 +106,29 @@ impl Run for RunTests {
             Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
         let directory = input.directory.clone();
         let project = desk.blocking(move |desk| detected(desk, directory.as_deref())).await?;
-        let runner = Runner::of(&project).ok_or_else(|| {
-            Fault::new(Code::NotFound, "no test runner is known for this project")
-                .suggest("Name the folder with `directory`, or call the tool of the runner.")
-        })?;
+        let settings: DevtoolsSection = desk.settings()?;
+        let asks = input.pattern.is_some() || input.coverage || input.parallel.is_some();
+        let own = settings.commands.get("test").filter(|_| settings.test_runner.is_none());
+        if let Some(own) = own.filter(|_| !asks && !input.watch) {
+            let words =
+                grammar::split(own).map_err(|e| Fault::invalid(format!("[devtools] commands.test: {e}")))?;
+            let (first, rest) =
+                words.split_first().ok_or_else(|| Fault::invalid("[devtools] commands.test: it is empty"))?;
+            let program = grammar::program_of(first)
+                .map_err(|e| Fault::invalid(format!("[devtools] commands.test: {e}")))?;
+            let runner = Runner::named(program).ok_or_else(|| {
+                Fault::invalid(format!(
+                    "[devtools] commands.test: `{program}` is no runner of tests that is known"
+                ))
+            })?;
+            let command = asked.command(runner.program(), rest.to_vec(), Vec::new())?;
+            return once(&desk, runner, command, input.verbose).await;
+        }
+        let runner =
+            settings.test_runner.map(Runner::from).or_else(|| Runner::of(&project)).ok_or_else(|| {
+                Fault::new(Code::NotFound, "no test runner is known for this project")
+                    .suggest("Name the folder with `directory`, or call the tool of the runner.")
+            })?;
         let wish = Wish {
             pattern: input.pattern.clone(),
             coverage: input.coverage,

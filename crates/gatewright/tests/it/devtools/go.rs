@@ -56,7 +56,7 @@ fn toolchain() -> Option<PathBuf> {
 /// One root for all of these tests: Go compiles its own library once for each.
 fn bench() -> Option<&'static Bench> {
     static BENCH: OnceLock<Option<Bench>> = OnceLock::new();
-    BENCH.get_or_init(|| toolchain().map(|go| Bench::new(FILES).with(go))).as_ref()
+    BENCH.get_or_init(|| toolchain().map(|go| Bench::new(FILES).with(go).patient())).as_ref()
 }
 
 fn serve() -> Option<Session> {
@@ -147,7 +147,7 @@ fn go_build_says_what_does_not_compile_and_builds_for_others() {
 #[test]
 fn go_fmt_shows_its_diff_applies_it_and_is_undone() {
     let Some(go) = toolchain() else { return };
-    let bench = Bench::new(&[("ugly.go", FILES[10].1), ("fine.go", "package ugly\n")]).with(go);
+    let bench = Bench::new(&[("ugly.go", FILES[10].1), ("fine.go", "package ugly\n")]).with(go).patient();
     let mut session = bench.serve();
     let listed = session.ok("go_fmt", json!({ "write": false }));
     assert_eq!((listed["success"].as_bool(), &listed["unformatted"]), (Some(false), &json!(["ugly.go"])));
@@ -274,7 +274,8 @@ fn staticcheck_finds_what_compiles_and_is_wrong() {
         ("go.mod", "module example.com/x\n\ngo 1.19\n"),
         ("good/good.go", "// Package good is.\npackage good\n"),
         ("bad/bad.go", "package bad\n\nimport \"regexp\"\n\nvar R = regexp.MustCompile(\"(\")\n"),
-    ]);
+    ])
+    .patient();
     let mut session = bench.serve();
     let found = session.ok("staticcheck", json!({ "package": "./bad", "timeout": 300_000 }));
     let first = &found["diagnostics"][0];

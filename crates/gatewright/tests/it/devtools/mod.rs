@@ -5,6 +5,7 @@ mod go;
 mod lint;
 mod make;
 mod runs;
+mod settings;
 mod smart;
 mod tests;
 
@@ -40,6 +41,12 @@ impl Bench {
     /// With this folder of programs before the machine's own.
     pub(crate) fn with(mut self, programs: PathBuf) -> Self {
         self.programs.push(programs);
+        self
+    }
+
+    /// For programs that take long the first time, on a machine that does something else as well: a call is waited for.
+    pub(crate) fn patient(self) -> Self {
+        self.place.configure("[limits]\ndetach-after = 900\n[devtools]\ntimeout = 600000\n");
         self
     }
 

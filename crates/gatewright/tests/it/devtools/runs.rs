@@ -57,6 +57,16 @@ fn run_output_shows_any_part_of_what_a_run_said() {
     ] {
         assert_eq!(session.fails("run_output", arguments.clone())["code"], code, "{arguments}");
     }
+    let uri = format!("run://{}", run.as_str().unwrap());
+    let read = session.0.request("resources/read", json!({ "uri": uri }));
+    let text = read["result"]["contents"][0]["text"].as_str().unwrap();
+    assert!(
+        text.contains("`make many`") && text.contains("exit code 2") && text.contains("bytes left out"),
+        "{text}"
+    );
+    let listed = session.0.request("resources/list", json!({}));
+    assert!(listed["result"]["resources"].to_string().contains(&uri), "{listed}");
+    assert!(session.0.request("resources/read", json!({ "uri": "run://run_00" }))["error"].is_object());
     let secret = session.ok("make_test", json!({ "target": "secret" }));
     let shown = session.ok("run_output", json!({ "run": secret["runs"][0]["run"] }));
     assert!(!shown.to_string().contains("ghp_0123") && shown.to_string().contains("[redacted:"), "{shown}");

@@ -1,0 +1,81 @@
+//! `[devtools]` of the configuration: each key changes what a tool does.
+
+use serde_json::{Value, json};
+
+use super::Bench;
+
+const MAKEFILE: &str = "\
+test:
+\t@echo plain
+check:
+\t@echo checked $(COLOUR) $$COLOUR; sleep $${NAP:-0}
+";
+
+fn bench(settings: &str) -> Bench {
+    Bench::new(&[
+        ("Makefile", MAKEFILE),
+        ("go.mod", "module x\n"),
+        ("sub/package.json", "{ \"name\": \"sub\" }\n"),
+        ("gatewright.toml", &format!("[devtools]\n{settings}")),
+    ])
+}
+
+fn said(session: &mut super::Session, result: &Value) -> String {
+    let shown = session.ok("run_output", json!({ "run": result["runs"][0]["run"] }));
+    shown["lines"][0]["text"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn make_targets_parallel_and_environment_are_what_the_project_says() {
+    let bench = bench("parallel = 3\nmake-targets = { test = 'check' }\nenvironment = { COLOUR = 'blue' }\n");
+    let mut session = bench.serve();
+    let ran = session.ok("make_test", json!({}));
+    assert_eq!(ran["runs"][0]["command"], "make -j3 check");
+    assert_eq!(said(&mut session, &ran), "checked blue blue");
+    let asked = session.ok("make_test", json!({ "parallel": 1 }));
+    assert_eq!(asked["runs"][0]["command"], "make -j1 check", "what a call says counts");
+}
+
+#[test]
+fn a_timeout_holds_where_a_call_does_not_say_another() {
+    let bench = bench("timeout = 1000\nmake-targets = { test = 'check' }\nenvironment = { NAP = '3' }\n");
+    let mut session = bench.serve();
+    let late = session.fails("make_test", json!({}));
+    assert_eq!(late["code"], "timeout", "{late}");
+    assert_eq!(session.ok("make_test", json!({ "timeout": 20_000 }))["success"], true);
+}
+
+#[test]
+fn commands_test_runner_linters_and_excludes_choose() {
+    let own = bench("commands = { test = 'make check COLOUR=red' }\n");
+    let mut session = own.serve();
+    let ran = session.ok("run_tests", json!({}));
+    assert_eq!(ran["runs"][0]["command"], "make check COLOUR=red");
+    let runner = bench("test-runner = 'pytest'\n");
+    let status = runner.serve().call("run_tests", json!({}));
+    assert!(status.to_string().contains("pytest"), "{status}");
+    let linters = bench("linters = ['yamllint']\n");
+    let all = linters.serve().ok("lint_all", json!({}));
+    let names: Vec<&str> =
+        all["linters"].as_array().unwrap().iter().filter_map(|l| l["linter"].as_str()).collect();
+    assert_eq!(names, ["yamllint"], "{all}");
+    let seen =
+        |settings: &str| bench(settings).serve().ok("project_status", json!({}))["project"].to_string();
+    assert!(seen("").contains("sub/package.json") || seen("").contains("\"sub\""));
+    assert!(!seen("exclude-paths = ['sub/**', 'sub']\n").contains("\"sub\""));
+}
+
+#[test]
+fn golang_settings_are_those_of_every_test_run_and_nothing_reserved_can_be_set() {
+    let bench = bench("[devtools.golang]\ntags = ['extra']\ncover = true\nrace = true\n");
+    let mut session = bench.serve();
+    // Whether Go is here or not, this is what would be run.
+    let answer = session.call("go_test", json!({ "tags": ["more"], "timeout": 200_000 }));
+    let ran = answer["structuredContent"]["runs"][0]["command"].as_str().map(str::to_owned);
+    assert!(ran.is_none_or(|line| line == "go test -json -race -cover -tags=extra,more ./..."), "{answer}");
+    for name in ["PATH", "LD_PRELOAD", "home", "GIT_DIR", "1X", "NODE_OPTIONS"] {
+        let bench = self::bench(&format!("environment = {{ {name} = 'x' }}\n").replace("1X", "'1X'"));
+        let refused = bench.serve().fails("make_test", json!({}));
+        assert_eq!(refused["code"], "invalid_argument", "{name}: {refused}");
+    }
+}

@@ -1,0 +1,129 @@
+//! `[devtools]` of the configuration: what the tools of this crate do where a call does not say. A project may say all of it:
+//! none of it lets a tool do more than a call could ask for.
+
+use std::collections::BTreeMap;
+
+use contract::Fault;
+use kit::settings::Section;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the tools do where a call does not say.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct DevtoolsSection {
+    /// Commands by purpose; `test` is what `run_tests` runs. Split without a shell, and held to their programs' grammars.
+    pub commands: BTreeMap<String, String>,
+    /// The linters that `lint_all` runs; those that are found without.
+    pub linters: Vec<String>,
+    /// The runner that `run_tests` uses; what is found without.
+    pub test_runner: Option<TestRunner>,
+    /// Milliseconds that a run may take where a call does not say.
+    #[schemars(range(min = 1_000, max = 600_000))]
+    pub timeout: Option<u64>,
+    /// What the make tools' own targets are called here, such as `test = "check"`.
+    pub make_targets: BTreeMap<String, String>,
+    /// Globs of paths that are not looked at to find out what the project is.
+    pub exclude_paths: Vec<String>,
+    /// Variables of every run. Those that decide where programs, libraries, homes and connections are cannot be set.
+    pub environment: BTreeMap<String, String>,
+    /// How many jobs make has where a call does not say.
+    #[schemars(range(min = 1, max = 16))]
+    pub parallel: Option<u32>,
+    /// What `go_test` does where a call does not say.
+    pub golang: GolangSection,
+}
+
+/// `[devtools.golang]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct GolangSection {
+    /// Build tags of every test run.
+    pub tags: Vec<String>,
+    /// Whether tests look for races.
+    pub race: bool,
+    /// Whether tests measure coverage.
+    pub cover: bool,
+}
+
+/// A runner of tests, by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum TestRunner {
+    Make,
+    Jest,
+    Vitest,
+    Mocha,
+    Npm,
+    Pytest,
+    Go,
+    Cargo,
+}
+
+impl Section for DevtoolsSection {
+    const NAME: &'static str = "devtools";
+}
+
+/// Beginnings of names that no configuration sets: they decide which program, library, home or connection is used.
+const RESERVED: &[&str] = &[
+    "LD_",
+    "DYLD_",
+    "GIT_",
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "GOCACHE",
+    "GOMODCACHE",
+    "GOPROXY",
+    "GOFLAGS",
+    "GOTOOLCHAIN",
+    "GONOSUM",
+    "GOINSECURE",
+    "NODE_OPTIONS",
+    "PYTHONSTARTUP",
+    "PYTHONPATH",
+    "BASH_ENV",
+    "ENV",
+    "SHELL",
+    "MAKEFLAGS",
+    "MAKEFILES",
+    "RUSTC",
+    "CARGO_HOME",
+    "XDG_",
+    "NPM_CONFIG_",
+];
+
+impl DevtoolsSection {
+    /// The variables of every run, or a fault that names one that cannot be set.
+    pub(crate) fn variables(&self) -> Result<&BTreeMap<String, String>, Fault> {
+        let is_name = |name: &str| {
+            !name.is_empty()
+                && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+                && !name.as_bytes()[0].is_ascii_digit()
+        };
+        let is_reserved = |name: &str| {
+            let name = name.to_ascii_uppercase();
+            RESERVED
+                .iter()
+                .any(|begin| if begin.ends_with('_') { name.starts_with(begin) } else { name == *begin })
+        };
+        match self
+            .environment
+            .iter()
+            .find(|(name, value)| !is_name(name) || is_reserved(name) || value.contains('\0'))
+        {
+            None => Ok(&self.environment),
+            Some((name, _)) => {
+                let message = format!("[devtools] environment: {name:?} cannot be set here");
+                Err(Fault::invalid(message)
+                    .about("gatewright.toml")
+                    .suggest("Take it out of gatewright.toml."))
+            }
+        }
+    }
+}
