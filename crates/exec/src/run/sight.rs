@@ -152,8 +152,9 @@ pub fn of(around: &Surroundings<'_>, path: &[PathBuf], program: &Path) -> Sight 
     let named = SYSTEM.iter().chain(ETC).map(PathBuf::from);
     let named = named.chain(TOOLCHAINS.iter().filter_map(of_home));
     // A program's package lies beside the folder that is on the PATH.
-    let packages =
-        path.iter().map(PathBuf::as_path).chain([program, &real].into_iter().filter_map(Path::parent));
+    let interpreters = interpreters(&real, path);
+    let named_by = [program, &real].into_iter().chain(interpreters.iter().map(PathBuf::as_path));
+    let packages = path.iter().map(PathBuf::as_path).chain(named_by.filter_map(Path::parent));
     let named = named.chain(packages.flat_map(package));
     let mut readable: Vec<PathBuf> = named.filter(|place| is_harmless(around, place)).collect();
     readable.sort();
@@ -182,6 +183,26 @@ pub fn of(around: &Surroundings<'_>, path: &[PathBuf], program: &Path) -> Sight 
         }
     }
     Sight { readable, hidden, env }
+}
+
+/// What runs `program`, where it is a script: its interpreter as it is named and as it really is.
+fn interpreters(program: &Path, path: &[PathBuf]) -> Vec<PathBuf> {
+    let mut head = [0; 256];
+    let length = std::fs::File::open(program).and_then(|mut file| std::io::Read::read(&mut file, &mut head));
+    let line =
+        String::from_utf8_lossy(head.get(..length.unwrap_or_default()).unwrap_or_default()).into_owned();
+    let Some(named) = line.lines().next().and_then(|line| line.strip_prefix("#!")) else { return Vec::new() };
+    let mut words = named.split_whitespace();
+    let first = words.next().map(PathBuf::from);
+    // `env` looks for the next word, its own flags left out.
+    let is_env = first.as_ref().is_some_and(|first| first.file_name().is_some_and(|name| name == "env"));
+    let looked_for = words.find(|word| !word.starts_with('-')).filter(|_| is_env);
+    let found = match looked_for {
+        Some(name) => path.iter().map(|dir| dir.join(name)).find(|file| file.is_file()),
+        None => first,
+    };
+    let real = found.as_ref().and_then(|found| std::fs::canonicalize(found).ok());
+    found.into_iter().chain(real).filter(|place| place.is_absolute()).collect()
 }
 
 /// What programs in `dir` need of what lies beside it: libraries, never a whole application's folder, which may be a home or
@@ -225,6 +246,30 @@ fn is_harmless(around: &Surroundings<'_>, place: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_scripts_interpreter_is_seen_wherever_it_really_is() {
+        let scratch = tempfile::tempdir().unwrap();
+        let home = scratch.path().canonicalize().unwrap();
+        for dir in ["venv/bin", "versions/3/bin", "versions/3/lib", "root"] {
+            std::fs::create_dir_all(home.join(dir)).unwrap();
+        }
+        std::fs::write(home.join("versions/3/bin/python3"), "").unwrap();
+        std::os::unix::fs::symlink(home.join("versions/3/bin/python3"), home.join("venv/bin/python"))
+            .unwrap();
+        let script = home.join("venv/bin/tool");
+        let (root, state) = (home.join("root"), home.join("state"));
+        let around = Surroundings { root: &root, state: &state, home: None };
+        for line in
+            [format!("#!{}/venv/bin/python\n", home.display()), "#!/usr/bin/env -S python -u\n".to_owned()]
+        {
+            std::fs::write(&script, line).unwrap();
+            let sight = of(&around, &[home.join("venv/bin")], &script);
+            for seen in ["venv/bin", "versions/3/bin", "versions/3/lib"] {
+                assert!(sight.readable.contains(&home.join(seen)), "{seen}: {:?}", sight.readable);
+            }
+        }
+    }
 
     #[test]
     fn a_run_reads_the_system_and_toolchains_and_of_a_home_nothing_else() {
