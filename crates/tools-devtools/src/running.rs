@@ -13,18 +13,22 @@ use crate::settings::DevtoolsSection;
 /// The shortest and the longest that a caller may give a run, in milliseconds.
 pub(crate) const TIMEOUTS: (u64, u64) = (1_000, 600_000);
 
+const GO_BUILD: Cache = Cache { name: "go-build", variable: "GOCACHE" };
+
+const GO_MOD: Cache = Cache { name: "go-mod", variable: "GOMODCACHE" };
+
 /// What Go keeps for itself.
 pub(crate) const GO_CACHES: &[Cache] = &[
-    Cache { name: "go-build", variable: "GOCACHE" },
-    Cache { name: "go-mod", variable: "GOMODCACHE" },
+    GO_BUILD,
+    GO_MOD,
     Cache { name: "staticcheck", variable: "STATICCHECK_CACHE" },
     Cache { name: "golangci-lint", variable: "GOLANGCI_LINT_CACHE" },
 ];
 
 /// What programs of every ecosystem keep for themselves: for tools that run whatever a project runs.
 pub(crate) const ALL_CACHES: &[Cache] = &[
-    Cache { name: "go-build", variable: "GOCACHE" },
-    Cache { name: "go-mod", variable: "GOMODCACHE" },
+    GO_BUILD,
+    GO_MOD,
     Cache { name: "npm", variable: "npm_config_cache" },
     Cache { name: "pip", variable: "PIP_CACHE_DIR" },
     Cache { name: "uv", variable: "UV_CACHE_DIR" },

@@ -15,7 +15,7 @@ use failures::{Analysis, FailedRun};
 use serde::Serialize;
 
 use crate::families::SMART;
-use crate::running::{ALL_CACHES, Asked, WHATEVER_IS_IGNORED};
+use crate::running::{ALL_CACHES, Asked, WHATEVER_IS_IGNORED, configured};
 use crate::smart::{self, Context};
 
 /// What it takes.
@@ -119,7 +119,8 @@ impl Run for AnalyzeCommand {
         let words = grammar::split(&input.command).map_err(|e| Fault::invalid(format!("command: {e}")))?;
         let (first, rest) = words.split_first().ok_or_else(|| Fault::invalid("command: it is empty"))?;
         let program = grammar::program_of(first).map_err(|e| Fault::invalid(format!("command: {e}")))?;
-        let command = asked.command(program, rest.to_vec(), Vec::new())?;
+        let mut command = asked.command(program, rest.to_vec(), Vec::new())?;
+        configured(&desk, &mut command)?;
         let ran = desk.run(command).await?;
         desk.blocking(move |desk| {
             let (out, err) = (ran.stdout.text(), ran.stderr.text());
