@@ -35,7 +35,10 @@ const MAY_USE: [(&str, &[&str]); 20] = [
     ("gatewright-cache", &[]),
     ("gatewright-store-api", &["gatewright-contract"]),
     ("gatewright-store", &["gatewright-contract", "gatewright-store-api"]),
-    ("gatewright-exec", &["gatewright-contract", "gatewright-history", "gatewright-launcher"]),
+    (
+        "gatewright-exec",
+        &["gatewright-contract", "gatewright-cache", "gatewright-history", "gatewright-launcher"],
+    ),
     (
         "gatewright-kit",
         &[

@@ -11,6 +11,7 @@
 //! - [`run`] and [`workshop`]: one program in a world of its own, and what programs work over instead of the root.
 //! - [`kept`]: what they said, whole.
 //! - [`branch`] and [`request`]: the effects that are not files.
+//! - [`ondisk`]: how the cache asks whether files are as they were.
 //! - [`fetch`]: questions to servers that the user configured, outside every plan.
 #![allow(clippy::disallowed_methods, reason = "this crate is the door that the lint keeps others away from")]
 
@@ -23,6 +24,7 @@ pub mod fetch;
 pub mod handle;
 pub mod jail;
 pub mod kept;
+pub mod ondisk;
 pub mod request;
 pub mod root;
 pub mod run;
@@ -34,6 +36,7 @@ pub use apply::{Applied, apply, recover};
 pub use draft::{Draft, Proposal};
 pub use fetch::Fetcher;
 pub use history;
+pub use ondisk::OnDisk;
 pub use root::{Rights, Root};
 pub use state::StateDir;
 pub use view::View;

@@ -14,6 +14,7 @@
 )]
 
 mod attributes;
+mod basis;
 mod budget;
 mod commit;
 mod config;
@@ -36,6 +37,7 @@ mod upstream;
 mod walk;
 mod worktree;
 
+pub use basis::basis;
 pub use budget::Limits;
 pub use commit::{Commit, Person, Trailer};
 pub use diff::{Diff, DiffFile, DiffQuery, DiffStats, Sides};

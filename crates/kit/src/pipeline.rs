@@ -267,12 +267,7 @@ impl Engine {
         };
         if !blocked.is_empty() {
             if wish.apply {
-                let named = blocked.iter().map(|b| format!("{}: {}", b.path, b.why));
-                let message =
-                    format!("no plan can have what it changed: {}", named.collect::<Vec<_>>().join("; "));
-                let fault = Fault::new(Code::PathNotAllowed, message)
-                    .suggest("Call it without `apply` for what it says; its changes cannot be applied.");
-                return Err(blocked.iter().fold(fault, |fault, b| fault.about(b.path.as_str())));
+                return Err(unappliable(&blocked));
             }
             return Ok(Planned { side, blocked, ..Planned::of(invoked.answer, None) });
         }
@@ -394,6 +389,21 @@ impl Engine {
             _ => Ok(()),
         }
     }
+}
+
+/// The fault of a call that was to apply what no plan can have.
+fn unappliable(blocked: &[Unplannable]) -> Fault {
+    let named: Vec<String> = blocked.iter().map(|b| format!("{}: {}", b.path, b.why)).collect();
+    let named = named.join("; ");
+    let fault = if blocked.iter().all(|b| b.moved) {
+        let message = format!("{named}; nothing was changed");
+        Fault::new(Code::Conflict, message).suggest("Call the tool again.")
+    } else {
+        let message = format!("no plan can have what it changed: {named}");
+        Fault::new(Code::PathNotAllowed, message)
+            .suggest("Call it without `apply` for what it says; its changes cannot be applied.")
+    };
+    blocked.iter().fold(fault, |fault, b| fault.about(b.path.as_str()))
 }
 
 /// Leaves `question` for whoever can ask it; the fault is for whoever cannot.

@@ -29,4 +29,4 @@ pub use makefile::{MAX_MAKEFILES, MAX_TARGETS, Makefile, Target, makefile};
 pub use project::{
     BuildSystem, Found, Framework, Language, Package, PackageManager, Problem, Project, ProjectType, Script,
 };
-pub use survey::{MAX_FOLDERS, MAX_PACKAGES};
+pub use survey::{Excludes, MAX_FOLDERS, MAX_PACKAGES};

@@ -64,13 +64,17 @@ const LEFT_OUT: [&str; 39] = [
     "benchmarks",
 ];
 
-/// What a caller leaves out.
+/// Paths that are taken as not there.
 #[derive(Debug)]
-pub(crate) struct Excludes(GlobSet);
+pub struct Excludes(GlobSet);
 
 impl Excludes {
     /// Globs over paths from the root. One without `/` stands for a name at any depth.
-    pub(crate) fn new(patterns: &[String]) -> Result<Self, (String, globset::Error)> {
+    ///
+    /// # Errors
+    ///
+    /// The pattern that is no glob, and why.
+    pub fn new(patterns: &[String]) -> Result<Self, (String, globset::Error)> {
         let mut set = GlobSetBuilder::new();
         for pattern in patterns {
             let plain = pattern.trim_start_matches("./").trim_end_matches('/');
@@ -81,7 +85,9 @@ impl Excludes {
         set.build().map(Self).map_err(|e| (String::new(), e))
     }
 
-    fn has(&self, path: &str) -> bool {
+    /// Whether the path, or a folder above it, is left out.
+    #[must_use]
+    pub fn has(&self, path: &str) -> bool {
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         ends.filter_map(|end| path.get(..end)).any(|part| self.0.is_match(part))
     }

@@ -73,6 +73,12 @@ pub(crate) fn answer(what: &str, ran: &Ran, report: Report, verbose: bool) -> An
     answer
 }
 
+/// An answer without a run: there was nothing to look at.
+pub(crate) fn nothing(message: &str) -> Answer<Findings> {
+    let nothing = reports::read(reports::Format::Make, b"", b"", Some(0), &reports::Context::default());
+    Answer::new(message.to_owned(), Findings::of(nothing, false).0)
+}
+
 impl Findings {
     /// What fits of a report, and how many failures and diagnostics do not.
     fn of(report: Report, verbose: bool) -> (Self, u64) {

@@ -4,6 +4,7 @@
 //! - [`findings`]: what results show of that.
 
 pub mod families;
+mod files;
 pub mod findings;
 mod git;
 mod go;

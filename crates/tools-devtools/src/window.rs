@@ -1,13 +1,21 @@
-//! A project as detection looks at it: through the call's own view of the root.
+//! A project as detection looks at it: through a window on the root, noting what it sees for the cache.
 
+use std::path::Path;
+
+use cache::{Kind, Namespace};
 use contract::{Code, Fault, RelPath};
+use exec::View;
+use exec::run::{candidates, find};
 use kit::ReadDesk;
+use kit::desk::Grounds;
+use projects::{
+    DetectError, Entry, EntryKind, Look, LookError, MAX_FILE, Project, Trace, Traced, Within, detect,
+};
 
 use crate::settings::DevtoolsSection;
-use projects::{DetectError, Entry, EntryKind, Look, LookError, MAX_FILE, Project, Within, detect};
 
-/// The root behind a desk.
-pub(crate) struct Window<'a>(pub(crate) &'a ReadDesk);
+/// The root behind a view.
+struct Window<'a>(&'a View);
 
 fn refused(fault: Fault) -> LookError {
     match fault.code {
@@ -19,7 +27,7 @@ fn refused(fault: Fault) -> LookError {
 impl Look for Window<'_> {
     fn read(&self, path: &str) -> Result<Option<Vec<u8>>, LookError> {
         let Ok(path) = RelPath::new(path) else { return Ok(None) };
-        match self.0.view().read_optional(&path) {
+        match self.0.read_optional(&path) {
             Ok(Some(bytes)) if bytes.len() as u64 > MAX_FILE => {
                 Err(LookError::TooLarge { size: bytes.len() as u64 })
             }
@@ -34,44 +42,119 @@ impl Look for Window<'_> {
         } else {
             Some(RelPath::new(dir).map_err(|e| LookError::Refused(e.to_string()))?)
         };
-        let listed = match self.0.view().list(dir.as_ref()) {
+        let listed = match self.0.list(dir.as_ref()) {
             Ok(listed) => listed,
             Err(fault) if matches!(fault.code, Code::NotFound | Code::PathNotAllowed) => {
                 return Ok(Vec::new());
             }
             Err(fault) => return Err(refused(fault)),
         };
-        let kind = |entry: &exec::jail::Entry| match (entry.is_dir, entry.is_file) {
-            (true, _) => EntryKind::Folder,
-            (_, true) => EntryKind::File,
-            _ => EntryKind::Link,
+        let kind = |entry: &exec::jail::Entry| match exec::ondisk::kind(entry) {
+            Kind::Folder => EntryKind::Folder,
+            Kind::File => EntryKind::File,
+            Kind::Link => EntryKind::Link,
+            Kind::Other => EntryKind::Other,
         };
         Ok(listed.into_iter().map(|entry| Entry { kind: kind(&entry), name: entry.name }).collect())
     }
+}
+
+/// Tells what is looked at to the answer's dependencies.
+struct Noting<'a>(Grounds<'a>);
+
+impl Trace for Noting<'_> {
+    fn before(&self, path: &str) {
+        self.0.depends.before(Path::new(path));
+    }
+
+    fn read(&self, path: &str, bytes: Option<&[u8]>) {
+        self.0.depends.read(Path::new(path), bytes);
+    }
+
+    fn head(&self, path: &str, limit: usize, bytes: Option<&[u8]>) {
+        self.0.depends.head(Path::new(path), limit, bytes);
+    }
+
+    fn listed(&self, dir: &str, entries: Option<&[Entry]>) {
+        let kind = |kind| match kind {
+            EntryKind::Folder => Kind::Folder,
+            EntryKind::File => Kind::File,
+            EntryKind::Link => Kind::Link,
+            EntryKind::Other => Kind::Other,
+        };
+        // No folder at all: `list` says that nothing is in it.
+        let entries = entries.filter(|entries| !entries.is_empty() || self.0.disk.is_folder(dir));
+        let entries = entries.map(|e| e.iter().map(|e| (e.name.as_str(), kind(e.kind))));
+        self.0.depends.listed(Path::new(dir), entries);
+    }
+}
+
+/// What `look` says of the root, or of the folder `dir` of it, given again while nothing that it looked at has changed.
+pub(crate) fn looked<T: serde::Serialize + Send + Sync + 'static>(
+    desk: &ReadDesk,
+    namespace: Namespace,
+    dir: Option<&RelPath>,
+    options: &[String],
+    look: impl FnOnce(&dyn Look) -> Result<T, Fault>,
+) -> Result<std::sync::Arc<T>, Fault> {
+    let dir = dir.map(RelPath::as_str);
+    let options = format!("{options:?}");
+    let question = [dir.unwrap_or_default().as_bytes(), options.as_bytes()];
+    desk.again(namespace, &question, |grounds| {
+        let traced = Traced::new(Window(grounds.view), Noting(grounds));
+        match dir {
+            None => look(&traced),
+            Some(dir) => look(&Within::new(traced, dir)),
+        }
+    })
 }
 
 /// What the project below `directory` is.
 pub(crate) fn detected(desk: &ReadDesk, directory: Option<&str>) -> Result<Project, Fault> {
     let dir = crate::running::directory(directory)?;
     let excludes = desk.settings::<DevtoolsSection>()?.exclude_paths;
-    let window = Window(desk);
-    let found = match &dir {
-        None => detect(&window, &excludes),
-        Some(dir) => detect(&Within::new(&window, dir.as_str()), &excludes),
-    };
-    found.map_err(|error| match &error {
-        DetectError::Root(why) => {
-            Fault::new(Code::FilesystemError, format!("the project cannot be looked at: {why}"))
-        }
-        DetectError::Exclude { .. } => Fault::invalid(error.to_string()),
-    })
+    let found = looked(desk, Namespace::ProjectDetection, dir.as_ref(), &excludes, |look| {
+        detect(look, &excludes).map_err(|error| match &error {
+            DetectError::Root(why) => {
+                Fault::new(Code::FilesystemError, format!("the project cannot be looked at: {why}"))
+            }
+            DetectError::Exclude { .. } => Fault::invalid(error.to_string()),
+        })
+    })?;
+    Ok((*found).clone())
 }
 
-/// Whether a program that a project needs is there: on this machine, or among what npm installed in the root.
-pub(crate) fn is_installed(desk: &ReadDesk, program: &str) -> bool {
+/// Which of `programs` are there: on this machine, or among what npm installed in the root.
+pub(crate) fn installed(desk: &ReadDesk, programs: &[String]) -> Result<Vec<String>, Fault> {
     let root = desk.view().root().path();
-    exec::run::find(program, &exec::run::trusted_path(root), root).is_ok()
-        || crate::running::installed(desk, program, None).is_ok_and(|found| found.is_some())
+    let path = desk.programs();
+    let asked = format!("{programs:?} {path:?}");
+    let found = desk.again(Namespace::CommandAvailability, &[asked.as_bytes()], |grounds| {
+        let mut found = Vec::new();
+        // A program comes with a change of its folder, and goes with one of its own: by name, mode or target.
+        for dir in &path {
+            grounds.depends.on_facts(dir);
+        }
+        for program in programs {
+            for file in candidates(program, &path) {
+                grounds.depends.on_facts(&file);
+            }
+            if find(program, &path, root).is_ok() {
+                found.push(program.clone());
+            }
+        }
+        Ok(found)
+    })?;
+    let here = |program: &&String| {
+        found.contains(program)
+            || crate::running::installed(desk, program, None).is_ok_and(|found| found.is_some())
+    };
+    Ok(programs.iter().filter(here).cloned().collect())
+}
+
+/// Whether one program is there.
+pub(crate) fn is_installed(desk: &ReadDesk, program: &str) -> Result<bool, Fault> {
+    Ok(!installed(desk, &[program.to_owned()])?.is_empty())
 }
 
 /// What tells one state of the root from another: the newest change among its files, and how many there are. Folders of

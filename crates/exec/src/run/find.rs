@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use contract::{Code, Fault};
 
-/// Where programs are looked for: the absolute folders of `PATH` that lie outside `root` and that only their owner or
-/// a group may write.
+/// Where programs are looked for: of `folders`, those of `PATH`, the absolute ones that lie outside `root` and that only their
+/// owner or a group may write.
 #[must_use]
-pub fn trusted_path(root: &Path) -> Vec<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
+pub fn trusted(folders: &[PathBuf], root: &Path) -> Vec<PathBuf> {
+    folders
+        .iter()
         .filter(|dir| dir.is_absolute())
         .filter_map(|dir| std::fs::canonicalize(dir).ok())
         .filter(|dir| !dir.starts_with(root))
@@ -48,6 +48,13 @@ fn install(program: &str) -> String {
         "cargo" | "rustfmt" => "`rustup` (https://rustup.rs)".into(),
         _ => "its own documentation says how.".into(),
     }
+}
+
+/// Everything called `program` in `path`, whether or not it can be run, links that lead nowhere among it: together with the
+/// folders of `path` it decides what [`find`] says.
+#[must_use]
+pub fn candidates(program: &str, path: &[PathBuf]) -> Vec<PathBuf> {
+    path.iter().map(|dir| dir.join(program)).filter(|file| std::fs::symlink_metadata(file).is_ok()).collect()
 }
 
 /// The absolute place of `program` in `path`. One that is really in `dir`'s tree is not taken: tools write there.

@@ -3,6 +3,7 @@
 //!
 //! - [`find`]: where programs come from.
 //! - [`sight`]: what a run may read besides its root.
+//! - [`launcher`]: how programs are started, and what this machine offers them.
 //! - [`launch`]: starting, watching and ending one.
 //! - [`capture`]: what it says.
 //! - [`door`]: the one way to the network, for tools that declare hosts.
@@ -11,6 +12,7 @@ pub mod capture;
 pub mod door;
 pub mod find;
 pub mod launch;
+pub mod launcher;
 pub mod sight;
 
 use std::collections::BTreeMap;
@@ -20,8 +22,8 @@ use contract::RelPath;
 use serde::{Deserialize, Serialize};
 
 pub use capture::Captured;
-pub use find::{find, trusted_path};
-pub use launch::Launcher;
+pub use find::{candidates, find, trusted};
+pub use launcher::{Launcher, Offer};
 
 use crate::handle::Handle;
 

@@ -246,7 +246,7 @@ fn walk(
         let dir = match open_dir(top, &prefix) {
             Ok(dir) => dir,
             Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => {
-                unplannable.push(Unplannable { path: prefix, why: "it cannot be looked into".into() });
+                unplannable.push(Unplannable::never(prefix, "it cannot be looked into"));
                 continue;
             }
             Err(e) => return Err(at(&prefix, &e)),
@@ -256,8 +256,7 @@ fn walk(
             budget.take()?;
             let name = entry.file_name();
             let path = joined(&prefix, &name.to_string_lossy());
-            let mut refuse =
-                |why: &str| unplannable.push(Unplannable { path: path.clone(), why: why.into() });
+            let mut refuse = |why: &str| unplannable.push(Unplannable::never(path.clone(), why));
             let Some(name) = name.to_str() else {
                 refuse("its name is not UTF-8");
                 continue;
@@ -266,8 +265,7 @@ fn walk(
             if kind.is_dir() {
                 if is_too_deep(&path) {
                     let shown = path.split('/').take(4).collect::<Vec<_>>().join("/");
-                    unplannable
-                        .push(Unplannable { path: format!("{shown}/…"), why: "it lies too deep".into() });
+                    unplannable.push(Unplannable::never(format!("{shown}/…"), "it lies too deep"));
                 } else if path != ".git" {
                     open.push(path);
                 }

@@ -138,7 +138,7 @@ impl Layers {
             let dir = match open_dir(&self.dir, &prefix) {
                 Ok(dir) => dir,
                 Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => {
-                    unplannable.push(Unplannable { path: prefix, why: "it cannot be looked into".into() });
+                    unplannable.push(Unplannable::never(prefix, "it cannot be looked into"));
                     continue;
                 }
                 Err(e) => return Err(at(&prefix, &e)),
@@ -151,8 +151,7 @@ impl Layers {
                 budget.take()?;
                 let name = entry.file_name();
                 let path = joined(&prefix, &name.to_string_lossy());
-                let mut refuse =
-                    |why: &str| unplannable.push(Unplannable { path: path.clone(), why: why.into() });
+                let mut refuse = |why: &str| unplannable.push(Unplannable::never(path.clone(), why));
                 let Some(name) = name.to_str() else {
                     refuse("its name is not UTF-8");
                     continue;
@@ -164,8 +163,7 @@ impl Layers {
                 }
                 if there.is_dir() && is_too_deep(&path) {
                     let shown = path.split('/').take(4).collect::<Vec<_>>().join("/");
-                    unplannable
-                        .push(Unplannable { path: format!("{shown}/…"), why: "it lies too deep".into() });
+                    unplannable.push(Unplannable::never(format!("{shown}/…"), "it lies too deep"));
                 } else if there.is_dir() {
                     open.push(path);
                 } else if is_mark(&there) {
@@ -216,8 +214,7 @@ impl Layers {
             for entry in dir.entries().map_err(|e| at(&prefix, &e))?.flatten() {
                 let path = joined(&prefix, &entry.file_name().to_string_lossy());
                 if entry.file_name().to_str().is_none() {
-                    unplannable
-                        .push(Unplannable { path, why: "its name is not UTF-8, and it was removed".into() });
+                    unplannable.push(Unplannable::never(path, "its name is not UTF-8, and it was removed"));
                     continue;
                 }
                 if entry.file_type().is_ok_and(|kind| kind.is_dir()) {

@@ -102,6 +102,15 @@ pub struct Unplannable {
     pub path: String,
     /// Why no plan can have it.
     pub why: String,
+    /// Whether the only reason is that its owner changed it meanwhile: another call may fare better.
+    pub moved: bool,
+}
+
+impl Unplannable {
+    /// What no plan can ever have.
+    pub(crate) fn never(path: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { path: path.into(), why: why.into(), moved: false }
+    }
 }
 
 /// What programs changed, by path, and what of it no plan can have.
@@ -194,7 +203,7 @@ impl Workshop {
                 return Err(fault);
             }
         };
-        let path = run::trusted_path(root.path());
+        let path = terms.launcher.path(root.path());
         let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
         let home = home.and_then(|home| std::fs::canonicalize(home).ok());
         let (state, cancel, runs, running) =
@@ -397,9 +406,13 @@ impl Workshop {
             match self.propose(&mut draft, view, path, left) {
                 Ok(()) => {}
                 Err(fault)
-                    if matches!(fault.code, Code::PathNotAllowed | Code::TooLarge | Code::Forbidden) =>
+                    if matches!(
+                        fault.code,
+                        Code::PathNotAllowed | Code::TooLarge | Code::Forbidden | Code::Conflict
+                    ) =>
                 {
-                    unplannable.push(Unplannable { path: path.clone(), why: fault.message });
+                    let moved = fault.code == Code::Conflict;
+                    unplannable.push(Unplannable { path: path.clone(), why: fault.message, moved });
                 }
                 Err(fault) => return Err(fault),
             }
@@ -444,10 +457,8 @@ impl Workshop {
             Left::Link(_) | Left::Gone => None,
         };
         if !self.is_untouched(&path, &standing) {
-            let message = format!("{path}: it changed while the program ran; nothing was changed");
-            return Err(Fault::new(Code::Conflict, message)
-                .about(path.as_str())
-                .suggest("Call the tool again."));
+            let message = format!("{path}: it changed while the program ran");
+            return Err(Fault::new(Code::Conflict, message).about(path.as_str()));
         }
         match (left, bytes) {
             (Left::File(_), Some((bytes, mode))) => draft.put_exactly(view, &path, bytes, mode),
@@ -461,7 +472,7 @@ impl Workshop {
 #[derive(Debug, Clone)]
 pub struct Tried {
     /// What this machine offers.
-    pub offer: launch::Offer,
+    pub offer: run::Offer,
     /// Whether a layer can be laid over the root; nothing where there is none.
     pub layered: Option<bool>,
 }

@@ -217,11 +217,12 @@ fn what_the_owner_edits_meanwhile_is_a_conflict_and_is_never_lost() {
         let ran = workshop.run(&sh("sleep 0.6; echo two > other; echo two > edited")).unwrap();
         meanwhile.join().unwrap();
         assert!(ran.is_success());
-        let refused = workshop.changes(&house.view(), &nothing).unwrap_err();
-        assert_eq!(
-            (refused.code, refused.affected_files.as_slice()),
-            (Code::Conflict, &["edited".to_owned()][..])
-        );
+        let moved = |workshop: &Workshop| -> Vec<String> {
+            let (_, blocked) = workshop.changes(&house.view(), &nothing).unwrap();
+            assert!(blocked.iter().all(|blocked| blocked.moved), "{blocked:?}");
+            blocked.into_iter().map(|blocked| blocked.path).collect()
+        };
+        assert_eq!(moved(&workshop), ["edited"]);
         assert_eq!(fs::read_to_string(house.path("root/edited")).unwrap(), "theirs\n");
         // What was written as it stands now is no change, and what others removed is not brought back unasked.
         let workshop = house.open();
@@ -230,19 +231,11 @@ fn what_the_owner_edits_meanwhile_is_a_conflict_and_is_never_lost() {
         let workshop = house.open();
         workshop.run(&sh("echo two > other")).unwrap();
         fs::write(house.path("root/other"), "late\n").unwrap();
-        assert_eq!(
-            workshop.changes(&house.view(), &nothing).unwrap_err().code,
-            Code::Conflict,
-            "after it, too"
-        );
+        assert_eq!(moved(&workshop), ["other"], "after it, too");
         let workshop = house.open();
         workshop.run(&sh("echo two > folder/file")).unwrap();
         fs::remove_file(house.path("root/folder/file")).unwrap();
-        assert_eq!(
-            workshop.changes(&house.view(), &nothing).unwrap_err().code,
-            Code::Conflict,
-            "removed is changed"
-        );
+        assert_eq!(moved(&workshop), ["folder/file"], "removed is changed");
     });
 }
 
@@ -418,11 +411,21 @@ fn s24_x10_a_program_that_lies_in_the_root_is_never_the_one_that_runs() {
     fs::set_permissions(house.path("root/bin/git"), fs::Permissions::from_mode(0o755)).unwrap();
     let ours = [house.path("root/bin"), PathBuf::from("."), PathBuf::from("bin")];
     let all: Vec<PathBuf> = ours.into_iter().chain(std::env::split_paths(&path)).collect();
-    let trusted =
-        |dirs: &[PathBuf]| dirs.iter().any(|dir| dir.starts_with(house.path("root")) || dir.is_relative());
     let found = gatewright_exec::run::find("git", &all, &house.path("root")).unwrap();
     assert!(!found.starts_with(house.path("root")), "{}", found.display());
-    assert!(!trusted(&gatewright_exec::run::trusted_path(&house.path("root"))));
+    let open = house.path("open");
+    fs::create_dir(&open).unwrap();
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+    let offered = all.iter().cloned().chain([open.clone()]).collect();
+    let trusted = Launcher::own().searching(offered).path(&house.path("root"));
+    assert!(trusted.contains(&fs::canonicalize("/usr/bin").unwrap()));
+    for dir in trusted {
+        assert!(
+            !dir.starts_with(house.path("root")) && dir.is_absolute() && dir != open,
+            "{}",
+            dir.display()
+        );
+    }
     for name in ["./git", "/tmp/git", "../git", "", "GIT"] {
         assert!(gatewright_exec::run::find(name, &all, Path::new("/nowhere")).is_err(), "{name}");
     }

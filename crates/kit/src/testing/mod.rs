@@ -8,8 +8,10 @@
 
 pub mod bench;
 pub mod laws;
+mod runs;
 
 pub use bench::Bench;
+pub use runs::{Held, runs};
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -70,7 +70,7 @@ impl Read for AnalyzeResult {
         desk.blocking(move |desk| {
             let words: Vec<String> = input.command.split_whitespace().map(str::to_owned).collect();
             let root = desk.view().root().path().display().to_string();
-            let analysis = desk.analyzer().analyze(&FailedRun {
+            let analysis = desk.analyzed(&FailedRun {
                 program: words.first().map_or("", String::as_str),
                 args: words.get(1..).unwrap_or_default(),
                 exit_code: Some(input.exit_code),
@@ -81,7 +81,8 @@ impl Read for AnalyzeResult {
                 root: Some(&root),
                 files: &input.context.files,
                 ..FailedRun::default()
-            });
+            })?;
+            let analysis = analysis.as_ref().clone();
             Ok(Answer::new(smart::said(&analysis), Output { analysis }))
         })
         .await

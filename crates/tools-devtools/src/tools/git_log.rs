@@ -4,7 +4,9 @@
 //! when asked, how much each changed.
 
 use contract::text::counted;
-use exec::history::{Commit, Grep, LogQuery};
+use std::sync::atomic::AtomicBool;
+
+use exec::history::{Commit, Grep, Limits, LogQuery, Repo};
 
 use crate::git;
 
@@ -113,9 +115,16 @@ impl Read for GitLog {
         query.first_parent = input.first_parent;
         query.merges = input.merges;
         query.stats = input.stats;
-        let mut log =
-            git::read(&desk, move |repository, limits, cancel| repository.log(&query, limits, cancel))
-                .await?;
+        // Sums of lines depend on the work tree's attributes.
+        let mut log = if query.stats {
+            git::read(&desk, move |repository, limits, cancel| repository.log(&query, limits, cancel)).await?
+        } else {
+            let asked = format!("log {query:?}");
+            let log = move |repository: &Repo, limits: &Limits, cancel: &AtomicBool| {
+                repository.log(&query, limits, cancel)
+            };
+            git::read_again(&desk, asked, log).await?
+        };
         for commit in &mut log.commits {
             if let Some((end, _)) = commit.body.char_indices().nth(MAX_BODY) {
                 commit.body.truncate(end);

@@ -3,12 +3,13 @@
 //! Describes a Go module or workspace from its files: module path, Go version, requirements, packages, commands and build tags.
 //! Starts no program, so it says nothing of what only the toolchain knows.
 
+use cache::Namespace;
 use contract::text::counted;
 use contract::{Code, Truncated};
-use projects::{GoModule, Within, go_module};
+use projects::{GoModule, go_module};
 
 use crate::running;
-use crate::window::Window;
+use crate::window::looked;
 
 use contract::{Fault, Toolset};
 use kit::{Answer, Define, Doc, Read, ReadDesk, doc};
@@ -57,13 +58,10 @@ impl Read for GoProjectInfo {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         desk.blocking(move |desk| {
             let dir = running::directory(input.directory.as_deref())?;
-            let window = Window(desk);
-            let found = match &dir {
-                None => go_module(&window),
-                Some(dir) => go_module(&Within::new(&window, dir.as_str())),
-            };
-            let found = found.map_err(|e| Fault::new(Code::InvalidSource, format!("go.mod: {e}")))?;
-            let mut module = found.ok_or_else(|| {
+            let found = looked(desk, Namespace::GoProjectInfo, dir.as_ref(), &[], |look| {
+                go_module(look).map_err(|e| Fault::new(Code::InvalidSource, format!("go.mod: {e}")))
+            })?;
+            let mut module = Option::clone(&found).ok_or_else(|| {
                 Fault::new(Code::NotFound, "there is neither go.mod nor go.work here")
                     .suggest("Name the module's folder with `directory`.")
             })?;

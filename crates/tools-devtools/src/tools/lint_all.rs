@@ -17,8 +17,10 @@ use reports::{Diagnostic, Format, Levels, Parsed};
 use serde::Serialize;
 
 use crate::families::LINT;
+use crate::files::Choice;
 use crate::running::{ALL_CACHES, Asked, reported};
 use crate::settings::DevtoolsSection;
+use crate::tools::{markdownlint, yamllint};
 use crate::window::detected;
 
 /// What it takes.
@@ -52,6 +54,8 @@ struct Linter {
     /// What makes it fix, where it can.
     fix: Option<&'static str>,
     rest: &'static [&'static str],
+    /// Instead of `rest`: the files that it looks at.
+    files: Option<Choice>,
     format: Format,
     /// Whether npm may have installed it in the project.
     is_node: bool,
@@ -65,6 +69,7 @@ const LINTERS: &[Linter] = &[
         flags: &["-f", "json"],
         fix: Some("--fix"),
         rest: &["."],
+        files: None,
         format: Format::EslintJson,
         is_node: true,
     },
@@ -73,7 +78,8 @@ const LINTERS: &[Linter] = &[
         names: &["markdownlint"],
         flags: &["--json", "--ignore", "node_modules"],
         fix: Some("--fix"),
-        rest: &["**/*.md"],
+        rest: &[],
+        files: Some(markdownlint::FILES),
         format: Format::Markdownlint,
         is_node: true,
     },
@@ -82,7 +88,8 @@ const LINTERS: &[Linter] = &[
         names: &["yamllint"],
         flags: &["-f", "parsable"],
         fix: None,
-        rest: &["."],
+        rest: &[],
+        files: Some(yamllint::FILES),
         format: Format::YamllintParsable,
         is_node: false,
     },
@@ -92,6 +99,7 @@ const LINTERS: &[Linter] = &[
         flags: &["run", "--output.json.path=stdout"],
         fix: Some("--fix"),
         rest: &["./..."],
+        files: None,
         format: Format::GolangciJson,
         is_node: false,
     },
@@ -101,6 +109,7 @@ const LINTERS: &[Linter] = &[
         flags: &["vet"],
         fix: None,
         rest: &["./..."],
+        files: None,
         format: Format::GoBuild,
         is_node: false,
     },
@@ -131,6 +140,19 @@ pub struct Linted {
     /// How much of its output was understood.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parsed: Option<Parsed>,
+}
+
+impl Linted {
+    fn skipped(linter: &str, why: String) -> Self {
+        Self {
+            linter: linter.to_owned(),
+            success: false,
+            skipped: Some(why),
+            levels: Levels::default(),
+            diagnostics: Vec::new(),
+            parsed: None,
+        }
+    }
 }
 
 /// The tool.
@@ -210,13 +232,20 @@ async fn ran(desk: &RunDesk, asked: &Asked<'_>, linter: &Linter, fix: bool) -> R
     let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let mut flags = own(linter.flags);
     flags.extend(linter.fix.filter(|_| fix).map(str::to_owned));
+    let name = if linter.program == "go" { "go vet" } else { linter.program };
+    let rest = match &linter.files {
+        None => own(linter.rest),
+        Some(choice) => choice.files(desk, asked.directory).await?,
+    };
+    if rest.is_empty() {
+        return Ok(Linted::skipped(name, "there is no file for it to look at".to_owned()));
+    }
     let command = if linter.is_node {
-        asked.node_command(desk, linter.program, flags, own(linter.rest))?
+        asked.node_command(desk, linter.program, flags, rest)?
     } else {
-        let command = asked.command(linter.program, flags, own(linter.rest))?;
+        let command = asked.command(linter.program, flags, rest)?;
         if linter.program == "go" { crate::go::offline(command) } else { command }
     };
-    let name = if linter.program == "go" { "go vet" } else { linter.program };
     match reported(desk, command, linter.format).await {
         Ok((ran, report)) => Ok(Linted {
             linter: name.to_owned(),
@@ -226,14 +255,7 @@ async fn ran(desk: &RunDesk, asked: &Asked<'_>, linter: &Linter, fix: bool) -> R
             diagnostics: report.diagnostics.into_iter().take(MAX_SHOWN).collect(),
             parsed: Some(report.parsed),
         }),
-        Err(fault) if fault.code == Code::ToolExecutionFailed => Ok(Linted {
-            linter: name.to_owned(),
-            success: false,
-            skipped: Some(fault.message),
-            levels: Levels::default(),
-            diagnostics: Vec::new(),
-            parsed: None,
-        }),
+        Err(fault) if fault.code == Code::ToolExecutionFailed => Ok(Linted::skipped(name, fault.message)),
         Err(fault) => Err(fault),
     }
 }

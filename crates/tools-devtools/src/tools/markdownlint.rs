@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use reports::Format;
 
 use crate::families::LINT;
+use crate::files::Choice;
 use crate::findings::{self, Findings};
 use crate::running::{ALL_CACHES, Asked, reported};
 
@@ -38,6 +39,9 @@ pub struct Input {
     #[schemars(range(min = 1_000, max = 600_000))]
     pub timeout: Option<u64>,
 }
+
+/// What it looks at where nobody says.
+pub(crate) const FILES: Choice = Choice { endings: &[".md", ".markdown"], otherwise: "**/*.md" };
 
 /// The tool.
 #[derive(Debug, Default)]
@@ -66,7 +70,14 @@ impl Run for Markdownlint {
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
         let asked =
             Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
-        let files = if input.files.is_empty() { vec!["**/*.md".to_owned()] } else { input.files.clone() };
+        let files = if input.files.is_empty() {
+            FILES.files(&desk, input.directory.as_deref()).await?
+        } else {
+            input.files.clone()
+        };
+        if files.is_empty() {
+            return Ok(findings::nothing("There is no file for `markdownlint` to look at."));
+        }
         let mut flags = vec!["--json".to_owned(), "--ignore".to_owned(), "node_modules".to_owned()];
         flags.extend(input.fix.then(|| "--fix".to_owned()));
         let command = asked.node_command(&desk, "markdownlint", flags, files)?;

@@ -5,7 +5,7 @@
 
 use projects::Project;
 
-use crate::window::{detected, is_installed};
+use crate::window::{detected, installed};
 
 use contract::{Fault, Toolset};
 use kit::{Answer, Define, Doc, Read, ReadDesk, doc};
@@ -56,8 +56,9 @@ impl Read for ProjectStatus {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         desk.blocking(move |desk| {
             let project = detected(desk, input.directory.as_deref())?;
+            let there = installed(desk, &project.programs)?;
             let (installed, missing): (Vec<String>, Vec<String>) =
-                project.programs.iter().cloned().partition(|program| is_installed(desk, program));
+                project.programs.iter().cloned().partition(|program| there.contains(program));
             let word =
                 serde_json::to_value(project.kind).ok().and_then(|kind| kind.as_str().map(str::to_owned));
             let build = project.build_system.and_then(|system| serde_json::to_value(system).ok());

@@ -6,7 +6,7 @@
 use contract::{Fault, Toolset};
 use exec::run::Cache;
 use kit::limits::Limits;
-use kit::{Answer, Define, Doc, Run, RunDesk, doc};
+use kit::{Answer, Define, Doc, ReadDesk, Run, RunDesk, doc};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -69,7 +69,10 @@ impl Run for Staticcheck {
         let flags = vec!["-f".to_owned(), "json".to_owned()];
         let mut command = go::offline(asked.command("staticcheck", flags, vec![package.clone()])?);
         // What Debian calls it.
-        if !is_installed(&desk, "staticcheck") && is_installed(&desk, "go-staticcheck") {
+        let debian = |desk: &ReadDesk| {
+            Ok(!is_installed(desk, "staticcheck")? && is_installed(desk, "go-staticcheck")?)
+        };
+        if desk.blocking(debian).await? {
             command.program = "go-staticcheck";
         }
         let (ran, report) = reported(&desk, command, Format::StaticcheckJson).await?;

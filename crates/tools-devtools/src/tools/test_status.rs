@@ -68,7 +68,10 @@ impl Read for TestStatus {
             .blocking(move |desk| {
                 let project = detected(desk, directory.as_deref())?;
                 let runner = Runner::of(&project).map(Runner::program);
-                let installed = runner.is_some_and(|program| is_installed(desk, program));
+                let installed = match runner {
+                    Some(program) => is_installed(desk, program)?,
+                    None => false,
+                };
                 Ok((runner.map(str::to_owned), installed, project.test_frameworks))
             })
             .await?;

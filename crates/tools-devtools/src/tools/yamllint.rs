@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use reports::Format;
 
 use crate::families::LINT;
+use crate::files::Choice;
 use crate::findings::{self, Findings};
 use crate::running::{ALL_CACHES, Asked, reported};
 
@@ -34,6 +35,9 @@ pub struct Input {
     #[schemars(range(min = 1_000, max = 600_000))]
     pub timeout: Option<u64>,
 }
+
+/// What it looks at where nobody says.
+pub(crate) const FILES: Choice = Choice { endings: &[".yml", ".yaml", ".yamllint"], otherwise: "." };
 
 /// The tool.
 #[derive(Debug, Default)]
@@ -62,7 +66,14 @@ impl Run for Yamllint {
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
         let asked =
             Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
-        let files = if input.files.is_empty() { vec![".".to_owned()] } else { input.files.clone() };
+        let files = if input.files.is_empty() {
+            FILES.files(&desk, input.directory.as_deref()).await?
+        } else {
+            input.files.clone()
+        };
+        if files.is_empty() {
+            return Ok(findings::nothing("There is no file for `yamllint` to look at."));
+        }
         let flags = vec!["-f".to_owned(), "parsable".to_owned()];
         let command = asked.command("yamllint", flags, files)?;
         let (ran, report) = reported(&desk, command, Format::YamllintParsable).await?;

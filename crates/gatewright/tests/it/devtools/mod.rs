@@ -1,5 +1,6 @@
 //! The development tools, over the protocol, with the real programs.
 
+mod cache;
 mod git;
 mod go;
 mod lint;

@@ -1,0 +1,218 @@
+//! How programs are started, and how far confined this machine lets them be.
+
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use contract::{Code, Fault};
+use launcher::{Isolation, Layer, Limits, MARK, Network, Overlay, Report, Said, Spec, say_spec};
+
+use super::Level;
+use super::find::trusted;
+use crate::root::Root;
+
+/// Most bytes that one run may write below its root.
+const MAX_WRITTEN: u64 = 8 << 30;
+
+/// How programs are started: this program, started again.
+#[derive(Debug, Clone)]
+pub struct Launcher {
+    program: PathBuf,
+    least: Level,
+    most: Level,
+    pub(super) disk: u64,
+    /// The folders of `PATH`, trusted or not.
+    search: Vec<PathBuf>,
+    offer: Arc<OnceLock<Offer>>,
+    /// Whether a layer can be laid over a root: by the file systems of both.
+    layered: Arc<Mutex<Vec<(Devices, bool)>>>,
+}
+
+/// The file systems of a root and of the layer over it.
+type Devices = (u64, u64);
+
+/// What this machine lets a run have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// How far runs are confined.
+    pub level: Level,
+    /// The layers that hold.
+    pub layers: Vec<Layer>,
+    /// What is missing, and what the system said.
+    pub missing: Vec<String>,
+}
+
+impl Launcher {
+    /// This very program, which must call `launcher::main_if_asked` before anything else.
+    #[must_use]
+    pub fn own() -> Self {
+        Self::at("/proc/self/exe".into())
+    }
+
+    /// Another program that does so.
+    #[must_use]
+    pub fn at(program: PathBuf) -> Self {
+        Self {
+            program,
+            least: Level::Filters,
+            most: Level::Full,
+            disk: MAX_WRITTEN,
+            search: std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect(),
+            offer: Arc::default(),
+            layered: Arc::default(),
+        }
+    }
+
+    /// The same, refusing runs that would be confined less than `least`.
+    #[must_use]
+    pub fn at_least(mut self, least: Level) -> Self {
+        self.least = least;
+        self
+    }
+
+    /// The same, as if the machine had no more than `most`.
+    #[must_use]
+    pub fn at_most(self, most: Level) -> Self {
+        Self { most, offer: Arc::default(), ..self }
+    }
+
+    /// The same, ending runs that write more than `bytes` below their root.
+    #[must_use]
+    pub fn with_disk(mut self, bytes: u64) -> Self {
+        self.disk = bytes;
+        self
+    }
+
+    /// The same, with programs from these folders instead of those of `PATH`.
+    #[must_use]
+    pub fn searching(mut self, folders: Vec<PathBuf>) -> Self {
+        self.search = folders;
+        self
+    }
+
+    /// Where programs that run over `root` come from.
+    #[must_use]
+    pub fn path(&self, root: &Path) -> Vec<PathBuf> {
+        trusted(&self.search, root)
+    }
+
+    /// What policy asks for, at least.
+    #[must_use]
+    pub const fn least(&self) -> Level {
+        self.least
+    }
+
+    /// What this machine offers: tried once, with a program that does nothing. `scratch` is an empty folder.
+    pub fn offer(&self, scratch: &Path) -> &Offer {
+        self.offer.get_or_init(|| self.tried(scratch))
+    }
+
+    /// What runs get: what is offered, or a fault where that is less than policy asks for.
+    pub(crate) fn level(&self, scratch: &Path) -> Result<Level, Fault> {
+        let offer = self.offer(scratch);
+        if offer.level >= self.least {
+            return Ok(offer.level);
+        }
+        let message = format!(
+            "policy asks that runs are confined to the level {:?}, and this machine offers {:?} ({})",
+            self.least.word(),
+            offer.level.word(),
+            offer.missing.join("; ")
+        );
+        Err(Fault::new(Code::ConfinementUnavailable, message)
+            .suggest("`gatewright doctor` says what is missing and how a machine comes by it.")
+            .suggest(
+                "A person may set `confinement` in the section `[security]` of their own configuration.",
+            ))
+    }
+
+    fn tried(&self, scratch: &Path) -> Offer {
+        let mut missing = Vec::new();
+        let tries = [(Level::Full, Isolation::Full), (Level::Filters, Isolation::Filters)];
+        for (level, isolation) in tries.into_iter().filter(|(level, _)| *level <= self.most) {
+            match self.tried_once(&nothing(scratch, isolation)) {
+                Ok(layers) if layers.contains(&Layer::Landlock) => {
+                    if level == Level::Full && !layers.contains(&Layer::Proc) {
+                        missing.push("a /proc of its own".to_owned());
+                    }
+                    if !layers.contains(&Layer::Processes) && rustix::process::geteuid().is_root() {
+                        missing.push("a limit on processes that holds for root (Linux 6.14)".to_owned());
+                    }
+                    return Offer { level, layers, missing };
+                }
+                Ok(_) => missing.push("Landlock".to_owned()),
+                Err(why) => missing
+                    .push(format!("{}: {why}", if level == Level::Full { "namespaces" } else { "filters" })),
+            }
+        }
+        if self.most < Level::Full {
+            missing.push(format!("it was asked for no more than {:?}", self.most.word()));
+        }
+        Offer { level: Level::None, layers: Vec::new(), missing }
+    }
+
+    fn tried_once(&self, spec: &Spec) -> Result<Vec<Layer>, String> {
+        let (mut child, mut said) =
+            self.start(spec, Stdio::null(), Stdio::null()).map_err(|e| e.to_string())?;
+        let mut held = Err("it said nothing".to_owned());
+        while let Ok(Some(report)) = said.report() {
+            match report {
+                Report::Ready { layers } => held = Ok(layers),
+                Report::Failed { doing, why } => held = Err(format!("{doing}: {why}")),
+                _ => {}
+            }
+        }
+        let _ = child.wait();
+        held
+    }
+
+    /// Whether this machine lays `overlay` over `root`: tried once for each pair of file systems.
+    pub(crate) fn layers(&self, root: &Root, overlay: &Overlay, stage: &Path) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        let device = |path: &Path| std::fs::metadata(path).map(|there| there.dev()).unwrap_or_default();
+        let pair = (device(root.path()), device(&overlay.upper));
+        let known =
+            |layered: &Vec<(Devices, bool)>| layered.iter().find(|(p, _)| *p == pair).map(|(_, is)| *is);
+        if let Some(is) = known(&self.layered.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return is;
+        }
+        let spec = Spec { overlay: Some(overlay.clone()), ..nothing(stage, Isolation::Full) };
+        let is = self.tried_once(&spec).is_ok();
+        self.layered.lock().unwrap_or_else(PoisonError::into_inner).push((pair, is));
+        is
+    }
+
+    pub(super) fn start(&self, spec: &Spec, out: Stdio, err: Stdio) -> std::io::Result<(Child, Said)> {
+        let (mut ours, theirs) = UnixStream::pair()?;
+        let mut command = std::process::Command::new(&self.program);
+        command.arg(MARK).env_clear().stdin(OwnedFd::from(theirs)).stdout(out).stderr(err).process_group(0);
+        let child = command.spawn()?;
+        // The child's end is the child's alone from here on: when it is gone, reading ends.
+        drop(command);
+        say_spec(&mut ours, spec).map_err(std::io::Error::other)?;
+        Ok((child, Said::new(ours)))
+    }
+}
+
+/// A program that does nothing, to see what a world can have.
+fn nothing(stage: &Path, isolation: Isolation) -> Spec {
+    Spec {
+        program: "/usr/bin/true".into(),
+        args: Vec::new(),
+        env: BTreeMap::new(),
+        dir: "/usr".into(),
+        stage: stage.to_owned(),
+        readable: vec!["/usr".into()],
+        writable: Vec::new(),
+        overlay: None,
+        hidden: Vec::new(),
+        network: Network::None,
+        limits: Limits::default(),
+        isolation,
+        strict: false,
+    }
+}

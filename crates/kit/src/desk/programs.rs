@@ -1,0 +1,95 @@
+//! What a desk does with programs: a private copy of the root, and one run after another over it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use contract::{Code, Fault};
+use exec::Workshop;
+use exec::run::{Command, Exit, Ran};
+use exec::workshop::Terms;
+use failures::FailedRun;
+
+use super::ReadDesk;
+
+impl ReadDesk {
+    /// Where programs come from.
+    #[must_use]
+    pub fn programs(&self) -> Vec<PathBuf> {
+        self.setting.launcher.path(self.view.root().path())
+    }
+
+    /// A private copy of the root, where the programs that the tool declares may run. What they write stays there.
+    pub async fn workshop(&self) -> Result<Arc<Workshop>, Fault> {
+        self.blocking(|desk| {
+            let setting = &desk.setting;
+            let terms = Terms {
+                programs: setting.declared.programs,
+                caches: setting.declared.caches,
+                launcher: Arc::clone(&setting.launcher),
+                environment: BTreeMap::new(),
+                owner: setting.principal.clone(),
+                clean: Arc::clone(&setting.clean),
+            };
+            Workshop::open(&desk.view, &setting.state, terms, &setting.cancel).map(Arc::new)
+        })
+        .await
+    }
+
+    /// Runs a program that the tool declares, over `workshop`.
+    pub async fn run_in(&self, workshop: &Arc<Workshop>, command: Command) -> Result<Ran, Fault> {
+        let at_work = Arc::clone(workshop);
+        self.setting.course.at_work(workshop);
+        self.blocking(move |desk| {
+            let ran = match at_work.run(&command) {
+                Ok(ran) => ran,
+                Err(fault) => return Err(desk.explained(&command, fault)),
+            };
+            desk.setting.course.note(&ran);
+            if !ran.is_success() {
+                desk.explain(&ran);
+            }
+            Ok(ran)
+        })
+        .await
+    }
+
+    /// Has the failure analysis look at a program that failed: every one, before it is answered.
+    fn explain(&self, ran: &Ran) {
+        let (out, err) = (ran.stdout.text(), ran.stderr.text());
+        let root = self.view.root().path().display().to_string();
+        let handle = ran.handle.as_ref().map(ToString::to_string);
+        let signal = match ran.exit {
+            Exit::Signal(signal) => Some(signal),
+            Exit::Code(_) => None,
+        };
+        let analysis = self.setting.analyzer.analyze(&FailedRun {
+            program: ran.line.first().map_or("", String::as_str),
+            args: ran.line.get(1..).unwrap_or_default(),
+            exit_code: ran.code(),
+            signal,
+            stdout: &out,
+            stderr: &err,
+            duration_ms: u64::try_from(ran.took.as_millis()).unwrap_or(u64::MAX),
+            run: handle.as_deref(),
+            root: Some(&root),
+            ..FailedRun::default()
+        });
+        self.setting.course.explain(analysis);
+    }
+
+    /// The fault of a program that came to no end of its own, with what is to be done about it.
+    fn explained(&self, command: &Command, fault: Fault) -> Fault {
+        if !matches!(fault.code, Code::Timeout | Code::ResourceExhausted) {
+            return fault;
+        }
+        let analysis = self.setting.analyzer.analyze(&FailedRun {
+            program: command.program,
+            args: &command.args,
+            timed_out: fault.code == Code::Timeout,
+            duration_ms: u64::try_from(command.timeout.as_millis()).unwrap_or(u64::MAX),
+            ..FailedRun::default()
+        });
+        analysis.suggestions.iter().fold(fault, |fault, suggestion| fault.suggest(suggestion.text.clone()))
+    }
+}

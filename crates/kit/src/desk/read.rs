@@ -1,0 +1,138 @@
+//! The desk of a tool that looks.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::{Code, Fault, Principal, RelPath};
+use exec::history::Repo;
+use exec::{Rights, Root, View};
+use tokio_util::sync::CancellationToken;
+
+use super::{Setting, join, no_root, unread};
+use crate::call::Step;
+use crate::paging::Page;
+use crate::registry::Registry;
+use crate::settings::{Section, Settings};
+
+/// The desk of a tool that looks.
+#[derive(Clone)]
+pub struct ReadDesk {
+    pub(super) view: Arc<View>,
+    pub(super) setting: Setting,
+}
+
+impl ReadDesk {
+    pub(crate) fn new(setting: Setting) -> Result<Self, Fault> {
+        Self::of(setting, true)
+    }
+
+    /// The desk of a tool that may do without a root: it then looks at nothing.
+    pub(crate) fn of(setting: Setting, needs_root: bool) -> Result<Self, Fault> {
+        let root = match (&setting.root, needs_root) {
+            (Some(root), _) => Arc::clone(root),
+            (None, true) => return Err(no_root()),
+            (None, false) => Arc::new(Root::open(&setting.state.nowhere()?, "none", Rights::Read)?),
+        };
+        let view = Arc::new(View::new(root, setting.cancel.clone()));
+        Ok(Self { view, setting })
+    }
+
+    /// The window on the root.
+    #[must_use]
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// Who calls.
+    #[must_use]
+    pub const fn principal(&self) -> &Principal {
+        &self.setting.principal
+    }
+
+    /// A section of the configuration: the project's `gatewright.toml`, read through the view, over the user's.
+    pub fn settings<S: Section>(&self) -> Result<S, Fault> {
+        let path = RelPath::new("gatewright.toml").map_err(|e| Fault::internal(e.to_string()))?;
+        let project = match self.view.read_optional(&path)? {
+            None => Settings::default(),
+            Some(bytes) => {
+                let text = String::from_utf8_lossy(&bytes);
+                let table: toml::Table = toml::from_str(&text).map_err(|e| {
+                    Fault::invalid(format!("gatewright.toml: {}", e.message())).about("gatewright.toml")
+                })?;
+                match serde_json::to_value(table) {
+                    Ok(serde_json::Value::Object(map)) => Settings::new(map),
+                    _ => Settings::default(),
+                }
+            }
+        };
+        self.setting.settings.overlaid(&project).section()
+    }
+
+    /// The page that was asked for, of a tool whose answer is a list. A tool need not look: an answer that has it all
+    /// is cut to the page.
+    #[must_use]
+    pub const fn page(&self) -> Page {
+        self.setting.page
+    }
+
+    /// Everything that is offered here.
+    #[must_use]
+    pub fn registry(&self) -> &Registry {
+        &self.setting.registry
+    }
+
+    /// A service that the binary provides, where it does.
+    #[must_use]
+    pub fn service<S: ?Sized + Send + Sync + 'static>(&self) -> Option<Arc<S>> {
+        self.setting.services.get::<S>()
+    }
+
+    /// `text` without secrets: for what is remembered.
+    #[must_use]
+    pub fn cleaned(&self, text: &str) -> String {
+        String::from_utf8_lossy(&(self.setting.clean)(text.as_bytes())).into_owned()
+    }
+
+    /// The project's git repository, to be read; nothing of it is run or followed.
+    pub fn repository(&self) -> Result<Repo, Fault> {
+        Repo::open(self.view.root().path()).map_err(unread)
+    }
+
+    /// Says how far the call has come.
+    pub fn progress(&self, done: f64, total: Option<f64>, message: impl Into<String>) {
+        (self.setting.progress)(Step { done, total, message: message.into() });
+    }
+
+    /// Says that this call is one that goes on: whoever made it need not wait. It becomes a job at once.
+    pub fn go_on_alone(&self) {
+        self.setting.course.leave();
+    }
+
+    /// Cancelled when the call is.
+    #[must_use]
+    pub const fn cancelled(&self) -> &CancellationToken {
+        &self.setting.cancel
+    }
+
+    /// Waits for as long, or until the call is cancelled; says whether it was.
+    pub async fn pause(&self, time: Duration) -> bool {
+        self.setting.cancel.run_until_cancelled(tokio::time::sleep(time)).await.is_none()
+    }
+
+    /// Fails when the call was cancelled.
+    pub fn check(&self) -> Result<(), Fault> {
+        if self.setting.cancel.is_cancelled() {
+            return Err(Fault::new(Code::Cancelled, "the call was cancelled"));
+        }
+        Ok(())
+    }
+
+    /// Runs file work, hashing and other blocking work off the protocol's thread.
+    pub async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let desk = self.clone();
+        join(tokio::task::spawn_blocking(move || work(&desk)).await)
+    }
+}

@@ -1,0 +1,69 @@
+//! The desk of a tool that starts programs.
+
+use std::sync::Arc;
+
+use contract::{Fault, RelPath};
+use exec::run::{Command, Ran};
+use exec::workshop::persist::{Declared as Declaration, SideWrites};
+use exec::{Draft, Workshop};
+
+use super::{ReadDesk, Setting};
+use crate::erased::Drafted;
+
+/// The desk of a tool that starts programs: looks like a reader's, and what its programs write is its proposal.
+#[derive(Clone)]
+pub struct RunDesk {
+    read: ReadDesk,
+    workshop: Arc<tokio::sync::OnceCell<Arc<Workshop>>>,
+}
+
+impl RunDesk {
+    pub(crate) fn new(setting: Setting) -> Result<Self, Fault> {
+        Ok(Self { read: ReadDesk::new(setting)?, workshop: Arc::default() })
+    }
+
+    /// Runs a program that the tool declares, over the call's copy of the root.
+    pub async fn run(&self, command: Command) -> Result<Ran, Fault> {
+        let workshop = Arc::clone(self.workshop.get_or_try_init(|| self.read.workshop()).await?);
+        self.read.run_in(&workshop, command).await
+    }
+
+    /// The same desk over the root as it is now: for a tool that runs again and again. What its programs write is nobody's
+    /// proposal.
+    #[must_use]
+    pub fn afresh(&self) -> Self {
+        Self { read: self.read.clone(), workshop: Arc::default() }
+    }
+
+    /// Where the programs worked, once one has.
+    #[must_use]
+    pub fn workshop(&self) -> Option<&Arc<Workshop>> {
+        self.workshop.get()
+    }
+
+    /// What the programs left: what persists is moved into the root, everything else becomes a draft.
+    pub(crate) async fn into_drafted(self) -> Result<Drafted, Fault> {
+        let view = Arc::clone(&self.read.view);
+        let Some(workshop) = self.workshop.get().cloned() else {
+            let (draft, side, blocked) = (Draft::default(), SideWrites::default(), Vec::new());
+            return Ok(Drafted { draft, view, side, blocked });
+        };
+        self.read
+            .blocking(move |desk| {
+                let declared = Declaration::new(desk.setting.declared.persists)?;
+                let persists = |path: &RelPath| declared.has(path) && workshop.ignores(path);
+                let (draft, blocked) = workshop.changes(&desk.view, &persists)?;
+                let side = workshop.persist(&persists)?;
+                Ok(Drafted { draft, view: Arc::clone(&desk.view), side, blocked })
+            })
+            .await
+    }
+}
+
+impl std::ops::Deref for RunDesk {
+    type Target = ReadDesk;
+
+    fn deref(&self) -> &ReadDesk {
+        &self.read
+    }
+}
