@@ -28,6 +28,7 @@ pub mod ondisk;
 pub mod request;
 pub mod root;
 pub mod run;
+mod scratch;
 pub mod state;
 pub mod view;
 pub mod workshop;

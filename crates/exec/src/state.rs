@@ -28,6 +28,8 @@ use serde::de::DeserializeOwned;
 use crate::apply::Applied;
 use crate::draft::Proposal;
 use crate::root::Root;
+use crate::scratch::{self, Scratch};
+use crate::workshop;
 
 /// How long a rehearsed plan can be applied.
 pub const PLAN_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
@@ -302,11 +304,10 @@ impl StateDir {
     }
 
     /// A fresh folder for one call's private copy of the root.
-    pub(crate) fn scratch(&self) -> Result<PathBuf, Fault> {
+    pub(crate) fn scratch(&self) -> Result<Scratch, Fault> {
         let id = TranscriptId::random().map_err(|e| Fault::internal(e.to_string()))?;
         let place = self.dir.join("scratch").join(id.as_str());
-        DirBuilder::new().mode(0o700).create(&place).map_err(|e| broken("scratch folder", &e))?;
-        Ok(place)
+        Scratch::make(place).map_err(|e| broken("scratch folder", &e))
     }
 
     /// The folder of the cache called `name`: what programs keep for themselves between runs.
@@ -333,15 +334,16 @@ impl StateDir {
         serde_json::from_slice(&read_private(path).ok()?).ok()
     }
 
-    /// Removes plans, receipts and bytes that have expired: plans after [`PLAN_LIFETIME`], the rest after `keep`.
-    pub fn expire(&self, keep: SignedDuration) -> Result<u64, Fault> {
+    /// Removes plans, receipts and bytes that have expired: plans after [`PLAN_LIFETIME`], the rest after `keep`; and what processes
+    /// that were killed left of their runs, here and beside `root`.
+    pub fn expire(&self, root: &Root, keep: SignedDuration) -> Result<u64, Fault> {
         let _lock = self.lock()?;
-        let mut removed = 0;
         let now = Timestamp::now();
         let older = |path: &Path, age: SignedDuration| {
             let modified = std::fs::symlink_metadata(path).and_then(|m| m.modified()).ok();
             modified.and_then(|t| Timestamp::try_from(t).ok()).is_some_and(|t| now.duration_since(t) > age)
         };
+        let mut removed = scratch::sweep(&self.dir.join("scratch")) + workshop::sweep(root);
         let mut sweep = |dir: PathBuf, age: SignedDuration| {
             for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
                 if older(&entry.path(), age) && std::fs::remove_file(entry.path()).is_ok() {
@@ -349,12 +351,6 @@ impl StateDir {
                 }
             }
         };
-        for entry in std::fs::read_dir(self.dir.join("scratch")).into_iter().flatten().flatten() {
-            // Left by a process that was killed. No run takes this long.
-            if older(&entry.path(), PLAN_LIFETIME) {
-                let _ = remove_tree(&entry.path());
-            }
-        }
         sweep(self.dir.join("plans"), PLAN_LIFETIME);
         sweep(self.dir.join("handles"), PLAN_LIFETIME);
         sweep(self.dir.join("outputs"), PLAN_LIFETIME);

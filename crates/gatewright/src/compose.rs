@@ -300,7 +300,7 @@ fn recover(root: &Root, state: &StateDir, ledger: &Ledger, keep_days: u32) {
             }
         }
     }
-    if let Err(fault) = state.expire(SignedDuration::from_hours(24 * i64::from(keep_days))) {
+    if let Err(fault) = state.expire(root, SignedDuration::from_hours(24 * i64::from(keep_days))) {
         tracing::warn!("{}", fault.message);
     }
 }

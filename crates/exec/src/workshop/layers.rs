@@ -6,7 +6,7 @@
 //!   else's change.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,8 @@ use super::{Budget, Changed, Left, Unplannable, at, is_too_deep, joined, open_di
 use crate::jail;
 use crate::root::Root;
 use crate::run::Launcher;
-use crate::state::{broken, remove_tree};
+use crate::scratch::{self, Scratch};
+use crate::state::broken;
 
 /// Marks a folder that hides what is below it.
 const OPAQUE: &str = "user.overlay.opaque";
@@ -37,9 +38,23 @@ const MAX_CHANGED: usize = 500_000;
 /// Seconds and nanoseconds, as the file system keeps them.
 type Time = (i64, i64);
 
+/// Where layers over `root` lie that cannot lie in our state.
+fn beside(root: &Root) -> Option<PathBuf> {
+    root.path().parent().map(|above| above.join(format!(".gatewright-{}", root.id())))
+}
+
+/// Removes the layers beside `root` that nobody holds. Says how many.
+pub(crate) fn sweep(root: &Root) -> u64 {
+    let Some(beside) = beside(root) else { return 0 };
+    let swept = scratch::sweep(&beside);
+    // Where there are others it stays.
+    let _ = std::fs::remove_dir(beside);
+    swept
+}
+
 /// A layer over a root.
 pub(crate) struct Layers {
-    place: PathBuf,
+    place: Scratch,
     upper: PathBuf,
     dir: Dir,
     began: Time,
@@ -50,39 +65,36 @@ impl Layers {
     /// root's file system, and otherwise beside the root: what persists is then moved rather than copied.
     pub(crate) fn open(root: &Root, scratch: &Path, launcher: &Launcher) -> Result<Option<Self>, Fault> {
         let device = |path: &Path| std::fs::metadata(path).map(|there| there.dev()).ok();
-        let own = scratch.join("layers");
-        let beside = root.path().parent().map(|above| above.join(format!(".gatewright-{}", root.id())));
         let is_apart = device(scratch) != device(root.path());
-        let beside = beside.filter(|_| is_apart).and_then(|beside| {
-            let name = scratch.file_name()?;
-            let made = std::fs::DirBuilder::new().mode(0o700).recursive(true).create(&beside);
-            made.ok().map(|()| beside.join(name))
-        });
-        let place = beside.unwrap_or(own);
+        let beside = beside(root).filter(|_| is_apart).zip(scratch.file_name());
         let made = || -> std::io::Result<Self> {
-            std::fs::DirBuilder::new().mode(0o700).create(&place)?;
+            let apart = beside.map(|(beside, name)| Scratch::make_among(beside.join(name)));
+            // Where nothing may be written beside the root, the layer is tried where it can be.
+            let place = match apart {
+                Some(Ok(place)) => place,
+                _ => Scratch::make(scratch.join("layers"))?,
+            };
             for part in ["upper", "work"] {
-                std::fs::create_dir(place.join(part))?;
+                std::fs::create_dir(place.path().join(part))?;
             }
-            let upper = place.join("upper");
+            let upper = place.path().join("upper");
             // The folder on top is what the root's own folder looks like.
             let mode = std::fs::metadata(root.path())?.permissions().mode() & 0o777;
             std::fs::set_permissions(&upper, std::fs::Permissions::from_mode(mode | 0o700))?;
-            let began = clock(&place.join("clock"))?;
+            let began = clock(&place.path().join("clock"))?;
             let dir = Dir::open_ambient_dir(&upper, ambient_authority())?;
-            Ok(Self { place: place.clone(), upper, dir, began })
+            Ok(Self { place, upper, dir, began })
         };
         let layers = made().map_err(|e| broken("layer over the root", &e))?;
-        if launcher.layers(root, &layers.overlay(root), &scratch.join("stage")) {
-            Ok(Some(layers))
-        } else {
-            layers.remove();
-            Ok(None)
-        }
+        Ok(launcher.layers(root, &layers.overlay(root), &scratch.join("stage")).then_some(layers))
     }
 
     pub(crate) fn overlay(&self, root: &Root) -> Overlay {
-        Overlay { lower: root.path().to_owned(), upper: self.upper.clone(), work: self.place.join("work") }
+        Overlay {
+            lower: root.path().to_owned(),
+            upper: self.upper.clone(),
+            work: self.place.path().join("work"),
+        }
     }
 
     /// Where what is written lands.
@@ -92,18 +104,6 @@ impl Layers {
 
     pub(crate) const fn dir(&self) -> &Dir {
         &self.dir
-    }
-
-    pub(crate) fn remove(&self) {
-        if let Err(error) = remove_tree(&self.place) {
-            tracing::warn!(%error, "a layer could not be removed");
-        }
-        // Beside a root there may be those of other calls.
-        if let Some(above) = self.place.parent()
-            && above.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".gatewright-"))
-        {
-            let _ = std::fs::remove_dir(above);
-        }
     }
 
     /// Reads a file as programs left it.

@@ -29,8 +29,11 @@ use crate::root::Root;
 use crate::run::launch::{self, Setup};
 use crate::run::sight::Surroundings;
 use crate::run::{self, Cache, Command, Launcher, Level, Ran};
+use crate::scratch::Scratch;
 use crate::state::{StateDir, broken};
+
 use crate::view::View;
+pub(crate) use layers::sweep;
 
 /// Where a program finds its home, where nothing of this machine's homes is.
 const HOME: &str = "/home/run";
@@ -59,8 +62,9 @@ pub struct Terms {
 pub struct Workshop {
     root: Arc<Root>,
     state: StateDir,
-    place: PathBuf,
+    // In this order they go: what lies on the floor lies in the place.
     floor: Floor,
+    place: Scratch,
     level: Level,
     terms: Terms,
     path: Vec<PathBuf>,
@@ -181,27 +185,18 @@ impl Workshop {
     ) -> Result<Self, Fault> {
         let root = Arc::clone(view.root());
         let place = state.scratch()?;
-        let made =
-            ["home", "stage", "streams"].iter().try_for_each(|part| std::fs::create_dir(place.join(part)));
-        let opened = made.map_err(|e| broken("scratch folder", &e)).and_then(|()| {
-            let level = terms.launcher.level(&place.join("stage"))?;
-            let layers = if level == Level::Full {
-                layers::Layers::open(&root, &place, &terms.launcher)?
-            } else {
-                None
-            };
-            let floor = match layers {
-                Some(layers) => Floor::Layers(layers),
-                None => Floor::Copy(copy::Copy::of(&root, &place, level, cancel)?),
-            };
-            Ok((level, floor))
-        });
-        let (level, floor) = match opened {
-            Ok(opened) => opened,
-            Err(fault) => {
-                let _ = crate::state::remove_tree(&place);
-                return Err(fault);
-            }
+        ["home", "stage", "streams"]
+            .iter()
+            .try_for_each(|part| std::fs::create_dir(place.path().join(part)))
+            .map_err(|e| broken("scratch folder", &e))?;
+        let level = terms.launcher.level(&place.path().join("stage"))?;
+        let layers = match level {
+            Level::Full => layers::Layers::open(&root, place.path(), &terms.launcher)?,
+            _ => None,
+        };
+        let floor = match layers {
+            Some(layers) => Floor::Layers(layers),
+            None => Floor::Copy(copy::Copy::of(&root, place.path(), level, cancel)?),
         };
         let path = terms.launcher.path(root.path());
         let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
@@ -211,8 +206,8 @@ impl Workshop {
         Ok(Self {
             root,
             state,
-            place,
             floor,
+            place,
             level,
             terms,
             path,
@@ -254,7 +249,7 @@ impl Workshop {
         }
         let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let number = self.runs.fetch_add(1, Ordering::Relaxed);
-        let streams = self.place.join("streams").join(number.to_string());
+        let streams = self.place.path().join("streams").join(number.to_string());
         let named = self.with_inputs(command)?;
         let mut ran = launch::run(&named, self.setup(&streams)?, &self.cancel)?;
         ran.line.truncate(1);
@@ -283,10 +278,11 @@ impl Workshop {
     /// Puts a command's inputs into its home, and their places into its arguments.
     fn with_inputs(&self, command: &Command) -> Result<Command, Fault> {
         let mut named = command.clone();
-        let seen = if self.level == Level::Full { PathBuf::from(HOME) } else { self.place.join("home") };
+        let seen =
+            if self.level == Level::Full { PathBuf::from(HOME) } else { self.place.path().join("home") };
         for (name, bytes) in &command.inputs {
             // A run before this one may have put anything there.
-            let file = self.place.join("home").join(name);
+            let file = self.place.path().join("home").join(name);
             let _ = std::fs::remove_file(&file);
             std::fs::File::create_new(&file)
                 .and_then(|mut file| std::io::Write::write_all(&mut file, bytes))
@@ -313,7 +309,7 @@ impl Workshop {
     #[must_use]
     pub fn tail(&self, most: usize) -> Vec<Tail> {
         let number = self.runs.load(Ordering::Relaxed).saturating_sub(1);
-        let stream = self.place.join("streams").join(number.to_string());
+        let stream = self.place.path().join("streams").join(number.to_string());
         let read = |ending: &str| {
             use std::io::{Read as _, Seek as _, SeekFrom};
             let mut file = std::fs::File::open(stream.with_extension(ending)).ok()?;
@@ -329,7 +325,7 @@ impl Workshop {
 
     fn setup(&self, streams: &Path) -> Result<Setup<'_>, Fault> {
         let full = self.level == Level::Full;
-        let home = self.place.join("home");
+        let home = self.place.path().join("home");
         let seen_home = if full { PathBuf::from(HOME) } else { home.clone() };
         let mut env: BTreeMap<String, String> = self.terms.environment.clone();
         env.insert("HOME".into(), seen_home.display().to_string());
@@ -369,7 +365,7 @@ impl Workshop {
             readable,
             hidden: Vec::new(),
             env,
-            stage: self.place.join("stage"),
+            stage: self.place.path().join("stage"),
             streams: streams.to_owned(),
             lands,
         })
@@ -480,37 +476,18 @@ pub struct Tried {
 /// Tries what a run in `root` would have.
 pub fn tried(launcher: &Launcher, state: &StateDir, root: Option<&Root>) -> Result<Tried, Fault> {
     let place = state.scratch()?;
-    let empty = place.join("stage");
-    let work = || {
-        std::fs::create_dir(&empty).map_err(|e| broken("scratch folder", &e))?;
-        let offer = launcher.offer(&empty).clone();
-        let layers = match root {
-            Some(root) if offer.level == Level::Full => layers::Layers::open(root, &place, launcher)?,
-            _ => None,
-        };
-        let layered = root.map(|_| layers.is_some());
-        if let Some(layers) = layers {
-            layers.remove();
-        }
-        Ok(Tried { offer, layered })
+    let empty = place.path().join("stage");
+    std::fs::create_dir(&empty).map_err(|e| broken("scratch folder", &e))?;
+    let offer = launcher.offer(&empty).clone();
+    let layers = match root {
+        Some(root) if offer.level == Level::Full => layers::Layers::open(root, place.path(), launcher)?,
+        _ => None,
     };
-    let tried = work();
-    let _ = crate::state::remove_tree(&place);
-    tried
+    let layered = root.map(|_| layers.is_some());
+    Ok(Tried { offer, layered })
 }
 
 fn replaced(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
     let text = String::from_utf8_lossy(bytes);
     if text.contains(from) { text.replace(from, to).into_bytes() } else { bytes.to_owned() }
-}
-
-impl Drop for Workshop {
-    fn drop(&mut self) {
-        if let Floor::Layers(layers) = &self.floor {
-            layers.remove();
-        }
-        if let Err(error) = crate::state::remove_tree(&self.place) {
-            tracing::warn!(%error, "a scratch folder could not be removed");
-        }
-    }
 }

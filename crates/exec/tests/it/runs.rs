@@ -590,3 +590,23 @@ fn where_everything_ignored_may_persist_settings_of_other_programs_do_not() {
     }
     assert!(Declared::new(&[".eslintcache"]).unwrap().has(&RelPath::new(".eslintcache").unwrap()));
 }
+
+#[test]
+fn what_a_killed_process_left_of_its_runs_is_swept_and_what_others_hold_is_not() {
+    let Some(house) = House::full() else { return };
+    let at_work = house.open();
+    // As a process leaves it that is killed: nobody holds the lock.
+    let left = [
+        house.state.path().join("scratch/left"),
+        house.path(&format!(".gatewright-{}/left", house.root.id())),
+    ];
+    for place in &left {
+        fs::create_dir_all(place.join("upper/deep")).unwrap();
+        fs::write(place.join("held"), "").unwrap();
+    }
+    assert_eq!(house.state.expire(&house.root, jiff::SignedDuration::from_hours(24)).unwrap(), 2);
+    assert!(left.iter().all(|place| !place.exists()));
+    assert!(at_work.run(&sh("echo on > and")).unwrap().is_success(), "what is at work is not touched");
+    drop(at_work);
+    assert!(house.is_empty_of_scratch());
+}
