@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use crate::authorise::{lacking, lacking_for_reading};
 use crate::call::{Call, Done};
 use crate::engine::Engine;
+use crate::jobs::Jobs;
 use crate::kinds::Wraps;
 use crate::registry::Registry;
 
@@ -74,6 +75,12 @@ impl House {
     #[must_use]
     pub const fn first(&self) -> &Arc<Engine> {
         &self.first
+    }
+
+    /// The calls that go on, of every root.
+    #[must_use]
+    pub fn jobs(&self) -> &Jobs {
+        &self.first.parts.jobs
     }
 
     /// Every engine, the first one first.

@@ -12,6 +12,7 @@ use contract::reply::Envelope;
 use contract::{Code, Digest, Fault, Principal, Status, TranscriptId};
 use exec::handle::Handle;
 use exec::workshop::Tail;
+use jiff::Timestamp;
 use serde_json::Map;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -25,10 +26,10 @@ use crate::shape;
 pub const DETACH_AFTER: Duration = Duration::from_secs(45);
 
 /// How long an ended job is remembered.
-const REMEMBERED: Duration = Duration::from_hours(24);
+pub const REMEMBERED: Duration = Duration::from_hours(24);
 
-/// Most jobs that are remembered, of all principals.
-const MAX_JOBS: usize = 1_000;
+/// Most jobs of one principal that are remembered.
+const MAX_JOBS: usize = 200;
 
 /// Most jobs of one principal that run at once.
 const MAX_RUNNING: usize = 32;
@@ -47,10 +48,18 @@ pub struct Job {
     tool: String,
     transcript: TranscriptId,
     began: Instant,
+    since: Timestamp,
     cancel: CancellationToken,
     course: Course,
     step: Arc<Mutex<Option<Step>>>,
-    done: watch::Receiver<Option<Arc<Done>>>,
+    done: watch::Receiver<Option<Ended>>,
+}
+
+/// The end of a call.
+#[derive(Clone)]
+struct Ended {
+    at: (Instant, Timestamp),
+    done: Arc<Done>,
 }
 
 impl std::fmt::Debug for Job {
@@ -84,6 +93,18 @@ impl Job {
         self.began.elapsed()
     }
 
+    /// When the call was made.
+    #[must_use]
+    pub const fn since(&self) -> Timestamp {
+        self.since
+    }
+
+    /// When it ended, once it has.
+    #[must_use]
+    pub fn until(&self) -> Option<Timestamp> {
+        self.done.borrow().as_ref().map(|ended| ended.at.1)
+    }
+
     /// How far it said it had come.
     #[must_use]
     pub fn step(&self) -> Option<Step> {
@@ -98,7 +119,7 @@ impl Job {
     /// What came of it, once it has ended.
     #[must_use]
     pub fn done(&self) -> Option<Arc<Done>> {
-        self.done.borrow().clone()
+        self.done.borrow().as_ref().map(|ended| Arc::clone(&ended.done))
     }
 
     /// Whether somebody asked for its end.
@@ -116,7 +137,7 @@ impl Job {
     pub async fn ended(&self, longest: Duration) -> Option<Arc<Done>> {
         let mut done = self.done.clone();
         let ended = tokio::time::timeout(longest, done.wait_for(Option::is_some)).await;
-        ended.ok().and_then(Result::ok).and_then(|done| done.clone())
+        ended.ok().and_then(Result::ok).and_then(|ended| Some(Arc::clone(&ended.as_ref()?.done)))
     }
 }
 
@@ -161,9 +182,12 @@ impl Jobs {
     fn add(&self, job: Job) -> Result<Arc<Job>, Fault> {
         let job = Arc::new(job);
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.retain(|_, job| job.done().is_none() || job.age() < REMEMBERED);
-        let running = all.values().filter(|other| other.owner == job.owner && other.done().is_none()).count();
-        if running >= MAX_RUNNING || all.len() >= MAX_JOBS && !forget_the_oldest(&mut all) {
+        let is_fresh = |ended: &Option<Ended>| ended.as_ref().is_none_or(|e| e.at.0.elapsed() < REMEMBERED);
+        all.retain(|_, job| is_fresh(&job.done.borrow()));
+        let own = || all.values().filter(|other| other.owner == job.owner);
+        let running = own().filter(|other| other.done.borrow().is_none()).count();
+        let is_full = own().count() >= MAX_JOBS;
+        if running >= MAX_RUNNING || is_full && !forget_the_oldest(&mut all, &job.owner) {
             let message = format!("{running} jobs are running already; at most {MAX_RUNNING} may");
             return Err(Fault::new(Code::RateLimited, message)
                 .suggest("Wait for one with job_status, or end one with job_cancel."));
@@ -173,8 +197,10 @@ impl Jobs {
     }
 }
 
-fn forget_the_oldest(all: &mut BTreeMap<String, Arc<Job>>) -> bool {
-    let oldest = all.values().filter(|job| job.done().is_some()).max_by_key(|job| job.age());
+/// Forgets the job of `owner` that ended first. Nobody's results make room for another's.
+fn forget_the_oldest(all: &mut BTreeMap<String, Arc<Job>>, owner: &Digest) -> bool {
+    let over = all.values().filter(|job| job.owner == *owner && job.done.borrow().is_some());
+    let oldest = over.min_by_key(|job| job.until());
     let oldest = oldest.map(|job| job.handle.clone());
     oldest.and_then(|handle| all.remove(&handle)).is_some()
 }
@@ -183,7 +209,7 @@ impl Engine {
     /// Makes a call, and gives a job's handle where it takes longer than it is attended to. Whoever drops this before then
     /// cancels the call; its record is written nevertheless.
     pub(crate) async fn attended(self: Arc<Self>, call: Call) -> Done {
-        let began = Instant::now();
+        let (began, since) = (Instant::now(), Timestamp::now());
         let Ok(id) = TranscriptId::random() else { return self.recorded(call).await };
         let (cancel, course, step) =
             (CancellationToken::new(), Course::default(), Arc::new(Mutex::new(None)));
@@ -199,12 +225,13 @@ impl Engine {
         let (engine, own_course, own_id) = (Arc::clone(&self), course.clone(), id.clone());
         tokio::spawn(async move {
             let done = engine.recorded_as(own, own_id, own_course).await;
-            said.send_replace(Some(Arc::new(done)));
+            let at = (Instant::now(), Timestamp::now());
+            said.send_replace(Some(Ended { at, done: Arc::new(done) }));
         });
         // Until it is a job, whoever waits is who it is for.
         let guard = cancel.clone().drop_guard();
         let is_over =
-            |done: &watch::Receiver<Option<Arc<Done>>>| done.borrow().as_ref().map(|done| Done::clone(done));
+            |done: &watch::Receiver<Option<Ended>>| done.borrow().as_ref().map(|e| Done::clone(&e.done));
         let detaches = tokio::select! {
             _ = done.wait_for(Option::is_some) => false,
             () = call.cancel.cancelled() => false,
@@ -221,6 +248,7 @@ impl Engine {
                     .map_or_else(|| call.tool.clone(), |tool| tool.spec().name.to_string()),
                 transcript: id.clone(),
                 began,
+                since,
                 cancel,
                 course,
                 step,

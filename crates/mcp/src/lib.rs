@@ -15,6 +15,7 @@ mod listing;
 mod reading;
 mod running;
 pub mod server;
+mod tasks;
 
 use std::time::Duration;
 

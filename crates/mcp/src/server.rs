@@ -11,12 +11,13 @@ use kit::consent::Consent;
 use kit::menu::Choose;
 use kit::{Call, Done, House, Progress};
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
-    CompleteResult, ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams,
-    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, MetaObject, PaginatedRequestParams, ProgressNotificationParam,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, ServerResult,
-    SubscriptionFilter, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskMethod, CancelTaskParams,
+    CompleteRequestParams, CompleteResult, ConstString, ContentBlock, CustomRequest, CustomResult, ErrorCode,
+    ErrorData, GetPromptRequestParams, GetPromptResponse, GetTaskMethod, GetTaskParams, GetTaskResult,
+    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams,
+    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, ServerResult, SubscriptionFilter, Tool, UpdateTaskMethod, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -31,6 +32,7 @@ use crate::line::shown;
 use crate::listing::{self, Listing};
 use crate::reading;
 use crate::running::{Calling, Running};
+use crate::tasks;
 
 /// What a model reads first; the guides of the families whose tools are offered follow it.
 const INSTRUCTIONS: &str = "\
@@ -142,6 +144,14 @@ impl Server {
         }
     }
 
+    /// Who asks after tasks, where there are any to ask after: in the newer era.
+    fn asks_after_tasks<M: ConstString>(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Principal, ErrorData> {
+        if is_current(context) { self.principal(context) } else { Err(ErrorData::method_not_found::<M>()) }
+    }
+
     /// A read, as the pipeline's call.
     fn reads(&self, context: &RequestContext<RoleServer>) -> Result<Call, ErrorData> {
         Ok(reading::call(context.id.to_string(), self.principal(context)?, self.stop.child_token()))
@@ -208,7 +218,8 @@ fn progress(context: &RequestContext<RoleServer>) -> Progress {
     })
 }
 
-fn result(done: &Done) -> CallToolResult {
+/// What a call's end is on the wire.
+pub(crate) fn result(done: &Done) -> CallToolResult {
     let value = done.to_value();
     let text = vec![ContentBlock::text(value.to_string())];
     let mut result = match &done.result {
@@ -233,6 +244,7 @@ impl ServerHandler for Server {
             .enable_completions()
             .enable_prompts()
             .enable_resources()
+            .enable_tasks()
             .enable_tools();
         let capabilities = match self.house.changes() {
             None => capabilities.build(),
@@ -243,6 +255,18 @@ impl ServerHandler for Server {
                 Implementation::new("gatewright", env!("CARGO_PKG_VERSION")).with_title("Gatewright"),
             )
             .with_instructions(self.instructions())
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        let mut about = self.negotiate_initialize(&request)?;
+        // Tasks are the newer era's.
+        about.capabilities.extensions = None;
+        Ok(about)
     }
 
     async fn list_tools(
@@ -319,7 +343,39 @@ impl ServerHandler for Server {
             let message = message.unwrap_or_default();
             return Err(ErrorData::invalid_params(message, None));
         }
+        if tasks::takes(&context)
+            && let Some(task) = tasks::begun(&self.house, &done, &caller)
+        {
+            return Ok(CallToolResponse::Task(task));
+        }
         Ok(result(&done).into())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let caller = self.asks_after_tasks::<GetTaskMethod>(&context)?;
+        tasks::now(&self.house, &request.task_id, &caller).map(GetTaskResult::new)
+    }
+
+    async fn update_task(
+        &self,
+        request: UpdateTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let caller = self.asks_after_tasks::<UpdateTaskMethod>(&context)?;
+        tasks::update(&self.house, &request.task_id, &caller)
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let caller = self.asks_after_tasks::<CancelTaskMethod>(&context)?;
+        tasks::cancel(&self.house, &request.task_id, &caller)
     }
 
     async fn list_prompts(
@@ -391,6 +447,9 @@ impl ServerHandler for Server {
             "resources/read",
             "resources/templates/list",
             "server/discover",
+            "tasks/cancel",
+            "tasks/get",
+            "tasks/update",
             "tools/call",
             "tools/list",
         ];

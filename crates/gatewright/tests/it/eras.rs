@@ -113,7 +113,8 @@ fn discover_comes_before_anything_and_chooses_nothing() {
     for _ in 0..2 {
         let found = wire.request("server/discover", json!({ "_meta": meta("2026-07-28") }));
         assert_eq!(found["result"]["supportedVersions"], json!(REVISIONS), "{found}");
-        let capabilities = json!({ "completions": {}, "prompts": {}, "resources": {}, "tools": {} });
+        let extensions = json!({ "io.modelcontextprotocol/tasks": {} });
+        let capabilities = json!({ "completions": {}, "extensions": extensions, "prompts": {}, "resources": {}, "tools": {} });
         assert_eq!(found["result"]["capabilities"], capabilities, "{found}");
     }
     let bare = wire.request("server/discover", json!({}));

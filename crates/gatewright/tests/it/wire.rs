@@ -24,7 +24,7 @@ impl Wire {
     }
 
     /// As `command` says.
-    fn with(command: &mut Command) -> Self {
+    pub(crate) fn with(command: &mut Command) -> Self {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let stdout = child.stdout.take().unwrap();

@@ -82,6 +82,10 @@ fn can_ask(meta: &Map<String, Value>) -> Option<bool> {
         return Some(false);
     }
     let capabilities: ClientCapabilities = serde_json::from_value(capabilities.clone()).ok()?;
+    if capabilities.supports_tasks() {
+        // The answer may be a task.
+        return None;
+    }
     Some(confirm::shows_forms(Some(&capabilities)))
 }
 

@@ -192,6 +192,9 @@ impl<S: Served> Doorkeeper<S> {
             ClientRequest::ListResourcesRequest(_)
             | ClientRequest::ReadResourceRequest(_)
             | ClientRequest::GetPromptRequest(_)
+            | ClientRequest::GetTaskRequest(_)
+            | ClientRequest::UpdateTaskRequest(_)
+            | ClientRequest::CancelTaskRequest(_)
             | ClientRequest::CompleteRequest(_) => self.server.lacking_for_reading(caller),
             _ => None,
         };

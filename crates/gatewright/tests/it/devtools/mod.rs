@@ -8,6 +8,7 @@ mod make;
 mod runs;
 mod settings;
 mod smart;
+mod tasks;
 mod tests;
 
 use std::path::{Path, PathBuf};
