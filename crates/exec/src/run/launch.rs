@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -17,16 +17,11 @@ use tokio_util::sync::CancellationToken;
 use super::capture::capture;
 use super::door::Doorkeeper;
 use super::sight::{self, Surroundings};
+use super::watch::Watch;
 use super::{Captured, Command, Exit, Launcher, Level, MAX_ARG_BYTES, MAX_ARGS, MAX_TIMEOUT, Ran, find};
 
 /// How often a running program's cancellation is looked at, at least.
 pub(crate) const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
-
-/// How often it is looked at how much a run has written.
-const LOOK: Duration = Duration::from_millis(250);
-
-/// What a run must leave free on the disk that it writes to: the record is on one, too.
-const RESERVE: u64 = 256 << 20;
 
 /// What a run works over, and what it finds there.
 #[derive(Debug)]
@@ -106,7 +101,7 @@ pub(crate) fn run(command: &Command, setup: Setup<'_>, cancel: &CancellationToke
         strict: false,
     };
     let began = Instant::now();
-    let mut watch = Watch::new(command, cancel, began, setup.lands, setup.launcher.disk);
+    let mut watch = Watch::new(command, cancel, began, setup.lands, setup.launcher.most());
     let streams = [setup.streams.with_extension("out"), setup.streams.with_extension("err")];
     let ended = if setup.level == Level::None {
         plain(&spec, &mut watch, &streams)?
@@ -175,7 +170,7 @@ fn confined(
         let out = scope.spawn(|| out.map(|s| capture(s, &over, &files[0])).unwrap_or_default());
         let err = scope.spawn(|| err.map(|s| capture(s, &over, &files[1])).unwrap_or_default());
         let mut door = None;
-        let ended = heard(&mut said, spec, watch, &mut door);
+        let ended = heard(&child, &mut said, spec, watch, &mut door);
         if ended.is_err() {
             end(&mut child, &said, spec.isolation);
         }
@@ -192,6 +187,7 @@ fn confined(
 
 /// Everything that the launcher says, until the program has ended.
 fn heard(
+    child: &Child,
     said: &mut Said,
     spec: &Spec,
     watch: &mut Watch<'_>,
@@ -204,7 +200,7 @@ fn heard(
             Ok(_) => true,
             Err(error) => return Err(Fault::internal(format!("{}: {error}", watch.command.program))),
         };
-        watch.check()?;
+        watch.check(child.id())?;
         if !ready {
             continue;
         }
@@ -288,7 +284,7 @@ fn ended(child: &Child, watch: &mut Watch<'_>) -> Result<(), Fault> {
     let handle = pidfd_open(pid(child)?, PidfdFlags::empty()).map_err(io)?;
     loop {
         match poll(&mut [PollFd::new(&handle, PollFlags::IN)], Some(&TICK)) {
-            Ok(0) | Err(rustix::io::Errno::INTR) => watch.check()?,
+            Ok(0) | Err(rustix::io::Errno::INTR) => watch.check(child.id())?,
             Ok(_) => return Ok(()),
             Err(error) => return Err(io(error)),
         }
@@ -298,106 +294,4 @@ fn ended(child: &Child, watch: &mut Watch<'_>) -> Result<(), Fault> {
 fn pid(child: &Child) -> Result<Pid, Fault> {
     let raw = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     raw.ok_or_else(|| Fault::internal("a program without a process id"))
-}
-
-/// What may end a run before its own end.
-struct Watch<'a> {
-    command: &'a Command,
-    cancel: &'a CancellationToken,
-    deadline: Instant,
-    lands: PathBuf,
-    free: Option<u64>,
-    looked: Instant,
-    /// Most bytes that it may write below its root.
-    most: u64,
-}
-
-impl<'a> Watch<'a> {
-    fn new(
-        command: &'a Command,
-        cancel: &'a CancellationToken,
-        began: Instant,
-        lands: PathBuf,
-        most: u64,
-    ) -> Self {
-        let free = free(&lands);
-        Self {
-            command,
-            cancel,
-            deadline: began + command.timeout.min(MAX_TIMEOUT),
-            lands,
-            free,
-            looked: began,
-            most,
-        }
-    }
-
-    fn failed(&self, doing: &str, why: &str) -> Fault {
-        Fault::new(Code::ToolExecutionFailed, format!("{}: {doing}: {why}", self.command.program))
-    }
-
-    fn check(&mut self) -> Result<(), Fault> {
-        let program = self.command.program;
-        if self.cancel.is_cancelled() {
-            return Err(Fault::new(Code::Cancelled, "the call was cancelled; nothing was changed"));
-        }
-        let now = Instant::now();
-        if now >= self.deadline {
-            let seconds = self.command.timeout.min(MAX_TIMEOUT).as_secs_f64();
-            return Err(Fault::new(
-                Code::Timeout,
-                format!("{program} took longer than {seconds} s and was ended"),
-            )
-            .suggest("Ask for less, or pass a larger `timeout`."));
-        }
-        if now.duration_since(self.looked) >= LOOK {
-            self.looked = now;
-            self.look()?;
-        }
-        Ok(())
-    }
-
-    /// Whether it has written more than a run may. What others write to the disk meanwhile is told apart by counting.
-    fn look(&self) -> Result<(), Fault> {
-        let (Some(then), Some(now)) = (self.free, free(&self.lands)) else { return Ok(()) };
-        let short = now < RESERVE && now < then;
-        if !short && then.saturating_sub(now) <= self.most {
-            return Ok(());
-        }
-        let written = size(&self.lands);
-        // What was unlinked while it is open is on the disk and in no folder: where space goes and nothing is seen, this run
-        // is the likeliest, and the record comes first.
-        if short || then.saturating_sub(now) > self.most.saturating_mul(2) || written > self.most {
-            let message = format!(
-                "{} wrote {} MiB and was ended: a run may write {} MiB and must leave {} MiB free",
-                self.command.program,
-                written >> 20,
-                self.most >> 20,
-                RESERVE >> 20
-            );
-            return Err(Fault::new(Code::ResourceExhausted, message).suggest("Have the program write less."));
-        }
-        Ok(())
-    }
-}
-
-fn free(path: &Path) -> Option<u64> {
-    let stat = rustix::fs::statvfs(path).ok()?;
-    Some(stat.f_bavail.saturating_mul(stat.f_frsize))
-}
-
-/// Bytes on the disk below `top`, as far as they can be counted.
-fn size(top: &Path) -> u64 {
-    use std::os::unix::fs::MetadataExt as _;
-    let (mut bytes, mut open) = (0, vec![top.to_owned()]);
-    while let Some(dir) = open.pop() {
-        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-            let Ok(there) = entry.metadata() else { continue };
-            bytes += there.blocks() * 512;
-            if there.is_dir() {
-                open.push(entry.path());
-            }
-        }
-    }
-    bytes
 }

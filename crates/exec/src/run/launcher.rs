@@ -13,6 +13,8 @@ use launcher::{Isolation, Layer, Limits, MARK, Network, Overlay, Report, Said, S
 
 use super::Level;
 use super::find::trusted;
+use super::memory;
+use super::watch::Most;
 use crate::root::Root;
 
 /// Most bytes that one run may write below its root.
@@ -24,7 +26,7 @@ pub struct Launcher {
     program: PathBuf,
     least: Level,
     most: Level,
-    pub(super) disk: u64,
+    most_of: Most,
     /// The folders of `PATH`, trusted or not.
     search: Vec<PathBuf>,
     offer: Arc<OnceLock<Offer>>,
@@ -60,7 +62,10 @@ impl Launcher {
             program,
             least: Level::Filters,
             most: Level::Full,
-            disk: MAX_WRITTEN,
+            most_of: Most {
+                disk: MAX_WRITTEN,
+                memory: memory::total().map_or(u64::MAX, |all| all.saturating_sub(all / 4)),
+            },
             search: std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect(),
             offer: Arc::default(),
             layered: Arc::default(),
@@ -83,8 +88,20 @@ impl Launcher {
     /// The same, ending runs that write more than `bytes` below their root.
     #[must_use]
     pub fn with_disk(mut self, bytes: u64) -> Self {
-        self.disk = bytes;
+        self.most_of.disk = bytes;
         self
+    }
+
+    /// The same, ending runs whose programs hold more than `bytes` of memory together. Without, it is three quarters of what the
+    /// machine has.
+    #[must_use]
+    pub fn with_memory(mut self, bytes: u64) -> Self {
+        self.most_of.memory = bytes;
+        self
+    }
+
+    pub(super) const fn most(&self) -> Most {
+        self.most_of
     }
 
     /// The same, with programs from these folders instead of those of `PATH`.

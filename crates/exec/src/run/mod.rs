@@ -5,6 +5,7 @@
 //! - [`sight`]: what a run may read besides its root.
 //! - [`launcher`]: how programs are started, and what this machine offers them.
 //! - [`launch`]: starting, watching and ending one.
+//! - [`watch`] and [`memory`]: what may end one early.
 //! - [`capture`]: what it says.
 //! - [`door`]: the one way to the network, for tools that declare hosts.
 
@@ -13,7 +14,9 @@ pub mod door;
 pub mod find;
 pub mod launch;
 pub mod launcher;
+mod memory;
 pub mod sight;
+mod watch;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

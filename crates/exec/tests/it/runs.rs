@@ -126,15 +126,15 @@ fn effects(draft: Draft, house: &House) -> Vec<String> {
 }
 
 /// What holds at every level of confinement.
-fn over_each_floor(work: impl Fn(&House)) {
+fn over_each_floor(work: impl Fn(&mut House)) {
     for level in [Level::Full, Level::Filters, Level::None] {
-        let house = House::at_most(level);
+        let mut house = House::at_most(level);
         let offer = house.launcher.offer(&house.stage()).clone();
         if offer.level < level {
             crate::skip(&format!("runs at the level {:?} ({})", level.word(), offer.missing.join("; ")));
             continue;
         }
-        work(&house);
+        work(&mut house);
         assert!(house.is_empty_of_scratch(), "{level:?}: nothing is left behind");
     }
 }
@@ -609,4 +609,25 @@ fn what_a_killed_process_left_of_its_runs_is_swept_and_what_others_hold_is_not()
     assert!(at_work.run(&sh("echo on > and")).unwrap().is_success(), "what is at work is not touched");
     drop(at_work);
     assert!(house.is_empty_of_scratch());
+}
+
+#[test]
+fn a_run_that_takes_the_memory_is_ended_however_many_programs_it_takes() {
+    over_each_floor(|house| {
+        house.launcher = Arc::new(house.launcher.as_ref().clone().with_memory(96 << 20));
+        // Held in one program, and by several of which none holds much.
+        for script in [
+            "head -c 400m /dev/zero | tail -c 400m | sleep 20",
+            "for i in 1 2 3 4 5 6 7 8; do (x=$(head -c 30000000 /dev/zero | tr '\\0' a); sleep 20) & done; wait",
+        ] {
+            let began = Instant::now();
+            let ended = house.open().run(&sh(script)).unwrap_err();
+            assert_eq!(ended.code, Code::ResourceExhausted, "{ended:?}");
+            assert!(ended.message.contains("memory"), "{}", ended.message);
+            assert!(began.elapsed() < Duration::from_secs(15));
+        }
+        assert!(
+            house.open().run(&sh("head -c 20m /dev/zero | tail -c 20m >/dev/null")).unwrap().is_success()
+        );
+    });
 }
