@@ -4,6 +4,8 @@
 
 mod archives;
 mod branches;
+mod confined;
+mod house;
 mod jail;
 mod killed;
 mod plans;
