@@ -1,5 +1,6 @@
 //! The one way to the network: a proxy (`CONNECT`, RFC 9110 §9.3.6) at the door of a run's world, for hosts that the tool
-//! declares. It passes bytes on and reads none of them: what is said is said by TLS.
+//! declares. It passes bytes on and reads none of them but the first: those must be a TLS greeting that names the same host, or
+//! the servers of many that share an address would answer for one.
 //!
 //! A name is looked up here, once, and the address that was checked is the one that is connected to. Addresses of this
 //! machine, of private networks and of clouds' metadata are refused whatever name leads to them.
@@ -11,6 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use rustls::server::Acceptor;
+
 /// The port that is connected to: TLS alone.
 const PORT: u16 = 443;
 
@@ -20,14 +23,21 @@ const MAX_CONNECTIONS: usize = 64;
 /// Largest head of a request.
 const MAX_HEAD: usize = 8 * 1024;
 
+/// Largest TLS greeting.
+const MAX_GREETING: usize = 64 * 1024;
+
 /// How long a connection may take to come about.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Stands at the door until it is dropped.
 pub(crate) struct Doorkeeper(Arc<Rules>);
 
+/// Connects to a host that is allowed, or says with which status and why not.
+type Dial = fn(&str) -> Result<TcpStream, (&'static str, &'static str)>;
+
 struct Rules {
     hosts: Vec<String>,
+    dial: Dial,
     reached: Mutex<BTreeSet<String>>,
     open: AtomicUsize,
     closed: AtomicBool,
@@ -36,8 +46,13 @@ struct Rules {
 impl Doorkeeper {
     /// Lets connections through to `hosts`.
     pub(crate) fn stand(listener: TcpListener, hosts: Vec<String>) -> Self {
+        Self::with(listener, hosts, dialled)
+    }
+
+    fn with(listener: TcpListener, hosts: Vec<String>, dial: Dial) -> Self {
         let rules = Arc::new(Rules {
             hosts,
+            dial,
             reached: Mutex::default(),
             open: AtomicUsize::new(0),
             closed: AtomicBool::new(false),
@@ -109,17 +124,14 @@ fn serve(mut caller: TcpStream, rules: &Rules) -> std::io::Result<()> {
             &format!("gatewright: {host}:{port} is not a host that this tool may reach\n"),
         );
     }
-    let address = match (host.as_str(), port).to_socket_addrs().map(|mut all| all.find(|a| is_public(a.ip())))
-    {
-        Ok(Some(address)) => address,
-        Ok(None) => return refuse("403 Forbidden", &format!("gatewright: {host} is at no public address\n")),
-        Err(_) => return refuse("502 Bad Gateway", &format!("gatewright: {host} was not found\n")),
+    let mut upstream = match (rules.dial)(&host) {
+        Ok(upstream) => upstream,
+        Err((status, why)) => return refuse(status, &format!("gatewright: {host} {why}\n")),
     };
-    let Ok(mut upstream) = TcpStream::connect_timeout(&address, PATIENCE) else {
-        return refuse("504 Gateway Timeout", &format!("gatewright: {host} could not be reached\n"));
-    };
-    rules.reached.lock().unwrap_or_else(PoisonError::into_inner).insert(host);
     caller.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")?;
+    let Some(greeting) = greeting(&mut caller, &host)? else { return caller.shutdown(Shutdown::Both) };
+    rules.reached.lock().unwrap_or_else(PoisonError::into_inner).insert(host);
+    upstream.write_all(&greeting)?;
     // From here on either side may be silent for as long as the run lasts: who downloads says nothing meanwhile.
     caller.set_read_timeout(None)?;
     let (mut there, mut back) = (caller.try_clone()?, upstream.try_clone()?);
@@ -134,6 +146,14 @@ fn serve(mut caller: TcpStream, rules: &Rules) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Connects to the address that was checked.
+fn dialled(host: &str) -> Result<TcpStream, (&'static str, &'static str)> {
+    let mut all = (host, PORT).to_socket_addrs().map_err(|_| ("502 Bad Gateway", "was not found"))?;
+    let address = all.find(|a| is_public(a.ip())).ok_or(("403 Forbidden", "is at no public address"))?;
+    TcpStream::connect_timeout(&address, PATIENCE)
+        .map_err(|_| ("504 Gateway Timeout", "could not be reached"))
+}
+
 /// The head of a request, to its empty line: byte by byte, since what follows it is not for us.
 fn head(caller: &mut TcpStream) -> std::io::Result<String> {
     let mut head = Vec::new();
@@ -145,6 +165,33 @@ fn head(caller: &mut TcpStream) -> std::io::Result<String> {
         head.push(byte[0]);
     }
     String::from_utf8(head).map_err(|_| std::io::ErrorKind::InvalidData.into())
+}
+
+/// The first bytes of a connection, if they are a TLS greeting (RFC 8446 §4.1.2) for `host` (RFC 6066 §3).
+fn greeting(caller: &mut TcpStream, host: &str) -> std::io::Result<Option<Vec<u8>>> {
+    let (mut acceptor, mut bytes, mut part) = (Acceptor::default(), Vec::new(), [0; 4096]);
+    while bytes.len() < MAX_GREETING {
+        let read = caller.read(&mut part)?;
+        let fresh = part.get(..read).unwrap_or_default();
+        if fresh.is_empty() {
+            return Ok(None);
+        }
+        bytes.extend_from_slice(fresh);
+        let mut left = fresh;
+        while !left.is_empty() {
+            acceptor.read_tls(&mut left)?;
+        }
+        match acceptor.accept() {
+            Ok(None) => {}
+            Ok(Some(accepted)) => {
+                let named =
+                    accepted.client_hello().server_name().is_some_and(|n| n.eq_ignore_ascii_case(host));
+                return Ok(named.then_some(bytes));
+            }
+            Err(_) => return Ok(None),
+        }
+    }
+    Ok(None)
 }
 
 /// The host and port of a `CONNECT`.
@@ -218,6 +265,75 @@ mod tests {
         ] {
             assert_eq!(asks(not), None, "{not}");
         }
+    }
+
+    /// What a client says first to `host`, and something after it that is no greeting.
+    fn hello(host: &'static str) -> Vec<u8> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = rustls::ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(rustls::RootCertStore::empty())
+            .with_no_client_auth();
+        let mut client = rustls::ClientConnection::new(Arc::new(config), host.try_into().unwrap()).unwrap();
+        let mut said = Vec::new();
+        client.write_tls(&mut said).unwrap();
+        said.extend_from_slice(b"hello");
+        said
+    }
+
+    /// Dials a server of this machine's, which says what it hears, and goodbye when there is no more.
+    #[expect(clippy::unnecessary_wraps, reason = "it stands for one that may fail")]
+    fn echo(_: &str) -> Result<TcpStream, (&'static str, &'static str)> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            let (mut caller, _) = listener.accept().unwrap();
+            let mut heard = Vec::new();
+            caller.read_to_end(&mut heard).unwrap();
+            heard.extend_from_slice(b" and goodbye");
+            caller.write_all(&heard).unwrap();
+        });
+        Ok(TcpStream::connect(address).unwrap())
+    }
+
+    #[test]
+    fn bytes_pass_both_ways_through_a_door_that_is_open_and_what_was_reached_is_told() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let door = Doorkeeper::with(listener, vec!["proxy.golang.org".into()], echo);
+        let ask = |line: &str, then: &[u8]| {
+            let mut caller = TcpStream::connect(address).unwrap();
+            caller.write_all(format!("{line}\r\nHost: x\r\n\r\n").as_bytes()).unwrap();
+            caller.write_all(then).unwrap();
+            caller.shutdown(Shutdown::Write).unwrap();
+            let mut said = Vec::new();
+            caller.read_to_end(&mut said).unwrap();
+            String::from_utf8_lossy(&said).into_owned()
+        };
+        let connect = "CONNECT Proxy.golang.org:443 HTTP/1.1";
+        // One door, many houses behind it: the name inside is the one that counts.
+        for other in
+            [&hello("drive.google.com")[..], b"GET / HTTP/1.1\r\nHost: proxy.golang.org\r\n\r\n", b""]
+        {
+            assert!(ask(connect, other).ends_with("\r\n\r\n"), "nothing comes back");
+        }
+        assert!(door.reached().is_empty());
+        let said = ask(connect, &hello("proxy.golang.org"));
+        assert!(said.starts_with("HTTP/1.1 200 ") && said.ends_with("hello and goodbye"), "{said}");
+        assert_eq!(door.reached(), ["proxy.golang.org"]);
+        for (line, status) in [
+            ("CONNECT evil.example:443 HTTP/1.1", "403"),
+            ("CONNECT proxy.golang.org:80 HTTP/1.1", "403"),
+            ("GET https://proxy.golang.org/ HTTP/1.1", "405"),
+        ] {
+            let said = ask(line, b"");
+            assert!(said.starts_with(&format!("HTTP/1.1 {status} ")), "{line}: {said}");
+        }
+        assert_eq!(door.reached(), ["proxy.golang.org"], "what was refused was not reached");
+        // The real one looks a name up and lets no address of this machine's through.
+        assert_eq!(dialled("localhost").unwrap_err().0, "403 Forbidden");
+        assert_eq!(dialled("nowhere.invalid").unwrap_err().0, "502 Bad Gateway");
     }
 
     #[test]
