@@ -46,8 +46,36 @@ pub(crate) const OVERRIDES: [&str; 6] = [
 pub(crate) fn reduce(repo: &mut gix::Repository) -> Done<()> {
     let failed = || HistoryError::git("the configuration could not be read");
     refuse(repo)?;
+    let kept = kept(repo.config_snapshot().plumbing())?;
+    let mut snapshot = repo.config_snapshot_mut();
+    *snapshot = kept;
+    snapshot.append_config(OVERRIDES, gix::config::Source::Api).map_err(failed())?;
+    snapshot.commit().map_err(failed())?;
+    Ok(())
+}
+
+/// What is harmless of a configuration file: keys that say how to read a repository and where its work tree is, none that names a
+/// program. Nothing, of one that is no configuration; what it includes is not looked at.
+#[must_use]
+pub fn harmless_configuration(bytes: &[u8]) -> Vec<u8> {
+    let meta = gix::config::file::Metadata::from(gix::config::Source::Local);
+    let Ok(file) =
+        gix::config::File::from_bytes_no_includes(bytes, meta, gix::config::file::init::Options::default())
+    else {
+        return Vec::new();
+    };
+    let Ok(mut kept) = kept(&file) else { return Vec::new() };
+    // Of a submodule: git itself writes it, and it leads to the folder that the submodule is in.
+    if let Some(tree) = file.string("core.worktree") {
+        let _ = kept.set_raw_value("core.worktree", tree.as_bstr());
+    }
+    kept.to_bstring().into()
+}
+
+fn kept(all: &gix::config::File) -> Done<gix::config::File> {
+    let failed = || HistoryError::git("the configuration could not be read");
     let mut kept = gix::config::File::new(gix::config::file::Metadata::from(gix::config::Source::Local));
-    for section in repo.config_snapshot().plumbing().sections() {
+    for section in all.sections() {
         let header = section.header();
         let name = header.name().to_str_lossy().to_ascii_lowercase();
         let sub = header.subsection_name();
@@ -59,13 +87,7 @@ pub(crate) fn reduce(repo: &mut gix::Repository) -> Done<()> {
             }
         }
     }
-    {
-        let mut snapshot = repo.config_snapshot_mut();
-        *snapshot = kept;
-        snapshot.append_config(OVERRIDES, gix::config::Source::Api).map_err(failed())?;
-        snapshot.commit().map_err(failed())?;
-    }
-    Ok(())
+    Ok(kept)
 }
 
 fn allowed(name: &str, sub: Option<&BStr>) -> Option<&'static [&'static str]> {
@@ -121,4 +143,23 @@ fn refuse(repo: &gix::Repository) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_names_a_program_is_left_of_a_configuration() {
+        let hostile =
+            b"[core]\n\tfileMode = false\n\tfsmonitor = ./evil\n\thooksPath = evil\n\tpager = evil\n\
+            \tworktree = ../../../sub\n[filter \"x\"]\n\tclean = evil\n[diff \"x\"]\n\ttextconv = evil\n\
+            [alias]\n\tst = !evil\n[include]\n\tpath = evil\n[branch \"main\"]\n\tmerge = refs/heads/main\n\
+            [remote \"origin\"]\n\turl = https://evil@example.com\n\tuploadpack = evil\n";
+        let left = String::from_utf8(harmless_configuration(hostile)).unwrap();
+        assert!(!left.contains("evil"), "{left}");
+        assert!(left.to_ascii_lowercase().contains("filemode = false"), "{left}");
+        assert!(left.contains("worktree = ../../../sub") && left.contains("[branch \"main\"]"), "{left}");
+        assert!(harmless_configuration(b"[no\nend").is_empty());
+    }
 }

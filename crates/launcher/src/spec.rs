@@ -20,6 +20,8 @@ pub struct Spec {
     pub stage: PathBuf,
     /// What it may read, each with all that is below.
     pub readable: Vec<PathBuf>,
+    /// What it reads in the place of something else, below what it may see. [`Isolation::Filters`] cannot do so: there this is empty.
+    pub shown: Vec<Bound>,
     /// What it may read and write, and where it finds it.
     pub writable: Vec<Bound>,
     /// A folder that it sees with its own changes on top.

@@ -140,6 +140,7 @@ fn overlay_of(overlay: &Overlay) -> Done<OwnedFd> {
 /// Everything that is to be attached, opened: what, where, and whether it is a folder.
 fn opened(spec: &Spec) -> Done<Vec<(OwnedFd, PathBuf, bool)>> {
     let named = spec.readable.iter().map(|path| (path, path, READ_ONLY));
+    let named = named.chain(spec.shown.iter().map(|bound| (&bound.from, &bound.at, READ_ONLY)));
     let named = named.chain(spec.writable.iter().map(|bound| (&bound.from, &bound.at, HARMLESS)));
     let mut all = Vec::new();
     for (path, at, attributes) in named {

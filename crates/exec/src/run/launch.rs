@@ -39,6 +39,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) writable: Vec<Bound>,
     /// What it may read besides.
     pub(crate) readable: Vec<PathBuf>,
+    /// What it reads in the place of something else.
+    pub(crate) shown: Vec<Bound>,
     /// What is hidden from it besides.
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) env: BTreeMap<String, String>,
@@ -89,6 +91,7 @@ pub(crate) fn run(command: &Command, setup: Setup<'_>, cancel: &CancellationToke
         dir,
         stage: setup.stage,
         readable,
+        shown: setup.shown,
         writable: setup.writable,
         overlay: setup.overlay,
         hidden,

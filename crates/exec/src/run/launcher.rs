@@ -224,6 +224,7 @@ fn nothing(stage: &Path, isolation: Isolation) -> Spec {
         dir: "/usr".into(),
         stage: stage.to_owned(),
         readable: vec!["/usr".into()],
+        shown: Vec::new(),
         writable: Vec::new(),
         overlay: None,
         hidden: Vec::new(),

@@ -6,6 +6,7 @@
 //!   root.
 
 use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +16,7 @@ use cap_std::fs::{Dir, DirBuilder, Metadata, MetadataExt as _, OpenOptions};
 use contract::{Code, Fault, Mode, RelPath, State};
 use tokio_util::sync::CancellationToken;
 
+use super::record;
 use super::{Budget, Changed, Left, Unplannable, at, is_too_deep, joined, open_dir};
 use crate::jail;
 use crate::root::Root;
@@ -157,7 +159,8 @@ impl Copy {
                 let path = joined(&prefix, name);
                 let kind = entry.file_type().map_err(|e| at(&path, &e))?;
                 if kind.is_dir() {
-                    if without_git && path == ".git" {
+                    let is_hooks = name == "hooks" && is_in_git(&prefix);
+                    if without_git && path == ".git" || is_hooks {
                         continue;
                     }
                     to.create_dir_with(name, &DirBuilder::new()).map_err(|e| at(&path, &e))?;
@@ -168,7 +171,10 @@ impl Copy {
                     copy_link(root, &from, &to, name, &prefix).map_err(|e| at(&path, &e))?
                 } else if kind.is_file() && name != ".git" {
                     // A file that cannot be read is not there for programs either.
-                    copy_file(&from, &to, name).map_err(|e| at(&path, &e))?.unwrap_or(Copied::LeftOut)
+                    let harmless = is_in_git(&prefix) && record::is_configuration(name);
+                    copy_file(&from, &to, name, harmless)
+                        .map_err(|e| at(&path, &e))?
+                        .unwrap_or(Copied::LeftOut)
                 } else {
                     Copied::LeftOut
                 };
@@ -208,7 +214,13 @@ fn copy_link(root: &Root, from: &Dir, to: &Dir, name: &str, prefix: &str) -> std
 }
 
 /// Copies a file with its times and mode; `None` when it cannot be read.
-fn copy_file(from: &Dir, to: &Dir, name: &str) -> std::io::Result<Option<Copied>> {
+/// Whether a folder is a git folder or in one.
+fn is_in_git(prefix: &str) -> bool {
+    prefix.split('/').any(|part| part == ".git")
+}
+
+/// Copies a file; `harmless`, what is harmless of a configuration.
+fn copy_file(from: &Dir, to: &Dir, name: &str, harmless: bool) -> std::io::Result<Option<Copied>> {
     let mut options = OpenOptions::new();
     options.read(true).nonblock(true).follow(FollowSymlinks::No);
     let source = match from.open_with(name, &options) {
@@ -225,7 +237,13 @@ fn copy_file(from: &Dir, to: &Dir, name: &str) -> std::io::Result<Option<Copied>
     let target = to.open_with(name, &options)?;
     let (mut source, mut target) = (source.into_std(), target.into_std());
     // In the kernel, and without copying at all where the file system can share the bytes.
-    std::io::copy(&mut source, &mut target)?;
+    if harmless {
+        let mut bytes = Vec::new();
+        source.take(record::MAX_CONFIG).read_to_end(&mut bytes)?;
+        target.write_all(&history::harmless_configuration(&bytes))?;
+    } else {
+        std::io::copy(&mut source, &mut target)?;
+    }
     let mode = metadata.mode() & 0o777;
     target.set_permissions(std::fs::Permissions::from_mode(mode))?;
     // Build programs compare times: the copy's are the root's.

@@ -11,6 +11,7 @@
 mod copy;
 mod layers;
 pub mod persist;
+mod record;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -251,7 +252,7 @@ impl Workshop {
         let number = self.runs.fetch_add(1, Ordering::Relaxed);
         let streams = self.place.path().join("streams").join(number.to_string());
         let named = self.with_inputs(command)?;
-        let mut ran = launch::run(&named, self.setup(&streams)?, &self.cancel)?;
+        let mut ran = launch::run(&named, self.setup(command.dir.as_ref(), number, &streams)?, &self.cancel)?;
         ran.line.truncate(1);
         ran.line.extend(command.args.iter().map(|arg| arg.replace(run::INPUT, "")));
         let seen = self.seen_root();
@@ -323,7 +324,7 @@ impl Workshop {
         ["out", "err"].into_iter().filter_map(read).collect()
     }
 
-    fn setup(&self, streams: &Path) -> Result<Setup<'_>, Fault> {
+    fn setup(&self, dir: Option<&RelPath>, number: u32, streams: &Path) -> Result<Setup<'_>, Fault> {
         let full = self.level == Level::Full;
         let home = self.place.path().join("home");
         let seen_home = if full { PathBuf::from(HOME) } else { home.clone() };
@@ -350,6 +351,13 @@ impl Workshop {
         let git = self.root.path().join(".git");
         let is_plain = std::fs::symlink_metadata(&git).is_ok_and(|there| there.is_dir() || there.is_file());
         let readable = if is_plain && full { vec![git] } else { Vec::new() };
+        let record = if full {
+            let into = self.place.path().join("git").join(number.to_string());
+            record::of(self.root.path(), dir, &into).map_err(|e| broken("git folder", &e))?
+        } else {
+            // There it is a copy, and made without.
+            record::Record::default()
+        };
         Ok(Setup {
             launcher: &self.terms.launcher,
             level: self.level,
@@ -363,7 +371,8 @@ impl Workshop {
             overlay,
             writable,
             readable,
-            hidden: Vec::new(),
+            shown: record.shown,
+            hidden: record.hidden,
             env,
             stage: self.place.path().join("stage"),
             streams: streams.to_owned(),

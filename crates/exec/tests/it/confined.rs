@@ -279,3 +279,72 @@ fn a_run_that_takes_the_memory_is_ended_however_many_programs_it_takes() {
         );
     });
 }
+
+/// What a hostile repository has in it, for a git that is called in `place`.
+fn hostile(place: &Path) {
+    let git = |args: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.args(["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "core.hooksPath=/dev/null"]);
+        let done = git.args(args).current_dir(place).env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap();
+        assert!(done.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    };
+    git(&["init", "--quiet", "--initial-branch=main"]);
+    for (name, text) in [("a.x", "one\n"), (".gitattributes", "*.x filter=evil diff=evil\n")] {
+        fs::write(place.join(name), text).unwrap();
+    }
+    git(&["add", "--all"]);
+    git(&["commit", "--quiet", "--message", "first"]);
+    let evil = "echo ran >> \"$(git rev-parse --show-toplevel)/canary\"; cat";
+    for (key, value) in [
+        ("core.fsmonitor", evil),
+        ("filter.evil.clean", evil),
+        ("filter.evil.smudge", evil),
+        ("diff.evil.textconv", evil),
+        ("diff.evil.command", evil),
+        ("diff.external", evil),
+        ("alias.st", "!echo ran > canary"),
+        ("core.pager", evil),
+        ("core.editor", evil),
+        ("gpg.program", evil),
+    ] {
+        git(&["config", key, value]);
+    }
+    git(&["config", "extensions.worktreeConfig", "true"]);
+    fs::write(place.join(".git/config.worktree"), format!("[core]\n\tfsmonitor = {evil:?}\n")).unwrap();
+    for hook in ["post-index-change", "pre-commit", "post-checkout", "fsmonitor-watchman"] {
+        let hook = place.join(".git/hooks").join(hook);
+        fs::create_dir_all(hook.parent().unwrap()).unwrap();
+        fs::write(&hook, format!("#!/bin/sh\n{evil}\n")).unwrap();
+        fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    // Otherwise git would not look into it.
+    fs::write(place.join("a.x"), "two\n").unwrap();
+}
+
+#[test]
+fn g02_g04_g06_g08_a_program_that_calls_git_starts_nothing_of_the_repositorys() {
+    over_each_floor(|house| {
+        hostile(&house.path("root"));
+        fs::create_dir_all(house.path("root/sub")).unwrap();
+        hostile(&house.path("root/sub"));
+        for dir in [None, Some("sub")] {
+            let mut git =
+                sh("git status --porcelain; git diff; git log -p; git show HEAD:a.x --textconv; git st; \
+                              git stash list; test -e canary && echo EXECUTED; true");
+            git.dir = dir.map(|dir| RelPath::new(dir).unwrap());
+            let workshop = house.open();
+            let ran = workshop.run(&git).unwrap();
+            let said = ran.stdout.text();
+            assert!(!said.contains("EXECUTED"), "{dir:?}: {said}{}", ran.stderr.text());
+            let both = format!("{said}{}", ran.stderr.text());
+            assert!(said.contains("M a.x") && said.contains("+two"), "git works at {:?}: {both}", ran.level);
+            let (effects, _) = proposed(house, &workshop);
+            assert!(effects.iter().all(|effect| !effect.contains("canary")), "{effects:?}");
+        }
+        assert!(!house.path("root/canary").exists() && !house.path("root/sub/canary").exists());
+        // The control, which must escape.
+        let mut git = std::process::Command::new("git");
+        git.arg("status").current_dir(house.path("root/sub")).output().unwrap();
+        assert!(house.path("root/sub/canary").exists(), "whoever asks git itself is had");
+    });
+}

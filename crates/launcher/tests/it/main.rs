@@ -69,6 +69,7 @@ impl World {
             dir: real.join("root"),
             stage: real.join("stage"),
             readable: vec!["/usr".into()],
+            shown: Vec::new(),
             writable: vec![Bound::here(real.join("root")), Bound::here(real.join("home"))],
             overlay: None,
             hidden: Vec::new(),
