@@ -1,8 +1,10 @@
 //! Reading git, and what is made of it.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use serde_json::json;
 
-use super::Bench;
+use super::{Bench, installed};
 
 fn bench() -> Bench {
     let bench = Bench::new(&[("kept.txt", "one\n"), ("src/a.rs", "fn a() {}\n"), (".gitignore", "out/\n")]);
@@ -190,4 +192,81 @@ fn generate_pr_message_is_conventional_and_fills_the_template() {
     assert_eq!(filled["template"], ".github/PULL_REQUEST_TEMPLATE.md");
     assert!(session.ok("generate_pr_message", json!({ "useTemplate": false }))["template"].is_null());
     assert_eq!(session.fails("generate_pr_message", json!({ "base": "HEAD" }))["code"], "not_found");
+}
+
+#[test]
+fn g02_g04_g06_g08_a_hostile_repository_executes_nothing_through_any_tool() {
+    let bench = Bench::new(&[
+        ("Makefile", "lint test depend build clean:\n\t@git status; git diff; git log -p -1; true\n"),
+        ("go.mod", "module example.com/m\n\ngo 1.22\n"),
+        ("main.go", "package main\n\nfunc main() {}\n"),
+        ("README.md", "# M\n"),
+        ("a.yaml", "---\na: 1\n"),
+        (".yamllint", "extends: default\n"),
+        (".gitattributes", "* filter=evil diff=evil\n"),
+    ])
+    .patient();
+    // Go asks git what it builds.
+    let bench = match installed("the Go tools", "python/devtools/lib/*/site-packages/go/bin") {
+        Some(go) => bench.with(go),
+        None => bench,
+    };
+    bench.git(&["checkout", "--quiet", "-b", "feature"]);
+    bench.put("main.go", "package main\n\n// Main.\nfunc main() {}\n");
+    bench.commit("feat: say it");
+    let evil = "echo ran >> \"$(git rev-parse --show-toplevel)/canary\"; cat";
+    for (key, value) in [
+        ("core.fsmonitor", evil),
+        ("filter.evil.clean", evil),
+        ("filter.evil.smudge", evil),
+        ("diff.evil.textconv", evil),
+        ("diff.evil.command", evil),
+        ("diff.external", evil),
+        ("alias.status", "!echo ran > canary"),
+        ("core.pager", evil),
+        ("gpg.program", evil),
+        ("log.showSignature", "true"),
+    ] {
+        bench.git(&["config", key, value]);
+    }
+    for hook in ["post-index-change", "pre-commit", "post-checkout", "commit-msg"] {
+        bench.put(&format!(".git/hooks/{hook}"), &format!("#!/bin/sh\n{evil}\n"));
+        let path = bench.place.root().join(".git/hooks").join(hook);
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    bench.put("a.yaml", "---\na: 2\n");
+    let mut session = bench.serve();
+    let listed = session.0.request("tools/list", json!({}))["result"]["tools"].clone();
+    let names: Vec<String> =
+        listed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect();
+    assert!(names.len() >= 44, "{names:?}");
+    let mut worked = 0;
+    for name in &names {
+        let arguments = match name.as_str() {
+            "analyze_command" => vec![
+                json!({ "command": "git status" }),
+                json!({ "command": "git diff HEAD~1" }),
+                json!({ "command": "git log -p" }),
+                json!({ "command": "go build ./..." }),
+            ],
+            "analyze_result" => vec![json!({ "command": "git status", "exitCode": 1 })],
+            "commitlint" => vec![json!({ "message": "feat: say it" })],
+            "go_work" => vec![json!({ "command": "init", "modules": ["."] })],
+            "git_diff" => vec![json!({}), json!({ "range": "main...HEAD" }), json!({ "staged": true })],
+            "git_log" => vec![json!({}), json!({ "stats": true, "paths": ["main.go"] })],
+            _ => vec![json!({})],
+        };
+        for arguments in arguments {
+            let result = session.call(name, arguments.clone());
+            worked += usize::from(result["isError"] != true);
+            assert!(!result.to_string().contains("canary"), "{name} {arguments}: {result}");
+            assert!(!bench.place.root().join("canary").exists(), "{name} {arguments}");
+        }
+    }
+    assert!(worked >= 25, "{worked} calls did something");
+    session.0.finish();
+    // The control, which must escape.
+    let mut git = std::process::Command::new("git");
+    git.arg("diff").current_dir(bench.place.root()).output().unwrap();
+    assert!(bench.place.root().join("canary").exists(), "whoever asks git itself is had");
 }
