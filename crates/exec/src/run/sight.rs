@@ -43,9 +43,6 @@ const ETC: &[&str] = &[
 const TOOLCHAINS: &[&str] = &[
     ".asdf",
     ".bun/bin",
-    ".cargo/bin",
-    ".cargo/git",
-    ".cargo/registry",
     ".deno/bin",
     ".fnm",
     ".local/bin",
@@ -57,9 +54,7 @@ const TOOLCHAINS: &[&str] = &[
     ".local/share/uv",
     ".m2/repository",
     ".nvm",
-    ".pyenv",
     ".rbenv",
-    ".rustup",
     ".sdkman/candidates",
     ".volta",
     "go/bin",
@@ -72,8 +67,6 @@ const CREDENTIALS: &[&str] = &[
     ".aws",
     ".azure",
     ".bash_history",
-    ".cargo/credentials",
-    ".cargo/credentials.toml",
     ".codex",
     ".claude",
     ".claude.json",
@@ -104,23 +97,35 @@ const CREDENTIALS: &[&str] = &[
 ];
 
 /// Variables that say where a toolchain is. They are passed on as they are, where they name what may be read.
-const PLACES: &[&str] = &[
-    "ASDF_DATA_DIR",
-    "GOROOT",
-    "JAVA_HOME",
-    "MISE_DATA_DIR",
-    "NVM_DIR",
-    "PYENV_ROOT",
-    "RUSTUP_HOME",
-    "SDKMAN_DIR",
-    "VOLTA_HOME",
-];
+const PLACES: &[&str] =
+    &["ASDF_DATA_DIR", "GOROOT", "JAVA_HOME", "MISE_DATA_DIR", "NVM_DIR", "SDKMAN_DIR", "VOLTA_HOME"];
 
 /// Variables that choose a version or how a program behaves, and are no place and no secret.
 const PLAIN: &[&str] = &["GOTOOLCHAIN", "NODE_ENV", "PYENV_VERSION", "RUSTUP_TOOLCHAIN"];
 
-/// Where those are whose variable is not set.
-const USUAL: &[(&str, &str)] = &[("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv")];
+/// A folder that a toolchain keeps. A run is told of it, since its own home has none.
+struct Keeps {
+    /// The variable that names it.
+    variable: &'static str,
+    /// Where it usually is, below a home.
+    usual: &'static str,
+    /// What of it may be read, where that is not all.
+    parts: &'static [&'static str],
+    /// What of it nobody is to see, should it all lie in something that is shown.
+    secrets: &'static [&'static str],
+}
+
+const KEPT: &[Keeps] = &[
+    // Programs and downloaded crates; settings lie beside them.
+    Keeps {
+        variable: "CARGO_HOME",
+        usual: ".cargo",
+        parts: &["bin", "git", "registry"],
+        secrets: &["credentials", "credentials.toml"],
+    },
+    Keeps { variable: "PYENV_ROOT", usual: ".pyenv", parts: &[], secrets: &[] },
+    Keeps { variable: "RUSTUP_HOME", usual: ".rustup", parts: &[], secrets: &[] },
+];
 
 /// What a run may read, and what is hidden in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,8 +154,10 @@ pub struct Surroundings<'a> {
 pub fn of(around: &Surroundings<'_>, path: &[PathBuf], program: &Path) -> Sight {
     let real = std::fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
     let of_home = |name: &&str| around.home.map(|home| home.join(name));
+    let kept: Vec<Kept> = KEPT.iter().flat_map(|by| Kept::of(by, around.home)).collect();
     let named = SYSTEM.iter().chain(ETC).map(PathBuf::from);
     let named = named.chain(TOOLCHAINS.iter().filter_map(of_home));
+    let named = named.chain(kept.iter().flat_map(|kept| kept.parts.iter().cloned()));
     // A program's package lies beside the folder that is on the PATH.
     let interpreters = interpreters(&real, path);
     let named_by = [program, &real].into_iter().chain(interpreters.iter().map(PathBuf::as_path));
@@ -163,6 +170,7 @@ pub fn of(around: &Surroundings<'_>, path: &[PathBuf], program: &Path) -> Sight 
         place.starts_with(around.root) || readable.iter().any(|readable| place.starts_with(readable))
     };
     let secrets = CREDENTIALS.iter().filter_map(of_home).chain([around.state.to_owned()]);
+    let secrets = secrets.chain(kept.iter().flat_map(Kept::secrets));
     let hidden = secrets.filter(|place| shown(place)).collect();
     let mut env = BTreeMap::new();
     for name in PLACES {
@@ -177,12 +185,39 @@ pub fn of(around: &Surroundings<'_>, path: &[PathBuf], program: &Path) -> Sight 
             env.insert((*name).to_owned(), value);
         }
     }
-    for (name, below) in USUAL {
-        if let Some(place) = of_home(below).filter(|place| shown(place) && place.is_dir()) {
-            env.entry((*name).to_owned()).or_insert_with(|| place.display().to_string());
+    for kept in kept {
+        if kept.parts.iter().any(|part| part.is_dir() && shown(part)) {
+            env.entry(kept.by.variable.to_owned()).or_insert_with(|| kept.place.display().to_string());
         }
     }
     Sight { readable, hidden, env }
+}
+
+/// A folder that a toolchain keeps, and what of it may be read.
+struct Kept {
+    by: &'static Keeps,
+    place: PathBuf,
+    parts: Vec<PathBuf>,
+}
+
+impl Kept {
+    /// The one that the variable names, then the usual one.
+    fn of(by: &'static Keeps, home: Option<&Path>) -> Vec<Self> {
+        let named = std::env::var_os(by.variable).map(PathBuf::from).filter(|place| place.is_absolute());
+        let places = named.into_iter().chain(home.map(|home| home.join(by.usual)));
+        let kept = places.map(|place| {
+            let parts = match by.parts {
+                [] => vec![place.clone()],
+                parts => parts.iter().map(|part| place.join(part)).collect(),
+            };
+            Self { by, place, parts }
+        });
+        kept.collect()
+    }
+
+    fn secrets(&self) -> impl Iterator<Item = PathBuf> {
+        self.by.secrets.iter().map(|name| self.place.join(name))
+    }
 }
 
 /// What runs `program`, where it is a script: its interpreter as it is named and as it really is.
@@ -275,9 +310,17 @@ mod tests {
     fn a_run_reads_the_system_and_toolchains_and_of_a_home_nothing_else() {
         let scratch = tempfile::tempdir().unwrap();
         let home = scratch.path().canonicalize().unwrap().join("home");
-        for dir in
-            ["work/root", ".state", ".cargo/bin", ".ssh", "tools/bin", "tools/lib", ".local/bin", "bin"]
-        {
+        for dir in [
+            "work/root",
+            ".state",
+            ".cargo/bin",
+            ".cargo/registry",
+            ".ssh",
+            "tools/bin",
+            "tools/lib",
+            ".local/bin",
+            "bin",
+        ] {
             std::fs::create_dir_all(home.join(dir)).unwrap();
         }
         let (root, state) = (home.join("work/root"), home.join(".state"));
@@ -290,6 +333,11 @@ mod tests {
             "{:?}",
             sight.readable
         );
+        assert!(
+            sees(".cargo/registry") && !sees(".cargo"),
+            "cargo's settings and credentials lie beside what it downloaded"
+        );
+        assert!(sight.env.contains_key("CARGO_HOME"));
         assert!(!sees("tools"), "an application's own folder holds more than its programs");
         assert!(sight.readable.contains(&PathBuf::from("/usr")));
         assert!(!sight.readable.contains(&home), "a folder of programs in a home does not give the home");
@@ -297,6 +345,8 @@ mod tests {
         assert!(sight.hidden.is_empty());
         let whole = Surroundings { root: &home, state: &state, home: Some(&home) };
         let sight = of(&whole, &path, Path::new("/usr/bin/env"));
-        assert!(sight.hidden.contains(&home.join(".ssh")) && sight.hidden.contains(&state));
+        for secret in [home.join(".ssh"), home.join(".cargo/credentials.toml"), state.clone()] {
+            assert!(sight.hidden.contains(&secret), "{secret:?}");
+        }
     }
 }

@@ -18,8 +18,12 @@ const NEVER: &str = ".env";
 /// Names with a dot that are caches and nothing else.
 const CACHES: &[&str] = &[
     ".cache",
+    ".cargo-artifact-lock",
+    ".cargo-build-lock",
+    ".cargo-lock",
     ".coverage",
     ".eslintcache",
+    ".fingerprint",
     ".mypy_cache",
     ".next",
     ".nuxt",
@@ -27,6 +31,8 @@ const CACHES: &[&str] = &[
     ".parcel-cache",
     ".pytest_cache",
     ".ruff_cache",
+    ".rustc_info.json",
+    ".rustdoc_fingerprint.json",
     ".stylelintcache",
     ".svelte-kit",
     ".turbo",
