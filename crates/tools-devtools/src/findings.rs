@@ -4,7 +4,7 @@ use contract::Truncated;
 use contract::text::counted;
 use exec::run::{Exit, Ran};
 use kit::Answer;
-use reports::{Benchmark, Counts, Coverage, Diagnostic, Failure, Levels, Parsed, Report, TestCase};
+use reports::{Benchmark, Counts, Coverage, Diagnostic, Failure, Levels, Outcome, Parsed, Report, TestCase};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -82,7 +82,7 @@ pub(crate) fn nothing(message: &str) -> Answer<Findings> {
 impl Findings {
     /// What fits of a report, and how many failures and diagnostics do not.
     fn of(report: Report, verbose: bool) -> (Self, u64) {
-        let passed = report.tests.iter().filter(|test| verbose && !test.outcome.is_bad());
+        let passed = report.tests.iter().filter(|test| verbose && test.outcome == Outcome::Passed);
         let passed = passed.take(MAX_PASSED).map(|test| test.name.clone()).collect();
         let bad: Vec<TestCase> = report.tests.into_iter().filter(|test| test.outcome.is_bad()).collect();
         let cut = bad.len().saturating_sub(MAX_SHOWN) + report.diagnostics.len().saturating_sub(MAX_SHOWN);

@@ -3,6 +3,7 @@
 //! - [`running`]: a program's arguments held to its grammar, its output read.
 //! - [`findings`]: what results show of that.
 
+mod cargo;
 pub mod families;
 mod files;
 pub mod findings;
@@ -11,6 +12,7 @@ mod go;
 mod make;
 pub mod memory;
 mod message;
+mod own;
 mod review;
 mod running;
 pub mod settings;

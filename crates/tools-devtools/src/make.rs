@@ -5,13 +5,14 @@ use kit::{Answer, RunDesk};
 use reports::Format;
 
 use crate::findings::{self, Findings};
-use crate::running::{Asked, reported};
+use crate::own::Own;
+use crate::running::{Asked, EVERY_PROGRAM, reported};
 use crate::settings::DevtoolsSection;
 
-/// The program of every tool here.
-pub(crate) const MAKE: &[&str] = &["make"];
+/// The programs of every tool here: make, and whatever the project does instead.
+pub(crate) const MAKE: &[&str] = EVERY_PROGRAM;
 
-/// Makes `target`.
+/// Makes `target`, or does what the project says is done for it.
 pub(crate) async fn made(
     desk: &RunDesk,
     asked: &Asked<'_>,
@@ -19,9 +20,24 @@ pub(crate) async fn made(
     parallel: Option<u32>,
 ) -> Result<Answer<Findings>, Fault> {
     let settings: DevtoolsSection = desk.settings()?;
-    let target = settings.make_targets.get(target).map_or(target, String::as_str);
-    let jobs = parallel.or(settings.parallel).map(|jobs| format!("-j{jobs}"));
-    let command = asked.command("make", jobs.into_iter().collect(), vec![target.to_owned()])?;
-    let (ran, report) = reported(desk, command, Format::Make).await?;
-    Ok(findings::answer(&format!("`make {target}`"), &ran, report, false))
+    let named = settings.make_targets.get(target);
+    let own = if named.is_none() { Own::of(&settings, target)? } else { None };
+    let jobs = |jobs: u32| vec![format!("-j{jobs}")];
+    let flags = parallel.or(settings.parallel).map(jobs).unwrap_or_default();
+    let (what, command, format) = match own {
+        None => {
+            let target = named.map_or(target, String::as_str);
+            (format!("`make {target}`"), asked.command("make", flags, vec![target.to_owned()])?, Format::Make)
+        }
+        Some(own) => {
+            let is_make = own.format() == Format::Make;
+            if parallel.is_some() && !is_make {
+                return Err(own.unable("parallel"));
+            }
+            let flags = if is_make { flags } else { Vec::new() };
+            (format!("`{}`", own.line()), own.command(desk, asked, flags)?, own.format())
+        }
+    };
+    let (ran, report) = reported(desk, command, format).await?;
+    Ok(findings::answer(&what, &ran, report, false))
 }

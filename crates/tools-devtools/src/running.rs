@@ -38,6 +38,61 @@ pub(crate) const ALL_CACHES: &[Cache] = &[
 /// Everything that the project ignores may persist: for tools whose build folders nobody can know.
 pub(crate) const WHATEVER_IS_IGNORED: &[&str] = &["**"];
 
+/// Every program that has a grammar: for tools that run what a project or a caller writes as one command.
+pub(crate) const EVERY_PROGRAM: &[&str] = &[
+    "actionlint",
+    "bandit",
+    "black",
+    "cargo",
+    "commitlint",
+    "eslint",
+    "git",
+    "gmake",
+    "go",
+    "gofmt",
+    "golangci-lint",
+    "govulncheck",
+    "jest",
+    "make",
+    "markdownlint",
+    "markdownlint-cli2",
+    "mocha",
+    "mypy",
+    "node",
+    "npm",
+    "pip-audit",
+    "pnpm",
+    "prettier",
+    "pyright",
+    "pytest",
+    "python",
+    "python3",
+    "ruff",
+    "rustfmt",
+    "shellcheck",
+    "staticcheck",
+    "tsc",
+    "uv",
+    "vermin",
+    "vitest",
+    "yamllint",
+    "yarn",
+];
+
+/// Those of them that npm installs in projects.
+const OF_NPM: &[&str] = &[
+    "commitlint",
+    "eslint",
+    "jest",
+    "markdownlint",
+    "markdownlint-cli2",
+    "mocha",
+    "prettier",
+    "pyright",
+    "tsc",
+    "vitest",
+];
+
 /// What every tool that starts a program takes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Asked<'a> {
@@ -89,6 +144,26 @@ impl Asked<'_> {
             command.program = "node";
         }
         Ok(command)
+    }
+}
+
+impl Asked<'_> {
+    /// As [`Asked::command`], for any program that has a grammar: as its own tool would start it.
+    pub(crate) fn any_command(
+        &self,
+        desk: &RunDesk,
+        program: &'static str,
+        words: Vec<String>,
+    ) -> Result<Command, Fault> {
+        if OF_NPM.contains(&program) {
+            return self.node_command(desk, program, words, Vec::new());
+        }
+        let command = self.command(program, words, Vec::new())?;
+        Ok(match program {
+            "go" | "staticcheck" | "golangci-lint" => crate::go::offline(command),
+            "cargo" => crate::cargo::offline(command),
+            _ => command,
+        })
     }
 }
 
@@ -161,4 +236,21 @@ pub(crate) async fn reported(
         Ok((ran, report))
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_program_that_has_a_grammar_can_be_named_in_a_command_and_no_other() {
+        let named = |program: &&str| grammar::program_of(program).is_ok();
+        assert!(EVERY_PROGRAM.iter().all(named) && OF_NPM.iter().all(|p| EVERY_PROGRAM.contains(p)));
+        for program in grammar::programs() {
+            assert!(EVERY_PROGRAM.contains(&program), "{program}");
+            for also in Grammar::of(program).unwrap().also() {
+                assert!(EVERY_PROGRAM.contains(&also.as_str()), "{also}");
+            }
+        }
+    }
 }

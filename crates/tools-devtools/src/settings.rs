@@ -12,16 +12,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct DevtoolsSection {
-    /// Commands by purpose; `test` is what `run_tests` runs. Split without a shell, and held to their programs' grammars.
-    pub commands: BTreeMap<String, String>,
-    /// The linters that `lint_all` runs; those that are found without.
+    /// The project's own commands.
+    pub commands: CommandsSection,
+    /// The linters that `lint_all` runs; without, the command `lint`, or those that are found.
     pub linters: Vec<String>,
-    /// The runner that `run_tests` uses; what is found without.
+    /// The runner that `run_tests` uses; without, the command `test`, or the one that is found.
     pub test_runner: Option<TestRunner>,
     /// Milliseconds that a run may take where a call does not say.
     #[schemars(range(min = 1_000, max = 600_000))]
     pub timeout: Option<u64>,
-    /// What the make tools' own targets are called here, such as `test = "check"`.
+    /// What the make tools' own targets are called here, such as `test = "check"`. It goes before `commands`.
     pub make_targets: BTreeMap<String, String>,
     /// Globs of paths that are not looked at to find out what the project is.
     pub exclude_paths: Vec<String>,
@@ -32,6 +32,22 @@ pub struct DevtoolsSection {
     pub parallel: Option<u32>,
     /// What `go_test` does where a call does not say.
     pub golang: GolangSection,
+}
+
+/// `[devtools.commands]`: each is split without a shell, and held to its program's grammar.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct CommandsSection {
+    /// What `make_build` runs where a call names no target.
+    pub build: Option<String>,
+    /// What `make_clean` runs where a call names no target.
+    pub clean: Option<String>,
+    /// What `make_depend` runs where a call names no target.
+    pub depend: Option<String>,
+    /// What `lint_all` runs, and `make_lint` where a call names no target.
+    pub lint: Option<String>,
+    /// What `run_tests` runs, and `make_test` where a call names no target.
+    pub test: Option<String>,
 }
 
 /// `[devtools.golang]`.
@@ -59,6 +75,21 @@ pub enum TestRunner {
     Pytest,
     Go,
     Cargo,
+}
+
+impl CommandsSection {
+    /// The key and the command for `purpose`, where the project has one.
+    pub(crate) fn of(&self, purpose: &str) -> Option<(&'static str, &str)> {
+        let all = [
+            ("build", &self.build),
+            ("clean", &self.clean),
+            ("depend", &self.depend),
+            ("lint", &self.lint),
+            ("test", &self.test),
+        ];
+        let (key, command) = all.into_iter().find(|(key, _)| *key == purpose)?;
+        command.as_deref().map(|command| (key, command))
+    }
 }
 
 impl Section for DevtoolsSection {

@@ -6,8 +6,9 @@ use kit::RunDesk;
 use projects::{BuildSystem, Project};
 use reports::Format;
 
+use crate::own::Own;
 use crate::running::Asked;
-use crate::settings::TestRunner;
+use crate::settings::{DevtoolsSection, TestRunner};
 
 /// A runner of tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,60 @@ pub(crate) struct Wish {
     pub(crate) coverage: bool,
     pub(crate) parallel: Option<bool>,
     pub(crate) verbose: bool,
+}
+
+/// What runs a project's tests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Chosen {
+    /// A runner that is told what to run.
+    Runner(Runner),
+    /// The project's own command, as it stands.
+    Own(Own),
+}
+
+impl Chosen {
+    /// What runs the tests of `project`: the runner that the configuration names, else the command that it has for it, else
+    /// the runner that is found.
+    pub(crate) fn of(settings: &DevtoolsSection, project: &Project) -> Result<Option<Self>, Fault> {
+        if let Some(named) = settings.test_runner {
+            return Ok(Some(Self::Runner(named.into())));
+        }
+        let own = Own::of(settings, "test")?.map(Self::Own);
+        Ok(own.or_else(|| Runner::of(project).map(Self::Runner)))
+    }
+
+    /// The program's name.
+    pub(crate) const fn program(&self) -> &'static str {
+        match self {
+            Self::Runner(runner) => runner.program(),
+            Self::Own(own) => own.program,
+        }
+    }
+
+    /// How its output is read.
+    pub(crate) fn format(&self) -> Format {
+        match self {
+            Self::Runner(runner) => runner.format(),
+            Self::Own(own) => own.format(),
+        }
+    }
+
+    /// The command that runs what is wished for.
+    pub(crate) fn command(&self, desk: &RunDesk, asked: &Asked<'_>, wish: &Wish) -> Result<Command, Fault> {
+        let own = match self {
+            Self::Runner(runner) => return runner.command(desk, asked, wish),
+            Self::Own(own) => own,
+        };
+        let asks = [
+            ("pattern", wish.pattern.is_some()),
+            ("coverage", wish.coverage),
+            ("parallel", wish.parallel.is_some()),
+        ];
+        match asks.iter().find(|(_, is)| *is) {
+            Some((what, _)) => Err(own.unable(what)),
+            None => own.command(desk, asked, Vec::new()),
+        }
+    }
 }
 
 impl From<TestRunner> for Runner {
@@ -181,7 +236,10 @@ impl Runner {
             }
             Self::Go => {
                 flags.extend(["test".to_owned(), "-json".to_owned()]);
-                flag(&mut flags, serial, "-p=1");
+                if serial {
+                    // Packages, and the tests of one that say they may run beside others.
+                    flags.extend(["-p=1".to_owned(), "-parallel=1".to_owned()]);
+                }
                 flag(&mut flags, wish.coverage, "-cover");
                 flags.extend(wish.pattern.iter().map(|pattern| format!("-run={pattern}")));
                 rest.push("./...".to_owned());
@@ -192,10 +250,14 @@ impl Runner {
                     return unable("coverage");
                 }
                 flags.push("test".to_owned());
-                flag(&mut flags, true, "--offline");
-                flag(&mut flags, serial, "--jobs=1");
-                rest.extend(wish.pattern.clone());
-                asked.command("cargo", flags, rest)
+                flags.extend(wish.pattern.clone());
+                if serial {
+                    // Behind the dashes are the harness's own, which the caller may have begun.
+                    let begun = asked.args.iter().any(|arg| arg == "--");
+                    rest.extend((!begun).then(|| "--".to_owned()));
+                    rest.push("--test-threads=1".to_owned());
+                }
+                Ok(crate::cargo::offline(asked.command("cargo", flags, rest)?))
             }
         }
     }

@@ -15,7 +15,7 @@ use failures::{Analysis, FailedRun};
 use serde::Serialize;
 
 use crate::families::SMART;
-use crate::running::{ALL_CACHES, Asked, WHATEVER_IS_IGNORED, configured};
+use crate::running::{ALL_CACHES, Asked, EVERY_PROGRAM, WHATEVER_IS_IGNORED, configured};
 use crate::smart::{self, Context};
 
 /// What it takes.
@@ -62,42 +62,7 @@ impl Define for AnalyzeCommand {
     const DOC: Doc = doc!("analyze_command.rs");
 
     const LIMITS: Limits = Limits::RUNS;
-    const PROGRAMS: &'static [&'static str] = &[
-        "actionlint",
-        "bandit",
-        "black",
-        "cargo",
-        "commitlint",
-        "eslint",
-        "git",
-        "go",
-        "gofmt",
-        "golangci-lint",
-        "govulncheck",
-        "jest",
-        "make",
-        "markdownlint",
-        "mocha",
-        "mypy",
-        "node",
-        "npm",
-        "pip-audit",
-        "pnpm",
-        "prettier",
-        "pyright",
-        "pytest",
-        "python3",
-        "ruff",
-        "rustfmt",
-        "shellcheck",
-        "staticcheck",
-        "tsc",
-        "uv",
-        "vermin",
-        "vitest",
-        "yamllint",
-        "yarn",
-    ];
+    const PROGRAMS: &'static [&'static str] = EVERY_PROGRAM;
     const CACHES: &'static [Cache] = ALL_CACHES;
     const PERSISTS: &'static [&'static str] = WHATEVER_IS_IGNORED;
 
@@ -119,7 +84,7 @@ impl Run for AnalyzeCommand {
         let words = grammar::split(&input.command).map_err(|e| Fault::invalid(format!("command: {e}")))?;
         let (first, rest) = words.split_first().ok_or_else(|| Fault::invalid("command: it is empty"))?;
         let program = grammar::program_of(first).map_err(|e| Fault::invalid(format!("command: {e}")))?;
-        let mut command = asked.command(program, rest.to_vec(), Vec::new())?;
+        let mut command = asked.any_command(&desk, program, rest.to_vec())?;
         configured(&desk, &mut command)?;
         let ran = desk.run(command).await?;
         desk.blocking(move |desk| {

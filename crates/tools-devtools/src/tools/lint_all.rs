@@ -18,7 +18,8 @@ use serde::Serialize;
 
 use crate::families::LINT;
 use crate::files::Choice;
-use crate::running::{ALL_CACHES, Asked, reported};
+use crate::own::Own;
+use crate::running::{ALL_CACHES, Asked, EVERY_PROGRAM, WHATEVER_IS_IGNORED, reported};
 use crate::settings::DevtoolsSection;
 use crate::tools::{markdownlint, yamllint};
 use crate::window::detected;
@@ -167,18 +168,9 @@ impl Define for LintAll {
     const DOC: Doc = doc!("lint_all.rs");
 
     const LIMITS: Limits = Limits::RUNS;
-    const PROGRAMS: &'static [&'static str] = &[
-        "eslint",
-        "markdownlint",
-        "yamllint",
-        "actionlint",
-        "golangci-lint",
-        "staticcheck",
-        "go",
-        "node",
-        "shellcheck",
-    ];
+    const PROGRAMS: &'static [&'static str] = EVERY_PROGRAM;
     const CACHES: &'static [Cache] = ALL_CACHES;
+    const PERSISTS: &'static [&'static str] = WHATEVER_IS_IGNORED;
 
     fn examples() -> Vec<Value> {
         vec![json!({}), json!({ "fix": true, "directory": "web" })]
@@ -192,10 +184,13 @@ impl Run for LintAll {
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
         let asked =
             Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
-        let directory = input.directory.clone();
-        let project = desk.blocking(move |desk| detected(desk, directory.as_deref())).await?;
         let settings: DevtoolsSection = desk.settings()?;
         let wanted = &settings.linters;
+        if let Some(own) = Own::of(&settings, "lint")?.filter(|_| wanted.is_empty()) {
+            return its_own(&desk, &asked, &own, input.fix).await;
+        }
+        let directory = input.directory.clone();
+        let project = desk.blocking(move |desk| detected(desk, directory.as_deref())).await?;
         let names: Vec<&str> = project.linters.iter().map(|found| found.name.as_str()).collect();
         let is_go = project.build_systems.contains(&projects::BuildSystem::Go);
         let chosen = LINTERS.iter().filter(|linter| {
@@ -226,6 +221,27 @@ impl Run for LintAll {
         answer.success = success;
         Ok(answer)
     }
+}
+
+/// Runs the project's own command, which says by its end alone whether it found something.
+async fn its_own(desk: &RunDesk, asked: &Asked<'_>, own: &Own, fix: bool) -> Result<Answer<Output>, Fault> {
+    if fix {
+        return Err(own.unable("fix"));
+    }
+    let (ran, report) = reported(desk, own.command(desk, asked, Vec::new())?, own.format()).await?;
+    let success = ran.is_success();
+    let message = format!("`{}` {}.", own.line(), if success { "found nothing" } else { "found something" });
+    let linted = Linted {
+        linter: own.line(),
+        success,
+        skipped: None,
+        levels: report.levels,
+        diagnostics: report.diagnostics.into_iter().take(MAX_SHOWN).collect(),
+        parsed: Some(report.parsed),
+    };
+    let mut answer = Answer::new(message, Output { linters: vec![linted] });
+    answer.success = success;
+    Ok(answer)
 }
 
 async fn ran(desk: &RunDesk, asked: &Asked<'_>, linter: &Linter, fix: bool) -> Result<Linted, Fault> {

@@ -20,9 +20,9 @@ use serde::Serialize;
 use crate::families::TEST;
 use crate::findings::{self, Findings};
 use crate::memory;
-use crate::running::{ALL_CACHES, Asked, WHATEVER_IS_IGNORED, reported};
+use crate::running::{ALL_CACHES, Asked, EVERY_PROGRAM, WHATEVER_IS_IGNORED, reported};
 use crate::settings::DevtoolsSection;
-use crate::tests_of::{Runner, Wish};
+use crate::tests_of::{Chosen, Wish};
 use crate::window::{detected, stamp};
 
 /// What it takes.
@@ -83,8 +83,7 @@ impl Define for RunTests {
     const DOC: Doc = doc!("run_tests.rs");
 
     const LIMITS: Limits = Limits::RUNS;
-    const PROGRAMS: &'static [&'static str] =
-        &["make", "node", "jest", "vitest", "mocha", "npm", "pytest", "go", "cargo"];
+    const PROGRAMS: &'static [&'static str] = EVERY_PROGRAM;
     const CACHES: &'static [Cache] = ALL_CACHES;
     const PERSISTS: &'static [&'static str] = WHATEVER_IS_IGNORED;
 
@@ -107,52 +106,34 @@ impl Run for RunTests {
         let directory = input.directory.clone();
         let project = desk.blocking(move |desk| detected(desk, directory.as_deref())).await?;
         let settings: DevtoolsSection = desk.settings()?;
-        let asks = input.pattern.is_some() || input.coverage || input.parallel.is_some();
-        let own = settings.commands.get("test").filter(|_| settings.test_runner.is_none());
-        if let Some(own) = own.filter(|_| !asks && !input.watch) {
-            let words =
-                grammar::split(own).map_err(|e| Fault::invalid(format!("[devtools] commands.test: {e}")))?;
-            let (first, rest) =
-                words.split_first().ok_or_else(|| Fault::invalid("[devtools] commands.test: it is empty"))?;
-            let program = grammar::program_of(first)
-                .map_err(|e| Fault::invalid(format!("[devtools] commands.test: {e}")))?;
-            let runner = Runner::named(program).ok_or_else(|| {
-                Fault::invalid(format!(
-                    "[devtools] commands.test: `{program}` is no runner of tests that is known"
-                ))
-            })?;
-            let command = asked.command(runner.program(), rest.to_vec(), Vec::new())?;
-            return once(&desk, runner, command, input.verbose).await;
-        }
-        let runner =
-            settings.test_runner.map(Runner::from).or_else(|| Runner::of(&project)).ok_or_else(|| {
-                Fault::new(Code::NotFound, "no test runner is known for this project")
-                    .suggest("Name the folder with `directory`, or call the tool of the runner.")
-            })?;
+        let chosen = Chosen::of(&settings, &project)?.ok_or_else(|| {
+            Fault::new(Code::NotFound, "no test runner is known for this project")
+                .suggest("Name the folder with `directory`, or call the tool of the runner.")
+        })?;
         let wish = Wish {
             pattern: input.pattern.clone(),
             coverage: input.coverage,
             parallel: input.parallel,
             verbose: input.verbose,
         };
-        let command = runner.command(&desk, &asked, &wish)?;
+        let command = chosen.command(&desk, &asked, &wish)?;
         if input.watch {
-            return watched(&desk, runner, &command, input.verbose).await;
+            return watched(&desk, &chosen, &command, input.verbose).await;
         }
-        once(&desk, runner, command, input.verbose).await
+        once(&desk, &chosen, command, input.verbose).await
     }
 }
 
 async fn once(
     desk: &RunDesk,
-    runner: Runner,
+    chosen: &Chosen,
     command: Command,
     verbose: bool,
 ) -> Result<Answer<Output>, Fault> {
-    let (ran, report) = reported(desk, command, runner.format()).await?;
+    let (ran, report) = reported(desk, command, chosen.format()).await?;
     let verdicts = memory::remember(desk, RunTests::NAME, &ran, &report).await;
     let answer = findings::answer(&format!("`{}`", ran.line.join(" ")), &ran, report, verbose);
-    let runner = runner.program().to_owned();
+    let runner = chosen.program().to_owned();
     Ok(memory::told(answer, verdicts).map(|findings| Output { runner, rounds: 1, findings }))
 }
 
@@ -160,7 +141,7 @@ async fn once(
 /// Each round works over the root as it is then, and what it writes goes with it.
 async fn watched(
     desk: &RunDesk,
-    runner: Runner,
+    chosen: &Chosen,
     command: &Command,
     verbose: bool,
 ) -> Result<Answer<Output>, Fault> {
@@ -169,7 +150,7 @@ async fn watched(
     loop {
         let before = desk.blocking(stamp).await?;
         let round = desk.afresh();
-        let answer = once(&round, runner, command.clone(), verbose).await?;
+        let answer = once(&round, chosen, command.clone(), verbose).await?;
         rounds += 1;
         let first = answer.message.lines().next().unwrap_or_default().to_owned();
         desk.progress(f64::from(rounds), None, format!("round {rounds}: {first}"));

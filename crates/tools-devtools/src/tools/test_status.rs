@@ -7,7 +7,8 @@ use contract::text::counted;
 use projects::Found;
 use store_api::{FailureHistory, Failures, HistoryQuery, LineState};
 
-use crate::tests_of::Runner;
+use crate::settings::DevtoolsSection;
+use crate::tests_of::Chosen;
 use crate::window::{detected, is_installed};
 
 use contract::{Fault, Toolset};
@@ -67,7 +68,8 @@ impl Read for TestStatus {
         let (runner, installed, frameworks) = desk
             .blocking(move |desk| {
                 let project = detected(desk, directory.as_deref())?;
-                let runner = Runner::of(&project).map(Runner::program);
+                let chosen = Chosen::of(&desk.settings::<DevtoolsSection>()?, &project)?;
+                let runner = chosen.as_ref().map(Chosen::program);
                 let installed = match runner {
                     Some(program) => is_installed(desk, program)?,
                     None => false,
