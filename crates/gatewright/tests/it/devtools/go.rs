@@ -49,7 +49,7 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 /// Where the Go toolchain is that tests use.
-fn toolchain() -> Option<PathBuf> {
+pub(crate) fn toolchain() -> Option<PathBuf> {
     installed("the Go tools", "python/devtools/lib/*/site-packages/go/bin")
 }
 

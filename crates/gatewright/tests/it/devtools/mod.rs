@@ -1,13 +1,18 @@
 //! The development tools, over the protocol, with the real programs.
 
 mod cache;
+mod cargo;
+mod commands;
 mod git;
 mod go;
 mod lint;
 mod make;
+mod node_tests;
+mod remote;
 mod runs;
 mod settings;
 mod smart;
+mod story;
 mod tasks;
 mod tests;
 
@@ -24,6 +29,8 @@ pub(crate) struct Bench {
     pub(crate) place: Place,
     /// Folders of programs before the machine's own.
     programs: Vec<PathBuf>,
+    /// Variables of the server's.
+    variables: Vec<(&'static str, PathBuf)>,
 }
 
 impl Bench {
@@ -31,7 +38,7 @@ impl Bench {
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let place = Place::new();
         std::fs::remove_dir_all(place.root().join("tokens")).unwrap();
-        let bench = Self { place, programs: Vec::new() };
+        let bench = Self { place, programs: Vec::new(), variables: Vec::new() };
         for (name, text) in files {
             bench.put(name, text);
         }
@@ -44,6 +51,26 @@ impl Bench {
     pub(crate) fn with(mut self, programs: PathBuf) -> Self {
         self.programs.push(programs);
         self
+    }
+
+    /// With a variable that tells of a place.
+    pub(crate) fn telling(mut self, name: &'static str, place: PathBuf) -> Self {
+        self.variables.push((name, place));
+        self
+    }
+
+    /// With what npm installed for these tests as its own `node_modules`; nothing of it is on the PATH.
+    pub(crate) fn with_node_modules(self) -> Option<Self> {
+        let node = installed("the programs of npm", "npm/devtools/node_modules")?;
+        let to = self.place.root().join("node_modules");
+        let copied =
+            |how: &str| Command::new("cp").arg(how).args([&node, &to]).output().unwrap().status.success();
+        // Links where both are on one file system.
+        if !copied("-al") {
+            std::fs::remove_dir_all(&to).unwrap_or_default();
+            assert!(copied("-a"));
+        }
+        Some(self)
     }
 
     /// For programs that take long the first time, on a machine that does something else as well: a call is waited for.
@@ -88,6 +115,7 @@ impl Bench {
         let own = std::env::var_os("PATH").unwrap();
         let all = self.programs.iter().cloned().chain(std::env::split_paths(&own));
         command.env("PATH", std::env::join_paths(all).unwrap());
+        command.envs(self.variables.iter().cloned());
         command
     }
 

@@ -141,7 +141,7 @@ fn d02_a_job_is_cancelled_and_the_end_of_the_input_ends_those_that_are_left() {
 }
 
 /// The processes whose command line has `mark` in it.
-fn processes(mark: &str) -> usize {
+pub(crate) fn processes(mark: &str) -> usize {
     let pids = std::fs::read_dir("/proc").unwrap().flatten();
     let lines = pids.filter_map(|pid| std::fs::read(pid.path().join("cmdline")).ok());
     lines.filter(|line| String::from_utf8_lossy(line).contains(mark)).count()
