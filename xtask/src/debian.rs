@@ -2,20 +2,23 @@
 
 use std::process::Command;
 
-use crate::sh::{Done, has, step};
+use crate::sh::{Done, step};
 
-/// A program, how it is asked whether it is there, and the package that has it.
-const PROGRAMS: [(&str, &str); 5] = [
+/// A program, and the package that has it.
+const PROGRAMS: [(&str, &str); 6] = [
     ("strace", "strace"),
     ("git", "git"),
     ("make", "make"),
     ("gcc", "gcc"),
     ("go-staticcheck", "go-staticcheck"),
+    // Of the same release: staticcheck reads no later Go than it was built for.
+    ("go", "golang-go"),
 ];
 
 /// Installs what is missing; returns what could not be, with the command that would.
 pub(crate) fn install() -> Vec<String> {
-    let missing: Vec<&str> = PROGRAMS.iter().filter(|(program, _)| !has(program)).map(|(_, p)| *p).collect();
+    let missing: Vec<&str> =
+        PROGRAMS.iter().filter(|(program, _)| !is_there(program)).map(|(_, p)| *p).collect();
     if missing.is_empty() {
         return missing.iter().map(ToString::to_string).collect();
     }
@@ -24,9 +27,15 @@ pub(crate) fn install() -> Vec<String> {
     }
     PROGRAMS
         .iter()
-        .filter(|(program, _)| !has(program))
+        .filter(|(program, _)| !is_there(program))
         .map(|(program, package)| format!("{program} is missing (Debian: apt-get install {package})"))
         .collect()
+}
+
+/// Whether it is on the PATH: not every program of these answers when it is asked for its version.
+fn is_there(program: &str) -> bool {
+    std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join(program).is_file()))
 }
 
 fn apt(packages: &[&str]) -> Done {

@@ -265,8 +265,8 @@ fn go_mod_tidy_and_download_say_what_they_could_not_have() {
 #[test]
 fn staticcheck_finds_what_compiles_and_is_wrong() {
     let is_there = |program: &str| std::process::Command::new(program).arg("-version").output().is_ok();
-    if !is_there("go-staticcheck") {
-        crate::skip("staticcheck (Debian: apt-get install go-staticcheck)");
+    if !is_there("go-staticcheck") || !is_there("go") {
+        crate::skip("staticcheck (Debian: apt-get install go-staticcheck golang-go)");
         return;
     }
     // With the Go of the machine, for which it was built.
