@@ -39,14 +39,19 @@ pub struct DevtoolsSection {
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct CommandsSection {
     /// What `make_build` runs where a call names no target.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub build: Option<String>,
     /// What `make_clean` runs where a call names no target.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub clean: Option<String>,
     /// What `make_depend` runs where a call names no target.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub depend: Option<String>,
     /// What `lint_all` runs, and `make_lint` where a call names no target.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lint: Option<String>,
     /// What `run_tests` runs, and `make_test` where a call names no target.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
 }
 
