@@ -223,8 +223,17 @@ fn a_program_gets_an_environment_of_its_own_and_dies_with_its_call() {
     let bench = bench();
     let shown = bench.reply("runs", json!({ "how": "env | cut -d= -f1 | sort | tr '\\n' ' '" }));
     // Besides, those that say where this machine has its toolchains.
-    let toolchains =
-        ["GOROOT", "JAVA_HOME", "NODE_ENV", "NVM_DIR", "PYENV_", "RUSTUP_", "GOTOOLCHAIN", "VOLTA_HOME"];
+    let toolchains = [
+        "CARGO_HOME",
+        "GOROOT",
+        "JAVA_HOME",
+        "NODE_ENV",
+        "NVM_DIR",
+        "PYENV_",
+        "RUSTUP_",
+        "GOTOOLCHAIN",
+        "VOLTA_HOME",
+    ];
     let is_own = |name: &&str| !toolchains.iter().any(|place| name.starts_with(place));
     let names: Vec<&str> = shown.envelope.message.split_whitespace().skip(1).filter(is_own).collect();
     assert_eq!(
