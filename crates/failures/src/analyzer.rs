@@ -42,6 +42,8 @@ pub struct FailedRun<'a> {
     /// The root's absolute path, so that files below it are said relative to it. Other absolute paths never are
     /// affected files.
     pub root: Option<&'a str>,
+    /// The root-relative folder where it ran: the relative paths that it says begin there.
+    pub dir: Option<&'a str>,
     /// Root-relative paths that are known: a program that says only a file's name then still tells which it is.
     pub files: &'a [String],
 }

@@ -29,14 +29,22 @@ pub(crate) struct Place {
     at: Where,
     excerpt: String,
     root: Option<String>,
+    dir: Option<String>,
     pub(crate) captures: BTreeMap<String, String>,
 }
 
 impl Place {
-    pub(crate) fn new(at: Where, line: &str, whole: Range<usize>, root: Option<&str>) -> Self {
+    pub(crate) fn new(
+        at: Where,
+        line: &str,
+        whole: Range<usize>,
+        root: Option<&str>,
+        dir: Option<&str>,
+    ) -> Self {
+        let dir = dir.map(|dir| dir.trim_matches('/').to_owned()).filter(|dir| !dir.is_empty());
         let root = root.map(|root| root.trim_end_matches('/')).filter(|root| !root.is_empty());
         let excerpt = relative(&excerpt(line, whole), root);
-        Self { at, excerpt, root: root.map(str::to_owned), captures: BTreeMap::new() }
+        Self { at, excerpt, root: root.map(str::to_owned), dir, captures: BTreeMap::new() }
     }
 
     /// Adds the named groups of a line; a name that is there already stays. A `file` is said relative to the root.
@@ -52,7 +60,7 @@ impl Place {
             let overlaps = |range: &Range<usize>| range.start < group.end() && group.start() < range.end;
             let said = if hidden.iter().any(overlaps) { MASK.to_owned() } else { clean(group.as_str()) };
             let said = if name == "file" {
-                paths::said(&said, self.root.as_deref())
+                paths::placed(&said, self.root.as_deref(), self.dir.as_deref())
             } else {
                 relative(&said, self.root.as_deref())
             };
@@ -142,6 +150,16 @@ pub(crate) mod paths {
             path = rest;
         }
         path.to_owned()
+    }
+
+    /// The same, of a program that ran in the folder `dir` of the root.
+    pub(crate) fn placed(path: &str, root: Option<&str>, dir: Option<&str>) -> String {
+        let plain = path.strip_prefix("file://").unwrap_or(path);
+        let said = said(path, root);
+        match dir {
+            Some(dir) if !plain.starts_with('/') && is_relative(&said) => format!("{dir}/{said}"),
+            _ => said,
+        }
     }
 
     /// Whether it can be an affected file: relative, and not out of the root.

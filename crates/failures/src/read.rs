@@ -69,7 +69,7 @@ impl<'r> Reader<'r, '_> {
         let Some(captures) = regex.captures(text) else { return false };
         let whole = captures.get(0).map_or(0..0, |whole| whole.range());
         let at = Where { stream: self.stream, line: self.output.number(line) };
-        let mut place = Place::new(at, text, whole, self.run.root);
+        let mut place = Place::new(at, text, whole, self.run.root, self.run.dir);
         place.add(text, regex, &captures);
         for context in &expression.context {
             let near = self.near(context, line);

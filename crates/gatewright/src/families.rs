@@ -14,3 +14,17 @@ pub const ALL: &[&Family] = &[
     &tools_devtools::families::TEST_FAMILY,
     &tools_devtools::families::SMART_FAMILY,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_family_of_the_crates_of_tools_is_offered() {
+        let single = [&tools_front::FAMILY, &tools_design::FAMILY];
+        for family in single.into_iter().chain(tools_devtools::FAMILIES.iter().copied()) {
+            assert!(ALL.iter().any(|offered| std::ptr::eq(*offered, family)), "{}", family.name);
+        }
+        assert_eq!(ALL.len(), single.len() + tools_devtools::FAMILIES.len());
+    }
+}

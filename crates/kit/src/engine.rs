@@ -23,6 +23,7 @@ use crate::jobs::Jobs;
 use crate::limits::Limiter;
 use crate::paging::Page;
 use crate::registry::{Registered, Registry};
+use crate::schema::Asked;
 use crate::settings::Settings;
 use crate::shape::Cleaner;
 
@@ -121,6 +122,7 @@ impl Engine {
             root: self.parts.root.clone(),
             state: self.parts.state.clone(),
             registry: self.registry(),
+            asked: Asked::default(),
             declared: tool.tool.declared(),
             launcher: Arc::clone(&self.parts.launcher),
             clean: Arc::clone(&self.clean),

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::desk::{ChangeDesk, ForeignDesk, ReadDesk, RecordDesk, RunDesk, Setting};
 use crate::kinds::{Answer, Change, Define, Foreign, Read, Record, Run, Wraps};
 use crate::limits::Limits;
-use crate::schema;
+use crate::schema::{self, Asked};
 
 /// A future that can be boxed and sent.
 pub type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -190,7 +190,7 @@ where
     T: Define + Default,
     F: Future<Output = Result<(Answer<T::Output>, Option<Drafted>), Fault>> + Send + 'static,
 {
-    let (input_schema, mut shadowed) = schema::input::<T::Input>(kind.is_rehearsed(), T::LIST.is_some());
+    let (input_schema, mut shadowed) = schema::input::<T::Input>(kind, T::LIST.is_some());
     let (output_schema, required_when_completed, outputs) =
         schema::output::<T::Output>(kind == Kind::Run || !T::PROGRAMS.is_empty());
     shadowed.extend(outputs);
@@ -209,11 +209,14 @@ where
     };
     let tool = Arc::new(T::default());
     let work = Arc::new(work);
-    let code = move |arguments, setting| -> Invoking {
+    let code = move |mut arguments: Value, mut setting: Setting| -> Invoking {
         let (tool, work) = (Arc::clone(&tool), Arc::clone(&work));
         Box::pin(async move {
-            let input: T::Input =
-                serde_json::from_value(arguments).map_err(|e| Fault::invalid(format!("{}: {e}", T::NAME)))?;
+            let unfit = |e: serde_json::Error| Fault::invalid(format!("{}: {e}", T::NAME));
+            if let (Kind::Run, Some(arguments)) = (kind, arguments.as_object_mut()) {
+                setting.asked = Asked::take(arguments).map_err(unfit)?;
+            }
+            let input: T::Input = serde_json::from_value(arguments).map_err(unfit)?;
             let (answer, draft) = work(tool, input, setting).await?;
             let answer = answer.try_map(|output| match serde_json::to_value(output) {
                 Ok(Value::Object(map)) => Ok(map),

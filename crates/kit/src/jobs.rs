@@ -5,6 +5,7 @@
 //! Jobs live as long as the process: whoever ends it cancels them, and their transcripts say so.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -214,11 +215,16 @@ impl Engine {
         let (cancel, course, step) =
             (CancellationToken::new(), Course::default(), Arc::new(Mutex::new(None)));
         let (said, mut done) = watch::channel(None);
+        let answered = Arc::new(AtomicBool::new(false));
         let told = {
-            let (step, progress) = (Arc::clone(&step), Arc::clone(&call.progress));
+            let (step, progress, answered) =
+                (Arc::clone(&step), Arc::clone(&call.progress), Arc::clone(&answered));
             Arc::new(move |now: Step| {
                 *step.lock().unwrap_or_else(PoisonError::into_inner) = Some(now.clone());
-                progress(now);
+                // Nobody is told anything about a request that was answered.
+                if !answered.load(Ordering::Relaxed) {
+                    progress(now);
+                }
             })
         };
         let own = Call { cancel: cancel.clone(), progress: told, ..call.clone() };
@@ -264,6 +270,7 @@ impl Engine {
             };
             return match told {
                 Ok(done) => {
+                    answered.store(true, Ordering::Relaxed);
                     guard.disarm();
                     done
                 }

@@ -1,5 +1,6 @@
 //! JSON Schemas, derived from the Rust types that are deserialised: there is no second copy.
 
+use contract::Kind;
 use contract::reply::Envelope;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
@@ -18,6 +19,33 @@ pub struct Common {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"^plan_[0-9a-f]{64}$"))]
     pub plan: Option<String>,
+}
+
+/// What every tool that starts programs takes besides its own inputs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Asked {
+    /// Folder below the root to work in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    /// More arguments for the program.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Milliseconds that it may take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1_000, max = 600_000))]
+    pub timeout: Option<u64>,
+}
+
+impl Asked {
+    /// The names.
+    const NAMES: [&'static str; 3] = ["directory", "args", "timeout"];
+
+    /// Takes them out of arguments that fit the schema.
+    pub(crate) fn take(arguments: &mut Map<String, Value>) -> Result<Self, serde_json::Error> {
+        let own = Self::NAMES.iter().filter_map(|name| arguments.remove_entry(*name)).collect();
+        serde_json::from_value(Value::Object(own))
+    }
 }
 
 /// What every tool whose output is a list takes besides its own inputs.
@@ -118,15 +146,16 @@ fn generate<T: JsonSchema>(settings: SchemaSettings) -> Value {
     schema
 }
 
-/// The input schema of a tool: the type's, with [`Common`]'s properties where the tool changes something and
-/// [`Paged`]'s where it answers with a list. The second value is the names that the type must not use.
+/// The input schema of a tool: the type's, with [`Asked`]'s properties where the tool runs programs, [`Common`]'s where it changes
+/// something and [`Paged`]'s where it answers with a list. The second value is the names that the type must not use.
 #[must_use]
-pub fn input<T: JsonSchema>(changes: bool, lists: bool) -> (Value, Vec<String>) {
+pub fn input<T: JsonSchema>(kind: Kind, lists: bool) -> (Value, Vec<String>) {
     let mut schema = plain::<T>();
     let mut shadowed = Vec::new();
-    let common = changes.then(plain::<Common>);
+    let asked = (kind == Kind::Run).then(plain::<Asked>);
+    let common = kind.is_rehearsed().then(plain::<Common>);
     let paged = lists.then(plain::<Paged>);
-    for more in [common, paged].into_iter().flatten() {
+    for more in [asked, common, paged].into_iter().flatten() {
         let properties = more.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
         shadowed.extend(merge_properties(&mut schema, properties));
     }
@@ -247,7 +276,7 @@ mod tests {
 
     #[test]
     fn schemas_have_no_nulls_and_plain_enums() {
-        let schema = input::<Input>(true, false).0;
+        let schema = input::<Input>(Kind::Change, false).0;
         assert_eq!(schema["properties"]["which"]["enum"], json!(["one", "two"]));
         assert_eq!(schema["properties"]["optional"]["enum"], json!(["one", "two"]));
         assert_eq!(schema["properties"]["maybe"]["type"], "integer");
@@ -268,15 +297,15 @@ mod tests {
 
     #[test]
     fn names_of_the_engine_are_found_in_a_tools_types() {
-        assert_eq!(input::<Greedy>(true, true).1, ["plan", "cursor"]);
-        assert_eq!(input::<Greedy>(true, false).1, ["plan"]);
+        assert_eq!(input::<Greedy>(Kind::Change, true).1, ["plan", "cursor"]);
+        assert_eq!(input::<Greedy>(Kind::Change, false).1, ["plan"]);
         assert_eq!(output::<Greedy>(false).2, ["plan"]);
-        assert!(input::<Input>(true, true).1.is_empty());
+        assert!(input::<Input>(Kind::Change, true).1.is_empty());
     }
 
     #[test]
     fn findings_name_the_place_and_not_the_value() {
-        let compiled = Compiled::new(&input::<Input>(true, false).0).unwrap();
+        let compiled = Compiled::new(&input::<Input>(Kind::Change, false).0).unwrap();
         let errors = compiled.errors(&json!({"which": "hunter2", "surprise": 1}), 8);
         assert_eq!(errors.len(), 2, "{errors:?}");
         assert!(errors.iter().all(|e| !e.contains("hunter2")), "{errors:?}");

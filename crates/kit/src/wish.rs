@@ -54,6 +54,12 @@ pub(crate) fn validate(tool: &Registered, call: &Call, state: &StateDir) -> Resu
         }
         // Naming a reviewed plan asks for it, unless `apply` says otherwise.
         wish.apply = apply.unwrap_or(wish.plan.is_some());
+        if wish.apply && own.get("dryRun") == Some(&Value::Bool(true)) {
+            return Err(Fault::invalid(format!(
+                "{name}: `dryRun` and `apply` ask for the contrary of each other"
+            ))
+            .suggest("Leave one of them out."));
+        }
     }
     let asked = tool.tool.list().map(|_| (own.remove("limit"), own.remove("cursor")));
     wish.arguments = Digest::of(&canonical::of_object(&own));

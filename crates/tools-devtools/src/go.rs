@@ -21,6 +21,11 @@ pub(crate) fn tags(tags: &[String]) -> Option<String> {
     (!tags.is_empty()).then(|| format!("-tags={}", tags.join(",")))
 }
 
+/// Whether a line that a program says is the name of a source file.
+pub(crate) fn is_source(line: &str) -> bool {
+    line.rsplit_once('.').is_some_and(|(_, end)| end == "go")
+}
+
 /// A flag where it is wanted.
 pub(crate) fn flag(wanted: bool, flag: &str) -> Option<String> {
     wanted.then(|| flag.to_owned())

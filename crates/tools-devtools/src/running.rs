@@ -93,18 +93,30 @@ const OF_NPM: &[&str] = &[
     "vitest",
 ];
 
-/// What every tool that starts a program takes.
+/// Where a tool's program runs, and with what besides the tool's own arguments.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Asked<'a> {
     /// Where below the root.
     pub(crate) directory: Option<&'a str>,
     /// More arguments of the caller's.
     pub(crate) args: &'a [String],
-    /// Milliseconds.
-    pub(crate) timeout: Option<u64>,
 }
 
-impl Asked<'_> {
+impl<'a> Asked<'a> {
+    /// As the call asks for it.
+    pub(crate) fn of(desk: &'a RunDesk) -> Self {
+        Self { directory: desk.asked().directory.as_deref(), args: &desk.asked().args }
+    }
+
+    /// What the program, where it runs, calls `path`, as the root has it.
+    pub(crate) fn below(&self, path: &str) -> String {
+        let path = path.strip_prefix("./").unwrap_or(path);
+        match directory(self.directory) {
+            Ok(Some(dir)) if !path.starts_with('/') => format!("{dir}/{path}"),
+            _ => path.to_owned(),
+        }
+    }
+
     /// `program` with the tool's own `flags`, then what the caller adds, then the tool's own `rest`; all of it held to the
     /// program's grammar.
     pub(crate) fn command(
@@ -121,9 +133,6 @@ impl Asked<'_> {
         let mut command = Command::new(program, &[]);
         command.args = args;
         command.dir = dir;
-        if let Some(millis) = self.timeout {
-            command.timeout = Duration::from_millis(millis.clamp(TIMEOUTS.0, TIMEOUTS.1));
-        }
         Ok(command)
     }
 }
@@ -207,25 +216,31 @@ pub(crate) fn held(program: &str, args: &[String], dir: Option<&RelPath>) -> Res
     grammar.check(args, &place).map(|_| ()).map_err(|refusal| Fault::invalid(refusal.to_string()))
 }
 
-/// What the configuration says of every run, where the call does not.
-pub(crate) fn configured(desk: &ReadDesk, command: &mut Command) -> Result<(), Fault> {
-    let settings: DevtoolsSection = desk.settings()?;
-    for (name, value) in settings.variables()? {
-        command.env.entry(name.clone()).or_insert_with(|| value.clone());
-    }
-    if let Some(millis) = settings.timeout.filter(|_| command.timeout == DEFAULT_TIMEOUT) {
-        command.timeout = Duration::from_millis(millis.clamp(TIMEOUTS.0, TIMEOUTS.1));
-    }
-    Ok(())
+/// `command` with what the call says of every run, and where it says nothing, the configuration. A time that the tool itself sets is
+/// longer than others for a reason: the configuration does not shorten it.
+pub(crate) async fn configured(desk: &RunDesk, mut command: Command) -> Result<Command, Fault> {
+    let asked = desk.asked().timeout;
+    desk.blocking(move |desk| {
+        let settings: DevtoolsSection = desk.settings()?;
+        for (name, value) in settings.variables()? {
+            command.env.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        let usual = settings.timeout.filter(|_| command.timeout == DEFAULT_TIMEOUT);
+        if let Some(millis) = asked.or(usual) {
+            command.timeout = Duration::from_millis(millis.clamp(TIMEOUTS.0, TIMEOUTS.1));
+        }
+        Ok(command)
+    })
+    .await
 }
 
 /// Runs `command`, and reads what it says as `format`.
 pub(crate) async fn reported(
     desk: &RunDesk,
-    mut command: Command,
+    command: Command,
     format: Format,
 ) -> Result<(Ran, Report), Fault> {
-    configured(desk, &mut command)?;
+    let command = configured(desk, command).await?;
     let dir = command.dir.clone();
     let ran = desk.run(command).await?;
     let root = desk.view().root().path().display().to_string();

@@ -220,6 +220,9 @@ impl Runner {
                 if wish.coverage {
                     return unable("coverage");
                 }
+                if wish.parallel.is_some() {
+                    return unable("parallel");
+                }
                 asked.command("npm", vec!["test".to_owned()], rest)
             }
             Self::Pytest => {

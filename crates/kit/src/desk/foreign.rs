@@ -4,7 +4,7 @@ use contract::Principal;
 use tokio_util::sync::CancellationToken;
 
 use super::Setting;
-use crate::call::{Bearer, Step};
+use crate::call::Bearer;
 
 /// The desk of a foreign tool: who calls, and whether the call goes on. What it reaches is its own upstream.
 #[derive(Clone)]
@@ -38,6 +38,6 @@ impl ForeignDesk {
 
     /// Says how far the call has come.
     pub fn progress(&self, done: f64, total: Option<f64>, message: impl Into<String>) {
-        (self.setting.progress)(Step { done, total, message: message.into() });
+        self.setting.step(done, total, &message.into());
     }
 }

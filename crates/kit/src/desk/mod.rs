@@ -29,12 +29,13 @@ pub use read::ReadDesk;
 pub use record::RecordDesk;
 pub use run::RunDesk;
 
-use crate::call::{Bearer, Progress};
+use crate::call::{Bearer, Progress, Step};
 use crate::course::Course;
 use crate::erased::Declared;
 use crate::jobs::Jobs;
 use crate::paging::Page;
 use crate::registry::Registry;
+use crate::schema::Asked;
 use crate::settings::Settings;
 
 /// A service that the binary provides: `Arc<dyn Trait>`, found by its type.
@@ -47,6 +48,8 @@ pub struct Setting {
     pub(crate) state: StateDir,
     pub(crate) registry: Arc<Registry>,
     pub(crate) declared: Declared,
+    /// What a tool that runs programs was asked for besides its own inputs.
+    pub(crate) asked: Asked,
     pub(crate) launcher: Arc<Launcher>,
     pub(crate) clean: Clean,
     pub(crate) course: Course,
@@ -60,6 +63,14 @@ pub struct Setting {
     pub(crate) bearer: Option<Bearer>,
     pub(crate) cancel: CancellationToken,
     pub(crate) progress: Progress,
+}
+
+impl Setting {
+    /// Says how far the call has come; it leaves for whoever waits, so no secret is in it.
+    fn step(&self, done: f64, total: Option<f64>, message: &str) {
+        let message = String::from_utf8_lossy(&(self.clean)(message.as_bytes())).into_owned();
+        (self.progress)(Step { done, total, message });
+    }
 }
 
 /// What the binary provides to tools that record: one service per type.

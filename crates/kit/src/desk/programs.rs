@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use contract::{Code, Fault};
+use contract::{Code, Fault, RelPath};
 use exec::Workshop;
 use exec::run::{Command, Exit, Ran};
 use exec::workshop::Terms;
@@ -47,7 +47,7 @@ impl ReadDesk {
             };
             desk.setting.course.note(&ran);
             if !ran.is_success() {
-                desk.explain(&ran);
+                desk.explain(&ran, command.dir.as_ref());
             }
             Ok(ran)
         })
@@ -55,7 +55,7 @@ impl ReadDesk {
     }
 
     /// Has the failure analysis look at a program that failed: every one, before it is answered.
-    fn explain(&self, ran: &Ran) {
+    fn explain(&self, ran: &Ran, dir: Option<&RelPath>) {
         let (out, err) = (ran.stdout.text(), ran.stderr.text());
         let root = self.view.root().path().display().to_string();
         let handle = ran.handle.as_ref().map(ToString::to_string);
@@ -73,6 +73,7 @@ impl ReadDesk {
             duration_ms: u64::try_from(ran.took.as_millis()).unwrap_or(u64::MAX),
             run: handle.as_deref(),
             root: Some(&root),
+            dir: dir.map(RelPath::as_str),
             ..FailedRun::default()
         });
         self.setting.course.explain(analysis);

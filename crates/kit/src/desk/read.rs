@@ -9,7 +9,6 @@ use exec::{Rights, Root, View};
 use tokio_util::sync::CancellationToken;
 
 use super::{Setting, join, no_root, unread};
-use crate::call::Step;
 use crate::paging::Page;
 use crate::registry::Registry;
 use crate::settings::{Section, Settings};
@@ -100,7 +99,7 @@ impl ReadDesk {
 
     /// Says how far the call has come.
     pub fn progress(&self, done: f64, total: Option<f64>, message: impl Into<String>) {
-        (self.setting.progress)(Step { done, total, message: message.into() });
+        self.setting.step(done, total, &message.into());
     }
 
     /// Says that this call is one that goes on: whoever made it need not wait. It becomes a job at once.

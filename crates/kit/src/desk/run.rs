@@ -9,6 +9,7 @@ use exec::{Draft, Workshop};
 
 use super::{ReadDesk, Setting};
 use crate::erased::Drafted;
+use crate::schema::Asked;
 
 /// The desk of a tool that starts programs: looks like a reader's, and what its programs write is its proposal.
 #[derive(Clone)]
@@ -20,6 +21,12 @@ pub struct RunDesk {
 impl RunDesk {
     pub(crate) fn new(setting: Setting) -> Result<Self, Fault> {
         Ok(Self { read: ReadDesk::new(setting)?, workshop: Arc::default() })
+    }
+
+    /// Where, with which further arguments and for how long its programs are to run.
+    #[must_use]
+    pub fn asked(&self) -> &Asked {
+        &self.read.setting.asked
     }
 
     /// Runs a program that the tool declares, over the call's copy of the root.

@@ -47,16 +47,6 @@ pub struct Input {
     /// Leave out what matches these expressions.
     #[serde(default)]
     pub ignore: Vec<String>,
-    /// Folder below the root to work in.
-    #[serde(default)]
-    pub directory: Option<String>,
-    /// More arguments for the program.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Milliseconds that it may take.
-    #[serde(default)]
-    #[schemars(range(min = 1_000, max = 600_000))]
-    pub timeout: Option<u64>,
 }
 
 const fn yes() -> bool {
@@ -118,8 +108,7 @@ impl Run for Actionlint {
     const DESTRUCTIVE: bool = true;
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
-        let asked =
-            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let asked = Asked::of(&desk);
         let mut flags = Vec::new();
         if !input.shellcheck {
             flags.push("-shellcheck=".to_owned());

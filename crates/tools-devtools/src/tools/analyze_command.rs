@@ -3,7 +3,7 @@
 //! Runs one command, held to its program's grammar, and explains why it failed. Returns the exit code, what was recognised and
 //! suggestions with the tool call to make next; no shell reads it.
 
-use contract::{Fault, Toolset};
+use contract::{Fault, RelPath, Toolset};
 use exec::run::Cache;
 use kit::limits::Limits;
 use kit::{Answer, Define, Doc, Run, RunDesk, doc};
@@ -28,16 +28,6 @@ pub struct Input {
     /// What else is known.
     #[serde(default)]
     pub context: Context,
-    /// Folder below the root to work in.
-    #[serde(default)]
-    pub directory: Option<String>,
-    /// More arguments for the program.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Milliseconds that it may take.
-    #[serde(default)]
-    #[schemars(range(min = 1_000, max = 600_000))]
-    pub timeout: Option<u64>,
 }
 
 /// What came of it.
@@ -79,13 +69,13 @@ impl Run for AnalyzeCommand {
     const DESTRUCTIVE: bool = true;
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
-        let asked =
-            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let asked = Asked::of(&desk);
         let words = grammar::split(&input.command).map_err(|e| Fault::invalid(format!("command: {e}")))?;
         let (first, rest) = words.split_first().ok_or_else(|| Fault::invalid("command: it is empty"))?;
         let program = grammar::program_of(first).map_err(|e| Fault::invalid(format!("command: {e}")))?;
-        let mut command = asked.any_command(&desk, program, rest.to_vec())?;
-        configured(&desk, &mut command)?;
+        let command = asked.any_command(&desk, program, rest.to_vec())?;
+        let command = configured(&desk, command).await?;
+        let dir = command.dir.clone();
         let ran = desk.run(command).await?;
         desk.blocking(move |desk| {
             let (out, err) = (ran.stdout.text(), ran.stderr.text());
@@ -101,6 +91,7 @@ impl Run for AnalyzeCommand {
                 duration_ms: u64::try_from(ran.took.as_millis()).unwrap_or(u64::MAX),
                 run: handle.as_deref(),
                 root: Some(&root),
+                dir: dir.as_ref().map(RelPath::as_str),
                 files: &input.context.files,
                 ..FailedRun::default()
             });

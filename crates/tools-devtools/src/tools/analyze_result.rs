@@ -5,9 +5,10 @@
 
 use failures::{Analysis, FailedRun};
 
+use crate::running;
 use crate::smart::{self, Context};
 
-use contract::{Fault, Toolset};
+use contract::{Fault, RelPath, Toolset};
 use kit::{Answer, Define, Doc, Read, ReadDesk, doc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,9 @@ pub struct Input {
     /// What it wrote to standard error.
     #[serde(default)]
     pub stderr: String,
+    /// Folder below the root where it ran.
+    #[serde(default)]
+    pub directory: Option<String>,
     /// How long it took, in milliseconds.
     #[serde(default)]
     pub duration: Option<u64>,
@@ -69,6 +73,7 @@ impl Read for AnalyzeResult {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         desk.blocking(move |desk| {
             let words: Vec<String> = input.command.split_whitespace().map(str::to_owned).collect();
+            let dir = running::directory(input.directory.as_deref())?;
             let root = desk.view().root().path().display().to_string();
             let analysis = desk.analyzed(&FailedRun {
                 program: words.first().map_or("", String::as_str),
@@ -79,6 +84,7 @@ impl Read for AnalyzeResult {
                 stderr: &input.stderr,
                 duration_ms: input.duration.unwrap_or_default(),
                 root: Some(&root),
+                dir: dir.as_ref().map(RelPath::as_str),
                 files: &input.context.files,
                 ..FailedRun::default()
             })?;

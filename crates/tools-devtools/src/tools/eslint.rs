@@ -27,16 +27,6 @@ pub struct Input {
     /// Propose fixes.
     #[serde(default)]
     pub fix: bool,
-    /// Folder below the root to work in.
-    #[serde(default)]
-    pub directory: Option<String>,
-    /// More arguments for the program.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Milliseconds that it may take.
-    #[serde(default)]
-    #[schemars(range(min = 1_000, max = 600_000))]
-    pub timeout: Option<u64>,
 }
 
 /// The tool.
@@ -65,8 +55,7 @@ impl Run for Eslint {
     const DESTRUCTIVE: bool = true;
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
-        let asked =
-            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let asked = Asked::of(&desk);
         let files = if input.files.is_empty() { vec![".".to_owned()] } else { input.files.clone() };
         let mut flags = vec!["-f".to_owned(), "json".to_owned()];
         flags.extend(input.fix.then(|| "--fix".to_owned()));

@@ -39,6 +39,9 @@ pub struct Input {
     /// Fill the repository's template.
     #[serde(default = "yes")]
     pub use_template: bool,
+    /// Only what changed in this folder below the root.
+    #[serde(default)]
+    pub directory: Option<String>,
 }
 
 fn main_branch() -> String {
@@ -105,12 +108,15 @@ impl Read for GeneratePrMessage {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         let range = format!("{}..HEAD", input.base);
         let sides = Sides::Revisions { from: input.base.clone(), to: "HEAD".to_owned(), merge_base: true };
+        let paths = git::paths(input.directory.as_deref(), &[])?;
         let (log, diff) = git::read(&desk, move |repository, limits, cancel| {
             let mut query = LogQuery::new(&range);
             query.limit = MAX_COMMITS;
             query.merges = Some(false);
+            query.paths.clone_from(&paths);
             let mut changed = DiffQuery::new(sides);
             changed.max_bytes = 0;
+            changed.paths = paths;
             Ok((repository.log(&query, limits, cancel)?, repository.diff(&changed, limits, cancel)?))
         })
         .await?;

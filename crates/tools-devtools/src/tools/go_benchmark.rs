@@ -41,16 +41,6 @@ pub struct Input {
     #[serde(default)]
     #[schemars(range(min = 1, max = 100))]
     pub count: Option<u32>,
-    /// Folder below the root to work in.
-    #[serde(default)]
-    pub directory: Option<String>,
-    /// More arguments for the program.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Milliseconds that it may take.
-    #[serde(default)]
-    #[schemars(range(min = 1_000, max = 600_000))]
-    pub timeout: Option<u64>,
 }
 
 /// The tool.
@@ -81,8 +71,7 @@ impl Run for GoBenchmark {
     const DESTRUCTIVE: bool = true;
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
-        let asked =
-            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let asked = Asked::of(&desk);
         let which = input.benchmarks.as_deref().unwrap_or(".");
         let mut flags =
             vec!["test".to_owned(), "-json".to_owned(), "-run=^$".to_owned(), format!("-bench={which}")];
@@ -95,9 +84,7 @@ impl Run for GoBenchmark {
         flags.extend(input.count.map(|count| format!("-count={count}")));
         let package = go::package(input.package.as_ref());
         let mut command = go::offline(asked.command("go", flags, vec![package.clone()])?);
-        if input.timeout.is_none() {
-            command.timeout = exec::run::MAX_TIMEOUT;
-        }
+        command.timeout = exec::run::MAX_TIMEOUT;
         let (ran, report) = reported(&desk, command, Format::GoTestJson).await?;
         let many = report.benchmarks.len();
         let mut answer =

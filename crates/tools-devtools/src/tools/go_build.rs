@@ -52,16 +52,6 @@ pub struct Input {
     /// Build tags.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Folder below the root to work in.
-    #[serde(default)]
-    pub directory: Option<String>,
-    /// More arguments for the program.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Milliseconds that it may take.
-    #[serde(default)]
-    #[schemars(range(min = 1_000, max = 600_000))]
-    pub timeout: Option<u64>,
 }
 
 /// Most packages that are named.
@@ -107,8 +97,7 @@ impl Run for GoBuild {
     const DESTRUCTIVE: bool = true;
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
-        let asked =
-            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let asked = Asked::of(&desk);
         let mut flags = vec!["build".to_owned()];
         if let Some(output) = &input.output {
             flags.extend(["-o".to_owned(), output.clone()]);

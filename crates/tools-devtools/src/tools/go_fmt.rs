@@ -33,16 +33,6 @@ pub struct Input {
     /// Files and folders; all without.
     #[serde(default)]
     pub files: Vec<String>,
-    /// Folder below the root to work in.
-    #[serde(default)]
-    pub directory: Option<String>,
-    /// More arguments for the program.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Milliseconds that it may take.
-    #[serde(default)]
-    #[schemars(range(min = 1_000, max = 600_000))]
-    pub timeout: Option<u64>,
 }
 
 const fn yes() -> bool {
@@ -84,8 +74,7 @@ impl Run for GoFmt {
     const DESTRUCTIVE: bool = true;
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
-        let asked =
-            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let asked = Asked::of(&desk);
         let mut flags = vec!["-l".to_owned()];
         flags.extend(go::flag(input.write, "-w"));
         flags.extend(go::flag(input.simplify, "-s"));
@@ -93,8 +82,9 @@ impl Run for GoFmt {
         let command = asked.command("gofmt", flags, files)?;
         let (ran, report) = reported(&desk, command, Format::GoBuild).await?;
         let said = ran.stdout.text();
-        let unformatted: Vec<String> =
-            said.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect();
+        // With `-d` it says differences, too.
+        let is_file = |line: &&str| go::is_source(line) && !line.contains([' ', '\t']);
+        let unformatted: Vec<String> = said.lines().filter(is_file).map(|file| asked.below(file)).collect();
         let many = counted(unformatted.len() as u64, "file");
         let mut answer = findings::answer("`gofmt`", &ran, report, false);
         if ran.is_success() {

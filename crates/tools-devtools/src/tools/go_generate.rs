@@ -38,16 +38,6 @@ pub struct Input {
     /// Only say which commands would run.
     #[serde(default)]
     pub dry_run: bool,
-    /// Folder below the root to work in.
-    #[serde(default)]
-    pub directory: Option<String>,
-    /// More arguments for the program.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Milliseconds that it may take.
-    #[serde(default)]
-    #[schemars(range(min = 1_000, max = 600_000))]
-    pub timeout: Option<u64>,
 }
 
 /// Most commands and files that are named.
@@ -96,8 +86,7 @@ impl Run for GoGenerate {
     const DESTRUCTIVE: bool = true;
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
-        let asked =
-            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let asked = Asked::of(&desk);
         let mut flags = vec!["generate".to_owned()];
         flags.extend(input.run.as_ref().map(|which| format!("-run={which}")));
         flags.extend(input.skip.as_ref().map(|which| format!("-skip={which}")));
@@ -111,19 +100,12 @@ impl Run for GoGenerate {
             (report.diagnostics, report.levels) = (Vec::new(), Levels::default());
         }
         let said = ran.stderr.text();
-        let commands = said.lines().filter(|line| input.dry_run && !line.is_empty()).map(str::to_owned);
-        let commands: Vec<String> = commands.take(MAX_COMMANDS).collect();
-        // With `-v` it names the files that it looks into, one a line.
-        let files = said
-            .lines()
-            .filter(|line| {
-                input.verbose
-                    && line.rsplit_once('.').is_some_and(|(_, end)| end == "go")
-                    && !line.contains(' ')
-            })
-            .map(str::to_owned)
-            .take(MAX_COMMANDS)
-            .collect();
+        // With `-v` it names the files that it looks into, one a line, among the commands.
+        let is_file = |line: &&str| input.verbose && go::is_source(line) && !line.contains(' ');
+        let (files, others): (Vec<&str>, Vec<&str>) = said.lines().partition(is_file);
+        let files = files.iter().map(|file| asked.below(file)).take(MAX_COMMANDS).collect();
+        let commands = others.iter().filter(|line| input.dry_run && !line.is_empty());
+        let commands: Vec<String> = commands.map(|line| (*line).to_owned()).take(MAX_COMMANDS).collect();
         let answer = findings::answer(&format!("`go generate {package}`"), &ran, report, false);
         Ok(answer.map(|findings| Output { commands, files, findings }))
     }

@@ -48,16 +48,6 @@ pub struct Input {
     /// Packages or files.
     #[serde(default = "everything")]
     pub paths: Vec<String>,
-    /// Folder below the root to work in.
-    #[serde(default)]
-    pub directory: Option<String>,
-    /// More arguments for the program.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Milliseconds that it may take.
-    #[serde(default)]
-    #[schemars(range(min = 1_000, max = 600_000))]
-    pub timeout: Option<u64>,
 }
 
 fn json_format() -> String {
@@ -96,8 +86,7 @@ impl Run for GoLint {
     const DESTRUCTIVE: bool = true;
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
-        let asked =
-            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let asked = Asked::of(&desk);
         let mut flags = vec!["run".to_owned(), format!("--output.{}.path=stdout", input.format)];
         flags.extend(input.config.as_ref().map(|config| format!("--config={config}")));
         flags.extend(go::flag(input.fix, "--fix"));

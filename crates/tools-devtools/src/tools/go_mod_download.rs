@@ -26,16 +26,6 @@ pub struct Input {
     /// Say what is fetched.
     #[serde(default)]
     pub verbose: bool,
-    /// Folder below the root to work in.
-    #[serde(default)]
-    pub directory: Option<String>,
-    /// More arguments for the program.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Milliseconds that it may take.
-    #[serde(default)]
-    #[schemars(range(min = 1_000, max = 600_000))]
-    pub timeout: Option<u64>,
 }
 
 /// Most modules that are named.
@@ -90,8 +80,7 @@ impl Run for GoModDownload {
     const DESTRUCTIVE: bool = true;
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
-        let asked =
-            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let asked = Asked::of(&desk);
         let flags = vec!["mod".to_owned(), "download".to_owned(), "-json".to_owned()];
         let mut flags = flags;
         flags.extend(go::flag(input.verbose, "-x"));

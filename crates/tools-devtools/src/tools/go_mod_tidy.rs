@@ -25,16 +25,6 @@ pub struct Input {
     /// Name the modules that go.
     #[serde(default)]
     pub verbose: bool,
-    /// Folder below the root to work in.
-    #[serde(default)]
-    pub directory: Option<String>,
-    /// More arguments for the program.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Milliseconds that it may take.
-    #[serde(default)]
-    #[schemars(range(min = 1_000, max = 600_000))]
-    pub timeout: Option<u64>,
 }
 
 /// The tool.
@@ -62,8 +52,7 @@ impl Run for GoModTidy {
     const DESTRUCTIVE: bool = true;
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
-        let asked =
-            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let asked = Asked::of(&desk);
         let mut flags = vec!["mod".to_owned(), "tidy".to_owned()];
         flags.extend(go::flag(input.verbose, "-v"));
         let command = go::with_modules(asked.command("go", flags, Vec::new())?);

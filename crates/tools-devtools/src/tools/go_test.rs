@@ -38,16 +38,6 @@ pub struct Input {
     /// Build tags.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Folder below the root to work in.
-    #[serde(default)]
-    pub directory: Option<String>,
-    /// More arguments for the program.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Milliseconds that it may take.
-    #[serde(default)]
-    #[schemars(range(min = 1_000, max = 600_000))]
-    pub timeout: Option<u64>,
 }
 
 /// The tool.
@@ -79,8 +69,7 @@ impl Run for GoTest {
     const DESTRUCTIVE: bool = true;
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
-        let asked =
-            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let asked = Asked::of(&desk);
         let settings: DevtoolsSection = desk.settings()?;
         let mut tags = settings.golang.tags;
         tags.extend(input.tags.iter().cloned());

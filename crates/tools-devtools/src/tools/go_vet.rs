@@ -25,16 +25,6 @@ pub struct Input {
     /// Package pattern.
     #[serde(default)]
     pub package: Option<String>,
-    /// Folder below the root to work in.
-    #[serde(default)]
-    pub directory: Option<String>,
-    /// More arguments for the program.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Milliseconds that it may take.
-    #[serde(default)]
-    #[schemars(range(min = 1_000, max = 600_000))]
-    pub timeout: Option<u64>,
 }
 
 /// The tool.
@@ -62,8 +52,7 @@ impl Run for GoVet {
     const DESTRUCTIVE: bool = true;
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
-        let asked =
-            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let asked = Asked::of(&desk);
         let package = go::package(input.package.as_ref());
         let command = go::offline(asked.command("go", vec!["vet".to_owned()], vec![package.clone()])?);
         let (ran, report) = reported(&desk, command, Format::GoBuild).await?;

@@ -35,16 +35,6 @@ pub struct Input {
     /// Name the calls that reach it.
     #[serde(default)]
     pub verbose: bool,
-    /// Folder below the root to work in.
-    #[serde(default)]
-    pub directory: Option<String>,
-    /// More arguments for the program.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Milliseconds that it may take.
-    #[serde(default)]
-    #[schemars(range(min = 1_000, max = 600_000))]
-    pub timeout: Option<u64>,
 }
 
 /// Most messages that are given.
@@ -61,9 +51,39 @@ pub enum Mode {
     Binary,
 }
 
+/// How one vulnerability is reached.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Trace {
+    /// Its name in the database of Go.
+    pub osv: String,
+    /// The calls, from this code's own to the vulnerable one.
+    pub calls: Vec<String>,
+}
+
+/// The calls of a finding, where it says some.
+fn trace(said: &serde_json::Map<String, Value>) -> Option<Trace> {
+    let finding = said.get("finding")?;
+    let call = |frame: &Value| {
+        let word = |name: &str| frame.get(name).and_then(Value::as_str);
+        let function = word("function")?;
+        let receiver = word("receiver").map(|receiver| format!("{receiver}."));
+        let package = word("package").unwrap_or_default();
+        Some(format!("{package}.{}{function}", receiver.unwrap_or_default()))
+    };
+    let calls: Vec<String> = finding.get("trace")?.as_array()?.iter().rev().filter_map(call).collect();
+    (!calls.is_empty()).then(|| Trace { osv: finding["osv"].as_str().unwrap_or_default().to_owned(), calls })
+}
+
+fn vulnerabilities(many: u64) -> String {
+    if many == 1 { "1 vulnerability".to_owned() } else { format!("{many} vulnerabilities") }
+}
+
 /// What it says.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Output {
+    /// How each is reached, when asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub traces: Vec<Trace>,
     /// Its own messages, when asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<serde_json::Map<String, Value>>,
@@ -97,23 +117,31 @@ impl Run for GoVulncheck {
     const DESTRUCTIVE: bool = true;
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
-        let asked =
-            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let asked = Asked::of(&desk);
         let mode = match input.mode {
             Mode::Source => "source",
             Mode::Binary => "binary",
         };
-        let mut flags = vec!["-format=json".to_owned(), format!("-mode={mode}")];
-        if input.verbose {
-            flags.extend(["-show".to_owned(), "verbose,traces".to_owned()]);
+        let flags = vec!["-format=json".to_owned(), format!("-mode={mode}")];
+        if input.mode == Mode::Binary && input.package.is_none() {
+            return Err(Fault::invalid("package: with the mode `binary` it names the binary to look at")
+                .suggest("Build it with go_build and `output`, and pass its path as `package`."));
         }
         let package = go::package(input.package.as_ref());
         let command = go::with_vulnerabilities(asked.command("govulncheck", flags, vec![package])?);
         let (ran, report) = reported(&desk, command, Format::GovulncheckJson).await?;
-        let messages = serde_json::Deserializer::from_slice(&ran.stdout.bytes)
-            .into_iter::<serde_json::Map<String, Value>>();
-        let messages = messages.map_while(Result::ok).filter(|_| input.json).take(MAX_MESSAGES).collect();
-        let answer = findings::answer("`govulncheck`", &ran, report, false);
-        Ok(answer.map(|findings| Output { messages, findings }))
+        let said =
+            || serde_json::Deserializer::from_slice(&ran.stdout.bytes).into_iter().map_while(Result::ok);
+        let messages = said().filter(|_| input.json).take(MAX_MESSAGES).collect();
+        let traces =
+            said().filter(|_| input.verbose).filter_map(|said| trace(&said)).take(MAX_MESSAGES).collect();
+        // Asked for JSON, it ends well whatever it finds.
+        let found = report.levels.errors;
+        let mut answer = findings::answer("`govulncheck`", &ran, report, false);
+        answer.success &= found == 0;
+        if found > 0 && ran.is_success() {
+            answer.message = format!("`govulncheck`: {} that this code calls.", vulnerabilities(found));
+        }
+        Ok(answer.map(|findings| Output { traces, messages, findings }))
     }
 }

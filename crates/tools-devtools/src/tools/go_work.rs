@@ -27,16 +27,6 @@ pub struct Input {
     /// Folders of modules.
     #[serde(default)]
     pub modules: Vec<String>,
-    /// Folder below the root to work in.
-    #[serde(default)]
-    pub directory: Option<String>,
-    /// More arguments for the program.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Milliseconds that it may take.
-    #[serde(default)]
-    #[schemars(range(min = 1_000, max = 600_000))]
-    pub timeout: Option<u64>,
 }
 
 /// What to do with a workspace.
@@ -89,8 +79,7 @@ impl Run for GoWork {
     const DESTRUCTIVE: bool = true;
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
-        let asked =
-            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let asked = Asked::of(&desk);
         let verb = input.command.word();
         let flags = vec!["work".to_owned(), verb.to_owned()];
         let rest = match input.command {

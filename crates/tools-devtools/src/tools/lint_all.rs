@@ -31,16 +31,6 @@ pub struct Input {
     /// Propose fixes.
     #[serde(default)]
     pub fix: bool,
-    /// Folder below the root to work in.
-    #[serde(default)]
-    pub directory: Option<String>,
-    /// More arguments for the program.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Milliseconds that it may take.
-    #[serde(default)]
-    #[schemars(range(min = 1_000, max = 600_000))]
-    pub timeout: Option<u64>,
 }
 
 /// Most diagnostics of each linter.
@@ -182,14 +172,13 @@ impl Run for LintAll {
     const DESTRUCTIVE: bool = true;
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
-        let asked =
-            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let asked = Asked::of(&desk);
         let settings: DevtoolsSection = desk.settings()?;
         let wanted = &settings.linters;
         if let Some(own) = Own::of(&settings, "lint")?.filter(|_| wanted.is_empty()) {
             return its_own(&desk, &asked, &own, input.fix).await;
         }
-        let directory = input.directory.clone();
+        let directory = asked.directory.map(str::to_owned);
         let project = desk.blocking(move |desk| detected(desk, directory.as_deref())).await?;
         let names: Vec<&str> = project.linters.iter().map(|found| found.name.as_str()).collect();
         let is_go = project.build_systems.contains(&projects::BuildSystem::Go);
@@ -257,10 +246,17 @@ async fn ran(desk: &RunDesk, asked: &Asked<'_>, linter: &Linter, fix: bool) -> R
         return Ok(Linted::skipped(name, "there is no file for it to look at".to_owned()));
     }
     let command = if linter.is_node {
-        asked.node_command(desk, linter.program, flags, rest)?
+        asked.node_command(desk, linter.program, flags, rest)
     } else {
-        let command = asked.command(linter.program, flags, rest)?;
-        if linter.program == "go" { crate::go::offline(command) } else { command }
+        let offline = if linter.program == "go" { crate::go::offline } else { |command| command };
+        asked.command(linter.program, flags, rest).map(offline)
+    };
+    let command = match command {
+        // What one linter takes, another does not.
+        Err(fault) if fault.code == Code::InvalidArgument && !asked.args.is_empty() => {
+            return Ok(Linted::skipped(name, fault.message));
+        }
+        command => command?,
     };
     match reported(desk, command, linter.format).await {
         Ok((ran, report)) => Ok(Linted {

@@ -27,16 +27,6 @@ pub struct Input {
     #[serde(default)]
     #[schemars(range(min = 1, max = 16))]
     pub parallel: Option<u32>,
-    /// Folder below the root to work in.
-    #[serde(default)]
-    pub directory: Option<String>,
-    /// More arguments for the program.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Milliseconds that it may take.
-    #[serde(default)]
-    #[schemars(range(min = 1_000, max = 600_000))]
-    pub timeout: Option<u64>,
 }
 
 fn target() -> String {
@@ -68,8 +58,7 @@ impl Run for MakeClean {
     const DESTRUCTIVE: bool = true;
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
-        let asked =
-            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let asked = Asked::of(&desk);
         made(&desk, &asked, &input.target, input.parallel).await
     }
 }

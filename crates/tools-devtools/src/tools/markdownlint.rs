@@ -28,16 +28,6 @@ pub struct Input {
     /// Propose fixes.
     #[serde(default)]
     pub fix: bool,
-    /// Folder below the root to work in.
-    #[serde(default)]
-    pub directory: Option<String>,
-    /// More arguments for the program.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Milliseconds that it may take.
-    #[serde(default)]
-    #[schemars(range(min = 1_000, max = 600_000))]
-    pub timeout: Option<u64>,
 }
 
 /// What it looks at where nobody says.
@@ -68,10 +58,9 @@ impl Run for Markdownlint {
     const DESTRUCTIVE: bool = true;
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
-        let asked =
-            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let asked = Asked::of(&desk);
         let files = if input.files.is_empty() {
-            FILES.files(&desk, input.directory.as_deref()).await?
+            FILES.files(&desk, asked.directory).await?
         } else {
             input.files.clone()
         };

@@ -44,16 +44,6 @@ pub struct Input {
     /// Name the tests that passed.
     #[serde(default)]
     pub verbose: bool,
-    /// Folder below the root to work in.
-    #[serde(default)]
-    pub directory: Option<String>,
-    /// More arguments for the program.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Milliseconds that it may take.
-    #[serde(default)]
-    #[schemars(range(min = 1_000, max = 600_000))]
-    pub timeout: Option<u64>,
 }
 
 /// How often it is looked whether a file has changed.
@@ -101,9 +91,8 @@ impl Run for RunTests {
     const DESTRUCTIVE: bool = true;
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
-        let asked =
-            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
-        let directory = input.directory.clone();
+        let asked = Asked::of(&desk);
+        let directory = asked.directory.map(str::to_owned);
         let project = desk.blocking(move |desk| detected(desk, directory.as_deref())).await?;
         let settings: DevtoolsSection = desk.settings()?;
         let chosen = Chosen::of(&settings, &project)?.ok_or_else(|| {

@@ -26,16 +26,6 @@ pub struct Input {
     /// Package pattern.
     #[serde(default)]
     pub package: Option<String>,
-    /// Folder below the root to work in.
-    #[serde(default)]
-    pub directory: Option<String>,
-    /// More arguments for the program.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Milliseconds that it may take.
-    #[serde(default)]
-    #[schemars(range(min = 1_000, max = 600_000))]
-    pub timeout: Option<u64>,
 }
 
 /// The tool.
@@ -63,8 +53,7 @@ impl Run for Staticcheck {
     const DESTRUCTIVE: bool = true;
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
-        let asked =
-            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let asked = Asked::of(&desk);
         let package = go::package(input.package.as_ref());
         let flags = vec!["-f".to_owned(), "json".to_owned()];
         let mut command = go::offline(asked.command("staticcheck", flags, vec![package.clone()])?);

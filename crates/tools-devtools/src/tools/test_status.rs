@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::families::TEST;
+use crate::{git, running};
 
 /// What it takes.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -65,6 +66,7 @@ impl Define for TestStatus {
 impl Read for TestStatus {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         let directory = input.directory;
+        let folder = running::directory(directory.as_deref())?.map(|dir| dir.to_string());
         let (runner, installed, frameworks) = desk
             .blocking(move |desk| {
                 let project = detected(desk, directory.as_deref())?;
@@ -83,7 +85,13 @@ impl Read for TestStatus {
                 let mut query = HistoryQuery::of(desk.view().root().id().to_owned());
                 query.state = Some(LineState::Open);
                 query.limit = MAX_FAILING;
-                store.history(query).await.map_err(Fault::from)?.items
+                let mut items = store.history(query).await.map_err(Fault::from)?.items;
+                // One whose file nobody said may be anywhere.
+                let is_here = |file: &Option<String>| {
+                    file.as_deref().is_none_or(|file| git::is_below(file, folder.as_deref()))
+                };
+                items.retain(|item| is_here(&item.failure.file));
+                items
             }
         };
         let message = match (&runner, installed) {

@@ -24,16 +24,6 @@ pub struct Input {
     /// Files and folders; all without.
     #[serde(default)]
     pub files: Vec<String>,
-    /// Folder below the root to work in.
-    #[serde(default)]
-    pub directory: Option<String>,
-    /// More arguments for the program.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Milliseconds that it may take.
-    #[serde(default)]
-    #[schemars(range(min = 1_000, max = 600_000))]
-    pub timeout: Option<u64>,
 }
 
 /// What it looks at where nobody says.
@@ -64,10 +54,9 @@ impl Run for Yamllint {
     const DESTRUCTIVE: bool = true;
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
-        let asked =
-            Asked { directory: input.directory.as_deref(), args: &input.args, timeout: input.timeout };
+        let asked = Asked::of(&desk);
         let files = if input.files.is_empty() {
-            FILES.files(&desk, input.directory.as_deref()).await?
+            FILES.files(&desk, asked.directory).await?
         } else {
             input.files.clone()
         };

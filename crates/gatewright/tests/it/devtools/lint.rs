@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Bench, installed};
 
@@ -104,7 +104,11 @@ fn commitlint_checks_a_message_that_no_argument_carries() {
     let bad = session.ok("commitlint", json!({ "message": "nope: something" }));
     assert_eq!(bad["success"], false, "{bad}");
     assert!(bad["diagnostics"].to_string().contains("type-enum"), "{bad}");
-    assert_eq!(session.fails("commitlint", json!({}))["code"], "invalid_argument");
+    // Without one, it is that of the last commit.
+    assert_eq!(session.ok("commitlint", json!({}))["success"], false, "the first commit has no type");
+    bench.commit("fix: nothing much");
+    assert_eq!(session.ok("commitlint", json!({}))["success"], true);
+    assert_eq!(session.fails("commitlint", json!({ "message": "" }))["code"], "invalid_argument");
 }
 
 /// A program that stands for one that no registry here carries: it answers with the arguments that it was given.
@@ -187,11 +191,49 @@ fn golangci_lint_and_govulncheck_are_given_exactly_what_is_asked_recorded_since_
     );
     let checked = session
         .ok("go_vulncheck", json!({ "mode": "binary", "package": "bin/app", "json": true, "verbose": true }));
-    assert_eq!(
-        recorded(&mut session, &checked),
-        ["-format=json", "-mode=binary", "-show", "verbose,traces", "bin/app"]
-    );
+    assert_eq!(recorded(&mut session, &checked), ["-format=json", "-mode=binary", "bin/app"]);
     assert!(checked["messages"][0]["config"].is_object(), "{checked}");
+    let sources = session.ok("go_vulncheck", json!({}));
+    assert_eq!(recorded(&mut session, &sources), ["-format=json", "-mode=source", "./..."]);
+    assert_eq!((&sources["success"], &sources["messages"]), (&json!(true), &Value::Null), "{sources}");
+    assert_eq!(session.fails("go_vulncheck", json!({ "mode": "binary" }))["code"], "invalid_argument");
+    let formatted = session.ok("go_lint", json!({ "format": "sarif" }));
+    assert_eq!(recorded(&mut session, &formatted), ["run", "--output.sarif.path=stdout", "./..."]);
+    assert_ne!(formatted["parsed"]["state"], "fully", "what cannot be read is said to be so: {formatted}");
+}
+
+/// As govulncheck says them: asked for JSON, it ends well whatever it finds.
+const FINDING: &str = r#"cat <<'END'
+{"osv":{"id":"GO-2021-0113","summary":"Out-of-bounds read in x/text"}}
+{"finding":{"osv":"GO-2021-0113","fixed_version":"v0.3.7","trace":[{"module":"golang.org/x/text","version":"v0.3.5","package":"golang.org/x/text/language","function":"Parse"},{"module":"example.com/m","package":"example.com/m","function":"main","position":{"filename":"main.go","line":9,"column":20}}]}}
+END"#;
+
+#[test]
+fn go_vulncheck_fails_where_something_vulnerable_is_called_recorded_since_it_cannot_be_had() {
+    let bench = recorder(Bench::new(&[("go.mod", "module x\n")]), "govulncheck", FINDING);
+    let mut session = bench.serve();
+    let found = session.ok("go_vulncheck", json!({ "verbose": true }));
+    assert_eq!(found["success"], false, "its exit code says nothing of it: {found}");
+    assert!(found["message"].as_str().unwrap().contains("1 vulnerability"), "{found}");
+    assert_eq!(found["diagnostics"][0]["rule"], "GO-2021-0113", "{found}");
+    let trace =
+        json!({ "osv": "GO-2021-0113", "calls": ["example.com/m.main", "golang.org/x/text/language.Parse"] });
+    assert_eq!(found["traces"], json!([trace]), "{found}");
+    assert!(session.ok("go_vulncheck", json!({})).get("traces").is_none());
+}
+
+#[test]
+fn go_lint_says_what_it_found_recorded_since_it_cannot_be_had() {
+    let issue = "echo '{\"Issues\":[{\"FromLinter\":\"errcheck\",\"Text\":\"unchecked\",\"Pos\":{\"Filename\":\"a.go\",\"Line\":3,\"Column\":2}}]}'; exit 1";
+    let bench = recorder(Bench::new(&[("go.mod", "module x\n")]), "golangci-lint", issue);
+    let mut session = bench.serve();
+    let found = session.ok("go_lint", json!({}));
+    assert_eq!(found["success"], false, "{found}");
+    let first = &found["diagnostics"][0];
+    assert_eq!(
+        (&first["file"], &first["line"], &first["rule"]),
+        (&json!("a.go"), &json!(3), &json!("errcheck"))
+    );
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod node_tests;
 mod remote;
 mod runs;
 mod settings;
+mod shared;
 mod smart;
 mod story;
 mod tasks;
