@@ -22,7 +22,7 @@ const WITHOUT_TOKIO: [&str; 8] = [
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
 
 /// Which crates of ours a crate may use outside its tests; the binary may use all.
-const MAY_USE: [(&str, &[&str]); 20] = [
+const MAY_USE: [(&str, &[&str]); 22] = [
     ("gatewright-contract", &[]),
     ("gatewright-policy", &["gatewright-contract"]),
     ("gatewright-audit", &["gatewright-contract"]),
@@ -53,6 +53,11 @@ const MAY_USE: [(&str, &[&str]); 20] = [
     ("design-tokens", &[]),
     ("gatewright-gateway", &["gatewright-contract", "gatewright-exec", "gatewright-kit"]),
     ("gatewright-mcp", &["gatewright-contract", "gatewright-exec", "gatewright-kit"]),
+    ("gatewright-tools-front", &["gatewright-contract", "gatewright-exec", "gatewright-kit"]),
+    (
+        "gatewright-tools-design",
+        &["gatewright-contract", "gatewright-exec", "gatewright-kit", "design-tokens"],
+    ),
     (
         "gatewright-tools-devtools",
         &[
