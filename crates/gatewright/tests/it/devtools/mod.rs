@@ -5,6 +5,7 @@ mod cargo;
 mod commands;
 mod git;
 mod go;
+mod inputs;
 mod lint;
 mod make;
 mod node_tests;
