@@ -104,11 +104,10 @@ pub(super) fn sync_dir(dir: &Path) -> Result<(), LedgerError> {
     File::open(dir).and_then(|d| d.sync_all()).map_err(io("folder", "synced"))
 }
 
-/// Whether anything of a ledger is in `dir` besides an empty head.
-pub(super) fn has_anything(dir: &Path) -> Result<bool, LedgerError> {
-    let keys = ["signing.key", INITIAL_KEY, CHECKPOINTS];
-    Ok(keys.iter().any(|k| std::fs::symlink_metadata(dir.join(k)).is_ok())
-        || !segment_numbers(dir)?.is_empty())
+/// Whether anything was recorded in `dir`. Keys alone are what a process leaves that is killed while it begins a ledger: the
+/// head is written after them, and the first segment after the head.
+pub(super) fn has_records(dir: &Path) -> Result<bool, LedgerError> {
+    Ok(std::fs::symlink_metadata(dir.join(CHECKPOINTS)).is_ok() || !segment_numbers(dir)?.is_empty())
 }
 
 /// Puts a prepared key in the place of the current one.

@@ -148,7 +148,7 @@ impl Ledger {
         let mut head_file = HeadFile::new(files::open_private(&dir.join(HEAD), "head")?);
         if head_file.is_empty()? {
             // A lost head is no reason to begin over what is there: that would destroy it.
-            if files::has_anything(dir)? {
+            if files::has_records(dir)? {
                 return Err(LedgerError::DamagedHead);
             }
             files::begin(dir, &mut head_file)?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use gatewright_audit::{Durability, Ledger};
+use gatewright_audit::{Durability, Ledger, LedgerError};
 
 use super::{check, transcript};
 
@@ -84,4 +84,30 @@ fn four_processes_killed_at_random_lose_nothing_acknowledged_and_leave_a_chain_t
         "{rounds} rounds, {kills} kills: {} records, {recoveries} recoveries, none lost",
         report.records
     );
+}
+
+#[test]
+fn a_beginning_that_was_killed_is_begun_again_and_records_without_a_head_are_not_begun_over() {
+    let whole = tempfile::tempdir().unwrap();
+    Ledger::open(whole.path()).unwrap();
+    let begun = ["signing.key", "tag.key", "initial.key"];
+    for came_to in 0..=begun.len() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("segments")).unwrap();
+        for name in ["head", "lock"] {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        for name in &begun[..came_to] {
+            std::fs::copy(whole.path().join(name), dir.path().join(name)).unwrap();
+        }
+        if let Some(next) = begun.get(came_to) {
+            std::fs::write(dir.path().join(format!("{next}.new")), "torn").unwrap();
+        }
+        let ledger = Ledger::open(dir.path()).unwrap();
+        ledger.append(&transcript(0), Durability::Now).unwrap();
+        assert!(check(dir.path()).intact, "after {came_to} keys");
+        drop(ledger);
+        std::fs::write(dir.path().join("head"), "").unwrap();
+        assert!(matches!(Ledger::open(dir.path()), Err(LedgerError::DamagedHead)), "records are there");
+    }
 }
