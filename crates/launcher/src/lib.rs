@@ -1,7 +1,6 @@
 //! Starts one program in a world of its own. The only crate with `unsafe` in it, all of it in `sys.rs`.
 //!
-//! Whoever wants a program run starts itself again with [`MARK`] as its first argument and a socket as standard input, and
-//! writes a [`Spec`]; [`main_if_asked`] then never returns. It reads the specification, takes its own namespaces, and
+//! Whoever wants a program run starts itself again with [`arguments`] and a socket as standard input, and writes a [`Spec`]; [`main_if_asked`] then never returns. It reads the specification, takes its own namespaces, and
 //! forks the first process of the new world (`init`), which puts a root together, forks the program, reaps whatever is
 //! orphaned, and says how the program ended. When `init` ends, so does everything in its world, and it ends with the
 //! launcher, which ends with the thread that started it.
@@ -20,15 +19,23 @@ mod sys;
 mod talk;
 mod world;
 
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+use rustix::process::{DumpableBehavior, Pid, set_dumpable_behavior};
 
 pub use spec::{Bound, DOOR_PORT, Isolation, Layer, Limits, MIN_PROCESSES, Network, Overlay, Report, Spec};
 pub use talk::{Said, TalkError, say_spec};
 
 /// The first argument of a process that is to be the launcher.
 pub const MARK: &str = "--gatewright-launch";
+
+/// The arguments that make a program of ours the launcher of this process: it must be known whose, since whoever asked may
+/// be gone before the launcher has begun.
+#[must_use]
+pub fn arguments() -> [String; 2] {
+    [MARK.to_owned(), std::process::id().to_string()]
+}
 
 /// Why the program cannot be started.
 #[derive(Debug, thiserror::Error)]
@@ -55,10 +62,11 @@ pub fn main_if_asked() {
 }
 
 fn launch() -> i32 {
-    // Before anything else: who started this may be gone already.
-    let parent = rustix::process::getppid();
+    // Before anything else. Who asked may be gone already, with all that was to be said in the socket: then nobody's end
+    // would ever be this one's.
     let tied = sys::die_with_parent().and_then(|()| sys::close_inherited());
-    if tied.is_err() || rustix::process::getppid() != parent {
+    let asked = std::env::args().nth(2).and_then(|pid| pid.parse::<i32>().ok()).and_then(Pid::from_raw);
+    if tied.is_err() || asked.is_none() || rustix::process::getppid() != asked {
         return 1;
     }
     let Ok(mut talk) = talk::Talk::take_stdin() else { return 1 };
@@ -81,11 +89,18 @@ fn begun(talk: &mut talk::Talk) -> Done<i32> {
     if spec.network == Network::Door {
         talk.open_door(&world::door()?)?;
     }
+    let (alive, held) =
+        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(Failure::doing("making a pipe"))?;
     // SAFETY-relevant: this process has one thread, see `sys::fork`.
     match sys::fork().map_err(Failure::doing("starting the first process"))? {
-        sys::Fork::Parent(init) => Ok(sys::wait_for(init)),
+        sys::Fork::Parent(init) => {
+            let code = sys::wait_for(init);
+            drop(held);
+            Ok(code)
+        }
         sys::Fork::Child => {
-            let code = match init(&spec, talk) {
+            drop(held);
+            let code = match init(&spec, talk, &alive) {
                 Ok(()) => 0,
                 Err(failure) => {
                     talk.say(&Report::Failed { doing: failure.doing, why: failure.why });
@@ -97,9 +112,13 @@ fn begun(talk: &mut talk::Talk) -> Done<i32> {
     }
 }
 
-/// The first process of the new world.
-fn init(spec: &Spec, talk: &mut talk::Talk) -> Done<()> {
+/// The first process of the new world. `alive` is a pipe that the launcher holds open.
+fn init(spec: &Spec, talk: &mut talk::Talk, alive: &OwnedFd) -> Done<()> {
     sys::die_with_parent().map_err(Failure::doing("tying the world to the launcher"))?;
+    // From here its number does not tell whether the launcher was gone before: that is in another world.
+    if talk::is_hung_up(alive) {
+        return Err(Failure { doing: "tying the world to the launcher".into(), why: "it is gone".into() });
+    }
     // What the program may not do to the first process is to look into it.
     set_dumpable_behavior(DumpableBehavior::NotDumpable)
         .map_err(Failure::doing("closing the first process"))?;

@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::net::{
@@ -168,6 +169,19 @@ pub(crate) fn tell_init(pipe: impl AsFd, report: &Report) {
     if let Ok(mut line) = serde_json::to_vec(report) {
         line.push(b'\n');
         let _ = rustix::io::write(pipe, &line);
+    }
+}
+
+/// Whether nobody holds the other end of a pipe any more.
+pub(crate) fn is_hung_up(pipe: &OwnedFd) -> bool {
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    loop {
+        match poll(&mut [PollFd::new(pipe, PollFlags::IN)], Some(&now)) {
+            Ok(0) => return false,
+            Err(rustix::io::Errno::INTR) => {}
+            // Nothing is ever said over it.
+            Ok(_) | Err(_) => return true,
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use contract::{Code, Fault};
-use launcher::{Isolation, Layer, Limits, MARK, Network, Overlay, Report, Said, Spec, say_spec};
+use launcher::{Isolation, Layer, Limits, Network, Overlay, Report, Said, Spec, say_spec};
 
 use super::Level;
 use super::find::trusted;
@@ -206,7 +206,13 @@ impl Launcher {
     pub(super) fn start(&self, spec: &Spec, out: Stdio, err: Stdio) -> std::io::Result<(Child, Said)> {
         let (mut ours, theirs) = UnixStream::pair()?;
         let mut command = std::process::Command::new(&self.program);
-        command.arg(MARK).env_clear().stdin(OwnedFd::from(theirs)).stdout(out).stderr(err).process_group(0);
+        command
+            .args(launcher::arguments())
+            .env_clear()
+            .stdin(OwnedFd::from(theirs))
+            .stdout(out)
+            .stderr(err)
+            .process_group(0);
         let child = command.spawn()?;
         // The child's end is the child's alone from here on: when it is gone, reading ends.
         drop(command);

@@ -17,11 +17,12 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use gatewright_launcher::{
-    Bound, DOOR_PORT, Isolation, Layer, Limits, MARK, Network, Overlay, Report, Said, Spec, say_spec,
+    Bound, DOOR_PORT, Isolation, Layer, Limits, Network, Overlay, Report, Said, Spec, arguments, say_spec,
 };
 use tempfile::TempDir;
 
 mod lone;
+mod orphaned;
 
 /// A scratch folder with a root, and a specification of a shell over it.
 struct World {
@@ -108,7 +109,7 @@ impl World {
     fn start_as(&self, script: &str, user: Option<u32>) -> (Child, Said) {
         let (mut ours, theirs) = UnixStream::pair().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_gatewright-launch"));
-        command.arg(MARK).stdin(OwnedFd::from(theirs)).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(arguments()).stdin(OwnedFd::from(theirs)).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(user) = user {
             command.uid(user).gid(user);
         }
