@@ -8,10 +8,12 @@ mod bench;
 mod compare;
 mod conformance;
 mod debian;
+mod dice;
 mod fuzz;
 mod r#gen;
 mod node;
 mod python;
+mod session;
 mod sh;
 mod soak;
 mod test;
@@ -26,13 +28,17 @@ cargo xtask record            run the quickstart and keep what it prints in docs
 cargo xtask gen [--check]     write the generated reference, or check that it is current
 cargo xtask tidy              edges between crates, names, lengths, what the page of attacks claims
 cargo xtask soak kill [N]     N rounds of killing a process while it applies plans and appends (default 200)
+cargo xtask soak kills [--rounds N] N rounds (default 1000) of killing a server with runs under way: who survives, what is lost
 cargo xtask fuzz TARGET [S]   fuzz one of the targets, guided by coverage, for S seconds (default 300); `list` names them
 cargo xtask compare [--check] token builds against Style Dictionary's and Terrazzo's, every difference explained
 cargo xtask conformance       the protocol's conformance suite, both revisions, against its fixtures on our HTTP stack
 cargo xtask bench tokens      token builds against Style Dictionary and Terrazzo, and growth
 cargo xtask bench protocol [N] calls a second, latency, start and memory against rmcp alone and the TypeScript SDK,
                               medians of N rounds (default 5)
-cargo xtask bench pipeline    what a call costs, the ledger, the jail";
+cargo xtask bench pipeline    what a call costs, the ledger, the jail
+cargo xtask bench runs [--repo PATH] [--rounds N] [--only PARTS]
+                              confined runs against plain ones, files, detection, git (of PATH), parsers, the analysis of
+                              failures, N kill rounds (default 1000); PARTS: overhead, files, detection, git, …";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -45,20 +51,19 @@ fn main() -> ExitCode {
         ["record"] => r#gen::record(),
         ["tidy"] => tidy::run(),
         ["soak", "kill"] => soak::kill(200),
-        ["soak", "kill", rounds] => rounds.parse().map_err(|e| format!("{rounds}: {e}")).and_then(soak::kill),
+        ["soak", "kill", rounds] => number(rounds).and_then(soak::kill),
+        ["soak", "kills"] => soak::servers(soak::ROUNDS),
+        ["soak", "kills", "--rounds", rounds] => number(rounds).and_then(soak::servers),
         ["fuzz", target] => fuzz::run(target, 300),
-        ["fuzz", target, seconds] => {
-            seconds.parse().map_err(|e| format!("{seconds}: {e}")).and_then(|s| fuzz::run(target, s))
-        }
+        ["fuzz", target, seconds] => number(seconds).and_then(|s| fuzz::run(target, s)),
         ["compare"] => compare::run(false),
         ["compare", "--check"] => compare::run(true),
         ["conformance"] => conformance::run(),
         ["bench", "tokens"] => bench::tokens(),
         ["bench", "protocol"] => bench::protocol::run(None),
-        ["bench", "protocol", rounds] => {
-            rounds.parse().map_err(|e| format!("{rounds}: {e}")).and_then(|n| bench::protocol::run(Some(n)))
-        }
+        ["bench", "protocol", rounds] => number(rounds).and_then(|n| bench::protocol::run(Some(n))),
         ["bench", "pipeline"] => bench::pipeline(),
+        ["bench", "runs", rest @ ..] => bench::runs::run(rest),
         _ => Err(USAGE.to_owned()),
     };
     match done {
@@ -68,4 +73,9 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// A number that somebody typed.
+fn number<N: std::str::FromStr<Err = std::num::ParseIntError>>(text: &str) -> sh::Done<N> {
+    text.parse().map_err(|e| format!("{text}: {e}"))
 }

@@ -1,8 +1,26 @@
-//! `cargo xtask soak kill N`: the kill rounds of the tests, many times over.
+//! What is done again and again until it breaks.
+//!
+//! - `cargo xtask soak kill N`: a process killed while it applies plans and appends; the tests' own rounds, many times over.
+//! - `cargo xtask soak kills --rounds N`: whole servers killed while they work ([`kills`]).
+
+pub(crate) mod kills;
 
 use std::process::Command;
 
-use crate::sh::{Done, step, top};
+use crate::sh::{Done, step, target, top};
+
+/// Rounds of [`servers`] unless it is said otherwise.
+pub(crate) const ROUNDS: u64 = 1_000;
+
+/// Rounds that every `cargo xtask test` makes.
+pub(crate) const FEW: u64 = 20;
+
+/// Builds the server, and kills it `rounds` times.
+pub(crate) fn servers(rounds: u64) -> Done {
+    let args = ["build", "--release", "-p", "gatewright"];
+    step("cargo", Command::new("cargo").args(args).current_dir(top()), &args)?;
+    kills::run(&target().join("release/gatewright"), rounds)
+}
 
 pub(crate) fn kill(rounds: u32) -> Done {
     for package in ["gatewright-exec", "gatewright-audit"] {

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::sh::{self, Done, has, target, top};
-use crate::{compare, conformance, debian, r#gen, node, python, tidy, tools};
+use crate::{compare, conformance, debian, r#gen, node, python, soak, tidy, tools};
 
 /// Installs what the tests need, then formatting, lints, tests. `fast` leaves out what needs the network.
 pub(crate) fn run_all(fast: bool) -> Done<Vec<String>> {
@@ -29,6 +29,7 @@ pub(crate) fn run_all(fast: bool) -> Done<Vec<String>> {
     tidy::run()?;
     sh::run("cargo", &["build", "--workspace", "--quiet"])?;
     skipped.extend(tests()?);
+    soak::kills::run(&target().join("debug/gatewright"), soak::FEW)?;
     r#gen::run(true)?;
     if fast {
         skipped.push(
