@@ -122,7 +122,7 @@ fn recorder(bench: Bench, program: &str, says: &str) -> Bench {
     bench.with(folder)
 }
 
-fn recorded(session: &mut super::Session, result: &serde_json::Value) -> Vec<String> {
+fn recorded(session: &mut super::Session, result: &Value) -> Vec<String> {
     let shown = session.ok("run_output", json!({ "run": result["runs"][0]["run"], "stream": "stderr" }));
     shown["lines"].as_array().unwrap().iter().map(|line| line["text"].as_str().unwrap().to_owned()).collect()
 }
