@@ -152,8 +152,9 @@ fn message(what: &str, ran: &Ran, report: &Report) -> String {
         Parsed::Fully => {}
         Parsed::Partly { unread_lines, cut } => {
             let cut = if *cut { "; it ends in the middle" } else { "" };
+            let were = if *unread_lines == 1 { "was" } else { "were" };
             text.push_str(&format!(
-                "\n\n{} of its output were not understood{cut}.",
+                "\n\n{} of its output {were} not understood{cut}.",
                 counted(*unread_lines, "line")
             ));
         }

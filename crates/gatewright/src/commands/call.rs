@@ -160,6 +160,18 @@ fn show(asked: &Asked, args: &CallArgs, done: &Done) {
                     say!("  {}", apply_command(asked, args, plan.id));
                 }
             }
+            for blocked in &reply.envelope.blocked {
+                say!("{NOTE}Cannot be applied:{NOTE:#} {blocked}");
+            }
+            if let Some(side) = reply.envelope.side_writes.as_ref().filter(|side| !side.paths.is_empty()) {
+                say!(
+                    "{DIM}Kept without a plan, since the project ignores it: {}{DIM:#}",
+                    side.paths.join(", ")
+                );
+            }
+            for suggestion in &reply.envelope.suggestions {
+                say!("  → {suggestion}");
+            }
             if let Some(cut) = &reply.envelope.truncated {
                 let (shown, total, next) = (cut.shown, cut.total, &cut.next);
                 if next.starts_with("cursor_") {
@@ -191,7 +203,8 @@ fn parse(spec: &Spec, rest: &[String]) -> Result<Parsed, CommandError> {
     let mut words = rest.iter().peekable();
     while let Some(word) = words.next() {
         let Some(flag) = word.strip_prefix("--") else {
-            return Err(usage(format!("{word:?} has no field: write `--field value`")));
+            let json = if word.starts_with('{') { ", or `--json JSON` for all of them" } else { "" };
+            return Err(usage(format!("{word:?} has no field: write `--field value`{json}")));
         };
         let (flag, inline) = match flag.split_once('=') {
             Some((flag, value)) => (flag, Some(value.to_owned())),
