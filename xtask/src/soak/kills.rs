@@ -20,8 +20,11 @@ use crate::sh::{Done, target};
 use record::Record;
 use round::{Moment, Round};
 
-/// Rounds in one place; then it begins anew in another, with nothing recorded.
+/// Rounds in one place, at most; then it begins anew in another, with nothing recorded.
 const ROUNDS_PER_PLACE: u64 = 25;
+
+/// Places, at least: half of them have their state on another file system.
+const PLACES: u64 = 4;
 
 /// Places at once.
 const AT_ONCE: usize = 2;
@@ -56,14 +59,16 @@ pub(crate) fn run(program: &Path, rounds: u64) -> Done {
     println!("\n▶ {rounds} kill rounds");
     let began = Instant::now();
     let (next, stop, tally) = (AtomicU64::new(0), AtomicBool::new(false), Mutex::new(Tally::default()));
+    let each = rounds.div_ceil(PLACES).clamp(1, ROUNDS_PER_PLACE);
     let worker = || -> Done {
         loop {
-            let first = next.fetch_add(ROUNDS_PER_PLACE, Ordering::Relaxed);
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let first = place * each;
             if first >= rounds || stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            let numbers = first..rounds.min(first + ROUNDS_PER_PLACE);
-            let done = Ground::new(program, first)?.rounds(numbers, &tally);
+            let numbers = first..rounds.min(first + each);
+            let done = Ground::new(program, place)?.rounds(numbers, &tally);
             done.inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
         }
     };
@@ -85,8 +90,8 @@ struct Ground {
 }
 
 impl Ground {
-    fn new(program: &Path, first: u64) -> Done<Self> {
-        let name = format!("soak-kills-{}-{first}", std::process::id());
+    fn new(program: &Path, number: u64) -> Done<Self> {
+        let name = format!("soak-kills-{}-{number}", std::process::id());
         let scratch = target().join(&name);
         let io = |e: std::io::Error| format!("{}: {e}", scratch.display());
         fs::create_dir_all(&scratch).map_err(io)?;
@@ -94,8 +99,7 @@ impl Ground {
         let own = scratch.join("gatewright");
         fs::copy(program, &own).map_err(|e| format!("{}: {e}", program.display()))?;
         round::repository(&scratch.join("root"))?;
-        let is_odd = (first / ROUNDS_PER_PLACE) % 2 == 1;
-        let elsewhere = Some(Path::new(ELSEWHERE).join(&name)).filter(|_| is_odd);
+        let elsewhere = Some(Path::new(ELSEWHERE).join(&name)).filter(|_| number % 2 == 1);
         let elsewhere = elsewhere.filter(|place| fs::create_dir_all(place).is_ok());
         let state = elsewhere.clone().unwrap_or_else(|| scratch.join("state"));
         let place = Place::new(&own, &scratch.join("root"), &scratch, &state)?;
