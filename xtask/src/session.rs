@@ -27,6 +27,7 @@ pub(crate) struct Place {
     /// Its state, of this root alone.
     pub(crate) state: PathBuf,
     config: PathBuf,
+    programs: Option<PathBuf>,
 }
 
 impl Place {
@@ -38,7 +39,19 @@ impl Place {
             .and_then(|()| std::fs::create_dir_all(state))
             .and_then(|()| std::fs::write(own.join("config.toml"), CONFIG))
             .map_err(|e| format!("{}: {e}", scratch.display()))?;
-        Ok(Self { program: program.to_owned(), root: root.to_owned(), state: state.to_owned(), config })
+        Ok(Self {
+            program: program.to_owned(),
+            root: root.to_owned(),
+            state: state.to_owned(),
+            config,
+            programs: None,
+        })
+    }
+
+    /// The same, with this folder of programs before the machine's own.
+    pub(crate) fn with_programs(mut self, folder: &Path) -> Self {
+        self.programs = Some(folder.to_owned());
+        self
     }
 
     /// The same, computing every answer anew.
@@ -62,6 +75,13 @@ impl Place {
             .env("NO_COLOR", "1")
             .env_remove("LOG_LEVEL")
             .stdin(Stdio::null());
+        if let Some(programs) = &self.programs {
+            let own = std::env::var_os("PATH").unwrap_or_default();
+            let all = std::iter::once(programs.clone()).chain(std::env::split_paths(&own));
+            if let Ok(path) = std::env::join_paths(all) {
+                command.env("PATH", path);
+            }
+        }
         command
     }
 
