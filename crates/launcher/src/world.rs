@@ -137,8 +137,26 @@ fn overlay_of(overlay: &Overlay) -> Done<OwnedFd> {
         .map_err(Failure::doing("mounting the overlay"))
 }
 
-/// Everything that is to be attached, opened: what, where, and whether it is a folder.
-fn opened(spec: &Spec) -> Done<Vec<(OwnedFd, PathBuf, bool)>> {
+/// What is put somewhere in the new root.
+enum Piece {
+    /// A mount, of a folder or not.
+    Mount(OwnedFd, bool),
+    /// The content of a small file: to write it takes a fraction of what a mount does, which is also taken down at the end.
+    Content(Vec<u8>),
+}
+
+/// Small files of the system are there as content, up to as many bytes.
+const MAX_CONTENT: u64 = 256 * 1024;
+
+/// The content of `path`, where that is a small file below `/etc` that can be read.
+fn content(path: &Path) -> Option<Piece> {
+    let there = fs::symlink_metadata(path).ok()?;
+    let is_small = there.is_file() && there.len() <= MAX_CONTENT && path.starts_with("/etc");
+    is_small.then(|| fs::read(path).ok().map(Piece::Content))?
+}
+
+/// Everything that is to be put somewhere, opened: what, and where.
+fn opened(spec: &Spec) -> Done<Vec<(Piece, PathBuf)>> {
     let named = spec.readable.iter().map(|path| (path, path, READ_ONLY));
     let named = named.chain(spec.shown.iter().map(|bound| (&bound.from, &bound.at, READ_ONLY)));
     let named = named.chain(spec.writable.iter().map(|bound| (&bound.from, &bound.at, HARMLESS)));
@@ -148,22 +166,28 @@ fn opened(spec: &Spec) -> Done<Vec<(OwnedFd, PathBuf, bool)>> {
             let why = "it is not absolute, or leads up".to_owned();
             return Err(Failure { doing: format!("opening {}", path.display()), why });
         }
+        let own = (attributes == READ_ONLY && path == at).then(|| content(path)).flatten();
         let is_folder = fs::symlink_metadata(path).is_ok_and(|there| there.is_dir());
-        all.push((copy_of(path, attributes)?, at.clone(), is_folder));
+        let piece = match own {
+            Some(content) => content,
+            None => Piece::Mount(copy_of(path, attributes)?, is_folder),
+        };
+        all.push((piece, at.clone()));
     }
     for name in TOP {
         let path = Path::new("/").join(name);
         if fs::symlink_metadata(&path).is_ok_and(|there| there.is_dir()) {
-            all.push((copy_of(&path, READ_ONLY)?, path, true));
+            all.push((Piece::Mount(copy_of(&path, READ_ONLY)?, true), path));
         }
     }
     for name in DEVICES {
         let path = Path::new("/dev").join(name);
         // A device is what this is: the flag that makes devices dead stays off.
-        all.push((copy_of(&path, libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC)?, path, false));
+        let device = copy_of(&path, libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC)?;
+        all.push((Piece::Mount(device, false), path));
     }
     if let Some(overlay) = &spec.overlay {
-        all.push((overlay_of(overlay)?, overlay.lower.clone(), true));
+        all.push((Piece::Mount(overlay_of(overlay)?, true), overlay.lower.clone()));
     }
     // What lies within another is attached after it.
     all.sort_by(|a, b| a.1.cmp(&b.1));
@@ -186,10 +210,18 @@ pub(crate) fn root(spec: &Spec) -> Done<Vec<Layer>> {
         place(Path::new(private), true)?;
         tmpfs(Path::new(private), &scratch)?;
     }
-    for (tree, path, is_folder) in &all {
+    for (piece, path) in &all {
         let to = inside(path);
-        place(&to, *is_folder)?;
-        attach(tree, &to)?;
+        match piece {
+            Piece::Mount(tree, is_folder) => {
+                place(&to, *is_folder)?;
+                attach(tree, &to)?;
+            }
+            Piece::Content(bytes) => {
+                place(&to, false)?;
+                fs::write(&to, bytes).map_err(Failure::doing(format!("writing {}", path.display())))?;
+            }
+        }
     }
     for (name, target) in links {
         std::os::unix::fs::symlink(target, name).map_err(Failure::doing(format!("linking {name}")))?;
