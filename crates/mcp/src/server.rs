@@ -447,15 +447,16 @@ impl ServerHandler for Server {
             "resources/read",
             "resources/templates/list",
             "server/discover",
-            "tasks/cancel",
-            "tasks/get",
-            "tasks/update",
             "tools/call",
             "tools/list",
         ];
-        let known_once = ["initialize", "ping"];
+        let of_its_era: &[&str] = if is_current(&context) {
+            &["tasks/cancel", "tasks/get", "tasks/update"]
+        } else {
+            &["initialize", "ping"]
+        };
         let method = request.method.as_str();
-        if known.contains(&method) || (known_once.contains(&method) && !is_current(&context)) {
+        if known.contains(&method) || of_its_era.contains(&method) {
             let message = format!("the parameters of {} do not fit", request.method);
             return Err(ErrorData::invalid_params(message, None));
         }
