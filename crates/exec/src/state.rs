@@ -110,7 +110,7 @@ impl StateDir {
         &self.dir
     }
 
-    /// An empty folder, for tools that look at nothing.
+    /// An empty folder, for tools that look at nothing, and over which the roots of runs are put together.
     pub fn nowhere(&self) -> Result<PathBuf, Fault> {
         let place = self.dir.join("nowhere");
         DirBuilder::new()

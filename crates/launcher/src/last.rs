@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::Command;
 
 use landlock::{
@@ -17,7 +18,7 @@ use seccompiler::{
     TargetArch, apply_filter, sock_filter,
 };
 
-use crate::spec::{Isolation, Layer, Limits, Network, Report, Spec};
+use crate::spec::{Isolation, Layer, Limits, Report, Spec};
 use crate::{Done, Failure, sys, talk};
 
 /// The newest Landlock that is asked for; an older kernel gives what it has.
@@ -89,11 +90,16 @@ fn landlocked(spec: &Spec) -> Done<bool> {
     let asked = || -> Result<RulesetStatus, landlock::RulesetError> {
         // Where the folders of all are not private ones, they are not given.
         let private = ["/tmp", "/var/tmp", "/run", "/dev/shm"];
-        let private = private.into_iter().filter(|_| spec.isolation == Isolation::Full);
+        let private = private.into_iter().filter(|_| spec.ground.isolation == Isolation::Full);
+        let is_of_etc = |path: &Path| spec.ground.isolation == Isolation::Full && path.starts_with("/etc");
         let readable = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/dev"]
             .into_iter()
             .map(std::path::PathBuf::from)
-            .chain(spec.readable.iter().cloned());
+            // Of `/etc` there is what was put there, and rules cost: one does for all.
+            .chain((spec.ground.isolation == Isolation::Full).then(|| "/etc".into()))
+            .chain(
+                spec.readable.iter().chain(&spec.ground.readable).filter(|path| !is_of_etc(path)).cloned(),
+            );
         let writable = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"]
             .into_iter()
             .chain(private)
@@ -101,7 +107,7 @@ fn landlocked(spec: &Spec) -> Done<bool> {
             .chain(spec.writable.iter().map(|bound| bound.at.clone()))
             .chain(spec.overlay.iter().map(|overlay| overlay.lower.clone()));
         // Where rules are all that guards files, they must at least know of truncating.
-        let ruleset = match spec.isolation {
+        let ruleset = match spec.ground.isolation {
             Isolation::Full => Ruleset::default(),
             Isolation::Filters => Ruleset::default()
                 .set_compatibility(CompatLevel::HardRequirement)
@@ -191,7 +197,7 @@ fn filters(spec: &Spec) -> Done<Vec<BpfProgram>> {
     // Families of sockets: local, IPv4, IPv6 and netlink, which resolvers ask; and no multipath TCP. Where the network is
     // the machine's and not given, none: local ones lead to whoever listens on this machine, and pairs are made otherwise.
     let families = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
-    let is_shut = spec.isolation == Isolation::Filters && spec.network != Network::Whole;
+    let is_shut = spec.ground.isolation == Isolation::Filters && !spec.ground.is_online;
     let other = families
         .iter()
         .map(|family: &i32| word(0, SeccompCmpOp::Ne, u64::from(family.unsigned_abs())))

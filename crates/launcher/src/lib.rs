@@ -1,9 +1,11 @@
 //! Starts one program in a world of its own. The only crate with `unsafe` in it, all of it in `sys.rs`.
 //!
-//! Whoever wants a program run starts itself again with [`arguments`] and a socket as standard input, and writes a [`Spec`]; [`main_if_asked`] then never returns. It reads the specification, takes its own namespaces, and
-//! forks the first process of the new world (`init`), which puts a root together, forks the program, reaps whatever is
-//! orphaned, and says how the program ended. When `init` ends, so does everything in its world, and it ends with the
-//! launcher, which ends with the thread that started it.
+//! Whoever wants a program run starts itself again with [`arguments`] and a socket as standard input, and writes a [`Ground`]
+//! and a [`Spec`], one at once or much later; [`main_if_asked`] then never returns. It takes its own namespaces and forks the
+//! first process of the new world (`init`), which puts a root together of the ground, waits for the specification, ends the
+//! root with it, forks the program, reaps whatever is orphaned, and says how the program ended when nobody of its world is
+//! left. When `init` ends, so does everything in its world, and it ends with the launcher, which ends with the thread that
+//! started it.
 //!
 //! The layers are those of `docs/design/confinement.md`: each is reported, none is skipped silently.
 
@@ -24,8 +26,11 @@ use std::path::Path;
 
 use rustix::process::{DumpableBehavior, Pid, set_dumpable_behavior};
 
-pub use spec::{Bound, DOOR_PORT, Isolation, Layer, Limits, MIN_PROCESSES, Network, Overlay, Report, Spec};
-pub use talk::{Said, TalkError, say_spec};
+pub use spec::{
+    Bound, DOOR_PORT, Ground, Isolation, Layer, Limits, MIN_PROCESSES, Network, Overlay, Report,
+    SCRATCH_BYTES, Spec,
+};
+pub use talk::{Said, TalkError, say_ground, say_spec};
 
 /// The first argument of a process that is to be the launcher.
 pub const MARK: &str = "--gatewright-launch";
@@ -81,26 +86,24 @@ fn launch() -> i32 {
 
 /// Takes the namespaces and forks `init`; its status is this process's.
 fn begun(talk: &mut talk::Talk) -> Done<i32> {
-    let spec = talk.spec()?;
-    if spec.isolation == Isolation::Filters {
-        return lone::begun(&spec, talk);
+    let ground: Ground = talk.hear()?;
+    if ground.isolation == Isolation::Filters {
+        return lone::begun(&talk.hear()?, talk);
     }
-    world::namespaces(&spec)?;
-    if spec.network == Network::Door {
-        talk.open_door(&world::door()?)?;
-    }
+    world::namespaces(&ground)?;
     let (alive, held) =
         rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(Failure::doing("making a pipe"))?;
     // SAFETY-relevant: this process has one thread, see `sys::fork`.
     match sys::fork().map_err(Failure::doing("starting the first process"))? {
         sys::Fork::Parent(init) => {
+            talk::let_streams_go()?;
             let code = sys::wait_for(init);
             drop(held);
             Ok(code)
         }
         sys::Fork::Child => {
             drop(held);
-            let code = match init(&spec, talk, &alive) {
+            let code = match init(&ground, talk, &alive) {
                 Ok(()) => 0,
                 Err(failure) => {
                     talk.say(&Report::Failed { doing: failure.doing, why: failure.why });
@@ -113,7 +116,7 @@ fn begun(talk: &mut talk::Talk) -> Done<i32> {
 }
 
 /// The first process of the new world. `alive` is a pipe that the launcher holds open.
-fn init(spec: &Spec, talk: &mut talk::Talk, alive: &OwnedFd) -> Done<()> {
+fn init(ground: &Ground, talk: &mut talk::Talk, alive: &OwnedFd) -> Done<()> {
     sys::die_with_parent().map_err(Failure::doing("tying the world to the launcher"))?;
     // From here its number does not tell whether the launcher was gone before: that is in another world.
     if talk::is_hung_up(alive) {
@@ -122,8 +125,24 @@ fn init(spec: &Spec, talk: &mut talk::Talk, alive: &OwnedFd) -> Done<()> {
     // What the program may not do to the first process is to look into it.
     set_dumpable_behavior(DumpableBehavior::NotDumpable)
         .map_err(Failure::doing("closing the first process"))?;
-    let mut layers = vec![Layer::Namespaces, Layer::Network];
-    layers.extend(world::root(spec)?);
+    let own_proc = world::ground(ground)?;
+    // Here it may wait for long.
+    let Some(spec) = talk.hear_or_end::<Spec>()? else { return Ok(()) };
+    if spec.ground != *ground {
+        let why = "its world was made of something else".to_owned();
+        return Err(Failure { doing: "reading what to start".into(), why });
+    }
+    if spec.network == Network::Door {
+        talk.open_door(&world::door()?)?;
+    }
+    let mut layers = vec![Layer::Namespaces, Layer::Network, Layer::Root];
+    match own_proc {
+        Ok(()) => layers.push(Layer::Proc),
+        Err(failure) if spec.strict => return Err(failure),
+        // The program then has none.
+        Err(_) => {}
+    }
+    world::root(&spec)?;
     if world::limit_processes(spec.limits.processes) {
         layers.push(Layer::Processes);
     }
@@ -132,7 +151,7 @@ fn init(spec: &Spec, talk: &mut talk::Talk, alive: &OwnedFd) -> Done<()> {
     match sys::fork().map_err(Failure::doing("forking the program"))? {
         sys::Fork::Child => {
             drop(ours);
-            let failure = match last::exec(spec, layers, &theirs) {
+            let failure = match last::exec(&spec, layers, &theirs) {
                 Ok(never) => match never {},
                 Err(failure) => failure,
             };
@@ -141,6 +160,7 @@ fn init(spec: &Spec, talk: &mut talk::Talk, alive: &OwnedFd) -> Done<()> {
         }
         sys::Fork::Parent(program) => {
             drop(theirs);
+            talk::let_streams_go()?;
             // What holds, or what failed; then the pipe closes, because the program runs or is no more.
             let mut started = false;
             for report in talk::heard(&ours) {
@@ -152,6 +172,9 @@ fn init(spec: &Spec, talk: &mut talk::Talk, alive: &OwnedFd) -> Done<()> {
                 }
             }
             let ended = sys::reap_until(program);
+            // Whoever hears of the end need not wait for this world to be taken down: nobody is left in it.
+            sys::end_everybody();
+            world::leave(&spec);
             if started {
                 talk.say(&ended);
             }

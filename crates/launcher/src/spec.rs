@@ -5,9 +5,30 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// One program and its world. Every path is absolute and without links: whoever writes this has resolved them.
+/// What a world is made of before it is known what runs in it: a launcher may wait with this done. Every path is absolute
+/// and without links: whoever writes this has resolved them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ground {
+    /// How much of a world of its own a program gets.
+    pub isolation: Isolation,
+    /// Whether it reaches whatever this machine reaches, instead of a network of its own.
+    pub is_online: bool,
+    /// An empty folder of ours, over which the new root is put together. It is not seen by the program.
+    pub stage: PathBuf,
+    /// What every program may read, each with all that is below.
+    pub readable: Vec<PathBuf>,
+    /// Bytes of each of its private temporary folders.
+    pub scratch_bytes: u64,
+}
+
+/// Bytes of each private temporary folder, unless something else is asked for.
+pub const SCRATCH_BYTES: u64 = 1 << 30;
+
+/// One program, on its ground. Every path is absolute and without links, as there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spec {
+    /// What its world is made of: that which the launcher was told before.
+    pub ground: Ground,
     /// The program.
     pub program: PathBuf,
     /// Its arguments, without its own name.
@@ -16,9 +37,7 @@ pub struct Spec {
     pub env: BTreeMap<String, String>,
     /// Where it starts: in one of the places below.
     pub dir: PathBuf,
-    /// An empty folder of ours, over which the new root is put together. It is not seen by the program.
-    pub stage: PathBuf,
-    /// What it may read, each with all that is below.
+    /// What it may read besides what every program may, each with all that is below.
     pub readable: Vec<PathBuf>,
     /// What it reads in the place of something else, below what it may see. [`Isolation::Filters`] cannot do so: there this is empty.
     pub shown: Vec<Bound>,
@@ -32,8 +51,6 @@ pub struct Spec {
     pub network: Network,
     /// How much it may use.
     pub limits: Limits,
-    /// How much of a world of its own it gets.
-    pub isolation: Isolation,
     /// Whether a missing layer is a failure, rather than reported.
     pub strict: bool,
 }
@@ -58,17 +75,15 @@ impl Bound {
 /// The port of the door of [`Network::Door`], on the program's own loopback.
 pub const DOOR_PORT: u16 = 3128;
 
-/// What a program may connect to.
+/// What a program on a network of its own may connect to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Network {
-    /// Its own loopback (with [`Isolation::Filters`] not even that).
+    /// Its own loopback (with [`Isolation::Filters`] not even that, unless its ground is online).
     None,
     /// Its own loopback, where whoever asked for the run listens on [`DOOR_PORT`]: the listening socket comes with
     /// [`Report::Door`].
     Door,
-    /// Whatever this machine reaches.
-    Whole,
 }
 
 /// How much of a world of its own a program gets.
@@ -103,8 +118,6 @@ pub struct Limits {
     pub file_bytes: u64,
     /// Open files.
     pub files: u64,
-    /// Bytes of each of its private temporary folders.
-    pub scratch_bytes: u64,
     /// Processes and threads, of all that it starts; at least [`MIN_PROCESSES`].
     pub processes: u64,
 }
@@ -114,7 +127,7 @@ pub const MIN_PROCESSES: u64 = 400;
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { cpu_seconds: 600, file_bytes: 4 << 30, files: 4_096, scratch_bytes: 1 << 30, processes: 2_048 }
+        Self { cpu_seconds: 600, file_bytes: 4 << 30, files: 4_096, processes: 2_048 }
     }
 }
 

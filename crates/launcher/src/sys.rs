@@ -1,5 +1,5 @@
 //! The system calls that no safe interface offers. All `unsafe` of the project is here.
-#![allow(unsafe_code, reason = "fork, mount_setattr, close_range and an ioctl: each with its argument")]
+#![allow(unsafe_code, reason = "fork, kill, mount_setattr, close_range and an ioctl: each with its argument")]
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
@@ -91,6 +91,22 @@ fn ended(status: WaitStatus) -> Report {
 
 fn lost(error: rustix::io::Errno) -> Report {
     Report::Failed { doing: "waiting for the program".into(), why: error.to_string() }
+}
+
+/// Kills everybody in this world but this process, which is its first, and waits until nobody is left. What a process's end
+/// leaves behind becomes this one's child, so without a child there is nobody.
+pub(crate) fn end_everybody() {
+    if rustix::process::getpid() != Pid::INIT {
+        return;
+    }
+    loop {
+        // SAFETY: no memory is involved. To the first process of a world, everybody is whoever else is in that world.
+        let _ = unsafe { libc::kill(-1, libc::SIGKILL) };
+        match wait(WaitOptions::empty()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
 }
 
 /// Reaps every child until `program` has ended, and says how.

@@ -13,8 +13,10 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
     SendFlags, recvmsg, sendmsg,
 };
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use crate::spec::{Report, Spec};
+use crate::spec::{Ground, Report, Spec};
 use crate::{Done, Failure};
 
 /// Largest specification, in bytes.
@@ -34,9 +36,18 @@ pub enum TalkError {
     TooLarge,
 }
 
-/// Tells a launcher what to start.
+/// Tells a launcher what to make its world of. It waits then, until it is told what to start or its socket is closed.
+pub fn say_ground(socket: &mut UnixStream, ground: &Ground) -> Result<(), TalkError> {
+    say(socket, ground)
+}
+
+/// Tells a launcher that knows its ground what to start.
 pub fn say_spec(socket: &mut UnixStream, spec: &Spec) -> Result<(), TalkError> {
-    let text = serde_json::to_vec(spec)?;
+    say(socket, spec)
+}
+
+fn say(socket: &mut UnixStream, message: &impl Serialize) -> Result<(), TalkError> {
+    let text = serde_json::to_vec(message)?;
     let length = u32::try_from(text.len()).ok().filter(|n| *n <= MAX_SPEC).ok_or(TalkError::TooLarge)?;
     socket.write_all(&length.to_le_bytes())?;
     socket.write_all(&text)?;
@@ -123,17 +134,27 @@ impl Talk {
         Ok(Self(UnixStream::from(socket)))
     }
 
-    pub(crate) fn spec(&mut self) -> Done<Spec> {
+    /// What is said next.
+    pub(crate) fn hear<T: DeserializeOwned>(&mut self) -> Done<T> {
+        let none = || Failure { doing: "reading what to start".into(), why: "nothing was said".into() };
+        self.hear_or_end()?.ok_or_else(none)
+    }
+
+    /// What is said next, unless the other side has hung up.
+    pub(crate) fn hear_or_end<T: DeserializeOwned>(&mut self) -> Done<Option<T>> {
         let mut length = [0; 4];
         let read = |e: std::io::Error| Failure { doing: "reading what to start".into(), why: e.to_string() };
-        self.0.read_exact(&mut length).map_err(read)?;
+        match self.0.read_exact(&mut length) {
+            Err(e) if e.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(None),
+            other => other.map_err(read)?,
+        }
         let length = u32::from_le_bytes(length);
         if length > MAX_SPEC {
             return Err(Failure { doing: "reading what to start".into(), why: "it is too large".into() });
         }
         let mut text = vec![0; length as usize];
         self.0.read_exact(&mut text).map_err(read)?;
-        serde_json::from_slice(&text).map_err(Failure::doing("reading what to start"))
+        serde_json::from_slice(&text).map(Some).map_err(Failure::doing("reading what to start"))
     }
 
     /// Gives the listening socket away, with the report of it.
@@ -162,6 +183,16 @@ impl AsFd for Talk {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
+}
+
+/// Lets standard output and error go: they are the program's, whose end is then the end of what is said.
+pub(crate) fn let_streams_go() -> Done<()> {
+    let let_go = || -> rustix::io::Result<()> {
+        let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+        rustix::stdio::dup2_stdout(&null)?;
+        rustix::stdio::dup2_stderr(&null)
+    };
+    let_go().map_err(Failure::doing("letting the program's streams go"))
 }
 
 /// Tells `init` something over the pipe that closes when the program is executed.

@@ -1,4 +1,5 @@
-//! The namespaces, and a root made of what the program may see: everything else is not there.
+//! The namespaces, and a root made of what the program may see: everything else is not there. What every program sees is
+//! put there first (`ground`), before it is known which one runs.
 //!
 //! What is to be seen is opened as detached copies of mounts before the root is changed, and attached by handle: no path
 //! that somebody else may change meanwhile is looked at twice, and no link is followed.
@@ -18,7 +19,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use rustix::process::{chdir, getegid, geteuid, pivot_root};
 use rustix::thread::UnshareFlags;
 
-use crate::spec::{DOOR_PORT, Layer, MIN_PROCESSES, Network, Overlay, Spec};
+use crate::spec::{DOOR_PORT, Ground, MIN_PROCESSES, Overlay, Spec};
 use crate::{Done, Failure, is_plain, sys};
 
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | HARMLESS;
@@ -27,11 +28,14 @@ const HARMLESS: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 /// Top-level names that are folders on some systems and links into `/usr` on others.
 const TOP: [&str; 6] = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"];
 
+/// Folders that are the program's own, and empty.
+const PRIVATE: [&str; 4] = ["tmp", "var/tmp", "run", "dev/shm"];
+
 /// Devices that no program does without.
 const DEVICES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
 
 /// Takes namespaces of its own for this process's children, as the user that it runs as.
-pub(crate) fn namespaces(spec: &Spec) -> Done<()> {
+pub(crate) fn namespaces(ground: &Ground) -> Done<()> {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     let mut flags = UnshareFlags::NEWUSER
         | UnshareFlags::NEWNS
@@ -39,7 +43,7 @@ pub(crate) fn namespaces(spec: &Spec) -> Done<()> {
         | UnshareFlags::NEWIPC
         | UnshareFlags::NEWUTS
         | UnshareFlags::NEWCGROUP;
-    if spec.network != Network::Whole {
+    if !ground.is_online {
         flags |= UnshareFlags::NEWNET;
     }
     sys::unshare(flags).map_err(Failure::doing("taking namespaces"))?;
@@ -49,7 +53,7 @@ pub(crate) fn namespaces(spec: &Spec) -> Done<()> {
         .map_err(Failure::doing("mapping the user"))?;
     fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
         .map_err(Failure::doing("mapping the group"))?;
-    if spec.network != Network::Whole {
+    if !ground.is_online {
         let socket = socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)
             .map_err(Failure::doing("opening a socket"))?;
         sys::loopback_up(&socket).map_err(Failure::doing("bringing the loopback up"))?;
@@ -155,61 +159,30 @@ fn content(path: &Path) -> Option<Piece> {
     is_small.then(|| fs::read(path).ok().map(Piece::Content))?
 }
 
-/// Everything that is to be put somewhere, opened: what, and where.
-fn opened(spec: &Spec) -> Done<Vec<(Piece, PathBuf)>> {
-    let named = spec.readable.iter().map(|path| (path, path, READ_ONLY));
-    let named = named.chain(spec.shown.iter().map(|bound| (&bound.from, &bound.at, READ_ONLY)));
-    let named = named.chain(spec.writable.iter().map(|bound| (&bound.from, &bound.at, HARMLESS)));
-    let mut all = Vec::new();
-    for (path, at, attributes) in named {
-        if !is_plain(path) || !is_plain(at) {
-            let why = "it is not absolute, or leads up".to_owned();
-            return Err(Failure { doing: format!("opening {}", path.display()), why });
-        }
-        let own = (attributes == READ_ONLY && path == at).then(|| content(path)).flatten();
-        let is_folder = fs::symlink_metadata(path).is_ok_and(|there| there.is_dir());
-        let piece = match own {
-            Some(content) => content,
-            None => Piece::Mount(copy_of(path, attributes)?, is_folder),
-        };
-        all.push((piece, at.clone()));
-    }
-    for name in TOP {
-        let path = Path::new("/").join(name);
-        if fs::symlink_metadata(&path).is_ok_and(|there| there.is_dir()) {
-            all.push((Piece::Mount(copy_of(&path, READ_ONLY)?, true), path));
-        }
-    }
-    for name in DEVICES {
-        let path = Path::new("/dev").join(name);
-        // A device is what this is: the flag that makes devices dead stays off.
-        let device = copy_of(&path, libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC)?;
-        all.push((Piece::Mount(device, false), path));
-    }
-    if let Some(overlay) = &spec.overlay {
-        all.push((Piece::Mount(overlay_of(overlay)?, true), overlay.lower.clone()));
-    }
-    // What lies within another is attached after it.
-    all.sort_by(|a, b| a.1.cmp(&b.1));
-    Ok(all)
+/// Something that is to be put somewhere, and where that is.
+type Placed = (Piece, PathBuf);
+
+/// What may be read, opened.
+fn read_only(paths: &[PathBuf]) -> impl Iterator<Item = Done<Placed>> {
+    paths.iter().map(|path| match is_plain(path).then(|| content(path)).flatten() {
+        Some(content) => Ok((content, path.clone())),
+        None => bound(path, path, READ_ONLY),
+    })
 }
 
-/// Puts the root together and moves into it. Gives the layers that hold.
-pub(crate) fn root(spec: &Spec) -> Done<Vec<Layer>> {
-    mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)
-        .map_err(Failure::doing("keeping mounts to itself"))?;
-    let links: Vec<(&str, PathBuf)> = TOP
-        .into_iter()
-        .filter_map(|name| fs::read_link(Path::new("/").join(name)).ok().map(|target| (name, target)))
-        .collect();
-    let all = opened(spec)?;
-    tmpfs(&spec.stage, "mode=0755,size=16m")?;
-    chdir(&spec.stage).map_err(Failure::doing("entering the new root"))?;
-    let scratch = format!("mode=1777,size={}", spec.limits.scratch_bytes);
-    for private in ["tmp", "var/tmp", "run", "dev/shm"] {
-        place(Path::new(private), true)?;
-        tmpfs(Path::new(private), &scratch)?;
+/// A mount of `from`, for `at`.
+fn bound(from: &Path, at: &Path, attributes: u64) -> Done<Placed> {
+    if !is_plain(from) || !is_plain(at) {
+        let why = "it is not absolute, or leads up".to_owned();
+        return Err(Failure { doing: format!("opening {}", from.display()), why });
     }
+    let is_folder = fs::symlink_metadata(from).is_ok_and(|there| there.is_dir());
+    Ok((Piece::Mount(copy_of(from, attributes)?, is_folder), at.to_owned()))
+}
+
+/// Puts what was opened below the new root. What lies within another is attached after it.
+fn put(mut all: Vec<Placed>) -> Done<()> {
+    all.sort_by(|a, b| a.1.cmp(&b.1));
     for (piece, path) in &all {
         let to = inside(path);
         match piece {
@@ -223,37 +196,83 @@ pub(crate) fn root(spec: &Spec) -> Done<Vec<Layer>> {
             }
         }
     }
-    for (name, target) in links {
-        std::os::unix::fs::symlink(target, name).map_err(Failure::doing(format!("linking {name}")))?;
+    Ok(())
+}
+
+fn links(all: impl IntoIterator<Item = (PathBuf, PathBuf)>) -> Done<()> {
+    for (name, target) in all {
+        std::os::unix::fs::symlink(target, &name)
+            .map_err(Failure::doing(format!("linking {}", name.display())))?;
     }
-    for (name, target) in [
-        ("fd", "/proc/self/fd"),
-        ("stdin", "/proc/self/fd/0"),
-        ("stdout", "/proc/self/fd/1"),
-        ("stderr", "/proc/self/fd/2"),
-    ] {
-        std::os::unix::fs::symlink(target, Path::new("dev").join(name))
-            .map_err(Failure::doing("linking /dev"))?;
+    Ok(())
+}
+
+/// Begins a root with what every program has, and moves to where it is put together. What failed of `/proc` is given: a
+/// machine whose own is masked lets nobody have a whole one.
+pub(crate) fn ground(ground: &Ground) -> Done<Result<(), Failure>> {
+    // What the machine mounts and lets go while this waits reaches this world, too.
+    mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::DOWNSTREAM)
+        .map_err(Failure::doing("keeping mounts to itself"))?;
+    let mut all = read_only(&ground.readable).collect::<Done<Vec<_>>>()?;
+    let mut linked = Vec::new();
+    for name in TOP {
+        let path = Path::new("/").join(name);
+        if let Ok(target) = fs::read_link(&path) {
+            linked.push((name.into(), target));
+        } else if path.is_dir() {
+            all.push(bound(&path, &path, READ_ONLY)?);
+        }
     }
-    for path in &spec.hidden {
-        hide(&inside(path))?;
+    for name in DEVICES {
+        // A device is what this is: the flag that makes devices dead stays off.
+        let alive = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
+        let path = Path::new("/dev").join(name);
+        all.push(bound(&path, &path, alive)?);
     }
-    let mut layers = vec![Layer::Root];
+    tmpfs(&ground.stage, "mode=0755,size=16m")?;
+    chdir(&ground.stage).map_err(Failure::doing("entering the new root"))?;
+    let scratch = format!("mode=1777,size={}", ground.scratch_bytes);
+    for private in PRIVATE {
+        place(Path::new(private), true)?;
+        tmpfs(Path::new(private), &scratch)?;
+    }
+    put(all)?;
+    links(linked)?;
+    let streams = [("fd", "fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")]
+        .map(|(name, at)| (Path::new("dev").join(name), Path::new("/proc/self").join(at)));
+    links(streams)?;
     place(Path::new("proc"), true)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    match mount("proc", "proc", "proc", flags, None::<&std::ffi::CStr>) {
-        Ok(()) => layers.push(Layer::Proc),
-        Err(error) if spec.strict => return Err(Failure::doing("mounting /proc")(error)),
-        // Machines whose own /proc is masked do not let anybody have a whole one. The program then has none.
-        Err(_) => {}
+    let mounted = mount("proc", "proc", "proc", flags, None::<&std::ffi::CStr>);
+    Ok(mounted.map_err(Failure::doing("mounting /proc")))
+}
+
+/// Ends the root with what this program has, and moves into it.
+pub(crate) fn root(spec: &Spec) -> Done<()> {
+    mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)
+        .map_err(Failure::doing("keeping mounts to itself"))?;
+    let shown = spec.shown.iter().map(|shown| bound(&shown.from, &shown.at, READ_ONLY));
+    let writable = spec.writable.iter().map(|place| bound(&place.from, &place.at, HARMLESS));
+    let over =
+        spec.overlay.iter().map(|over| Ok((Piece::Mount(overlay_of(over)?, true), over.lower.clone())));
+    put(read_only(&spec.readable).chain(shown).chain(writable).chain(over).collect::<Done<Vec<_>>>()?)?;
+    for path in &spec.hidden {
+        hide(&inside(path))?;
     }
     pivot_root(".", ".").map_err(Failure::doing("changing the root"))?;
     unmount(".", UnmountFlags::DETACH).map_err(Failure::doing("letting the old root go"))?;
     chdir("/").map_err(Failure::doing("entering the root"))?;
     let top =
         open_tree(CWD, "/", OpenTreeFlags::OPEN_TREE_CLOEXEC).map_err(Failure::doing("opening the root"))?;
-    sys::set_mount_attributes(&top, READ_ONLY, false).map_err(Failure::doing("closing the root"))?;
-    Ok(layers)
+    sys::set_mount_attributes(&top, READ_ONLY, false).map_err(Failure::doing("closing the root"))
+}
+
+/// Lets go of what the program worked over, once nobody is left that does: the next run over it finds it free.
+pub(crate) fn leave(spec: &Spec) {
+    if let Some(over) = &spec.overlay {
+        // What is not let go here goes with this world.
+        let _ = unmount(&over.lower, UnmountFlags::DETACH);
+    }
 }
 
 /// Puts an empty folder, or an empty file, in the place of what stands at `path`. What is not there needs nothing.

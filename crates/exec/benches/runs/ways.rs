@@ -6,15 +6,19 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use contract::Principal;
 use gatewright_exec::run::sight::{self, Surroundings};
+use gatewright_exec::run::waiting::Begun;
 use gatewright_exec::run::{self, Launcher, Level};
 use gatewright_exec::workshop::Terms;
 use gatewright_exec::{Rights, Root, StateDir, View, Workshop};
-use launcher::{Bound, Isolation, Limits, Network, Report, Said, Spec, say_spec};
+use launcher::{
+    Bound, Ground as Stands, Isolation, Limits, Network, Report, SCRATCH_BYTES, Said, Spec, say_ground,
+    say_spec,
+};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -112,7 +116,13 @@ impl Ground {
             args: words[1..].iter().map(|word| (*word).to_owned()).collect(),
             env,
             dir: self.top().to_owned(),
-            stage: self.place.join("stage"),
+            ground: Stands {
+                isolation: Isolation::Full,
+                is_online: false,
+                stage: self.state.nowhere().unwrap(),
+                readable: sight.ground,
+                scratch_bytes: SCRATCH_BYTES,
+            },
             readable: sight.readable,
             shown: Vec::new(),
             writable: vec![
@@ -123,7 +133,6 @@ impl Ground {
             hidden: sight.hidden,
             network: Network::None,
             limits: Limits::default(),
-            isolation: Isolation::Full,
             strict: false,
         }
     }
@@ -147,8 +156,22 @@ impl Ground {
         command.args(launcher::arguments()).env_clear().stdin(OwnedFd::from(theirs)).process_group(0);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(command);
+        say_ground(&mut ours, &spec.ground).unwrap();
         say_spec(&mut ours, spec).unwrap();
         let mut said = Said::new(ours);
+        Self::hear(&mut child, &mut said);
+        child.wait().unwrap();
+    }
+
+    /// By a launcher that waits, where one does: as runs are started.
+    pub(crate) fn begun(&self, spec: &Spec) {
+        let Begun { mut child, mut said } = self.launcher.begin(spec).unwrap();
+        Self::hear(&mut child, &mut said);
+        self.launcher.ended(child, &spec.ground);
+    }
+
+    /// To the program's end, and that of its streams.
+    fn hear(child: &mut Child, said: &mut Said) {
         let mut last = None;
         while let Some(report) = said.report().unwrap() {
             last = Some(report);
@@ -159,7 +182,6 @@ impl Ground {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         child.stdout.take().unwrap().read_to_end(&mut out).unwrap();
         child.stderr.take().unwrap().read_to_end(&mut err).unwrap();
-        child.wait().unwrap();
         assert_eq!(last, Some(Report::Exited { code: 0 }), "{}", String::from_utf8_lossy(&err));
     }
 

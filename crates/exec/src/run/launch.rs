@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use contract::{Code, Fault};
-use launcher::{Bound, DOOR_PORT, Isolation, Layer, Limits, Network, Overlay, Report, Said, Spec};
+use launcher::{
+    Bound, DOOR_PORT, Ground, Isolation, Layer, Limits, Network, Overlay, Report, SCRATCH_BYTES, Said, Spec,
+};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use tokio_util::sync::CancellationToken;
@@ -17,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::capture::capture;
 use super::door::Doorkeeper;
 use super::sight::{self, Surroundings};
+use super::waiting::Begun;
 use super::watch::Watch;
 use super::{Captured, Command, Exit, Launcher, Level, MAX_ARG_BYTES, MAX_ARGS, MAX_TIMEOUT, Ran, find};
 
@@ -44,7 +47,7 @@ pub(crate) struct Setup<'a> {
     /// What is hidden from it besides.
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) env: BTreeMap<String, String>,
-    /// An empty folder for the launcher.
+    /// An empty folder for the launcher, the same for every run.
     pub(crate) stage: PathBuf,
     /// Where its streams stand while it runs; the name of both files but for their endings.
     pub(crate) streams: PathBuf,
@@ -89,7 +92,13 @@ pub(crate) fn run(command: &Command, setup: Setup<'_>, cancel: &CancellationToke
         args: command.args.clone(),
         env,
         dir,
-        stage: setup.stage,
+        ground: Ground {
+            isolation: if setup.level == Level::Full { Isolation::Full } else { Isolation::Filters },
+            is_online: false,
+            stage: setup.stage,
+            readable: sight.ground,
+            scratch_bytes: SCRATCH_BYTES,
+        },
         readable,
         shown: setup.shown,
         writable: setup.writable,
@@ -100,7 +109,6 @@ pub(crate) fn run(command: &Command, setup: Setup<'_>, cancel: &CancellationToke
             cpu_seconds: command.timeout.min(MAX_TIMEOUT).as_secs().saturating_mul(16).max(1),
             ..Limits::default()
         },
-        isolation: if setup.level == Level::Full { Isolation::Full } else { Isolation::Filters },
         strict: false,
     };
     let began = Instant::now();
@@ -166,7 +174,7 @@ fn confined(
     files: &[PathBuf; 2],
 ) -> Result<Ended, Fault> {
     let failed = |error: std::io::Error| watch.failed("it could not be started", &error.kind().to_string());
-    let (mut child, mut said) = launcher.start(spec, Stdio::piped(), Stdio::piped()).map_err(failed)?;
+    let Begun { mut child, mut said } = launcher.begin(spec).map_err(failed)?;
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -174,10 +182,13 @@ fn confined(
         let err = scope.spawn(|| err.map(|s| capture(s, &over, &files[1])).unwrap_or_default());
         let mut door = None;
         let ended = heard(&child, &mut said, spec, watch, &mut door);
-        if ended.is_err() {
-            end(&mut child, &said, spec.isolation);
+        // What said its end has nobody left in it, and the launcher goes by itself.
+        if ended.is_ok() {
+            launcher.ended(child, &spec.ground);
+        } else {
+            end(&mut child, &said, spec.ground.isolation);
+            let _ = child.wait();
         }
-        let _ = child.wait();
         over.store(true, Ordering::Relaxed);
         let (out, err) = (out.join().unwrap_or_default(), err.join().unwrap_or_default());
         let (exit, layers) = ended?;

@@ -1,19 +1,17 @@
 //! How programs are started, and how far confined this machine lets them be.
 
 use std::collections::BTreeMap;
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use contract::{Code, Fault};
-use launcher::{Isolation, Layer, Limits, Network, Overlay, Report, Said, Spec, say_spec};
+use launcher::{Ground, Isolation, Layer, Limits, Network, Overlay, Report, SCRATCH_BYTES, Spec};
 
 use super::Level;
 use super::find::trusted;
 use super::memory;
+use super::waiting::{self, Begun, Keeper};
 use super::watch::Most;
 use crate::root::Root;
 
@@ -30,6 +28,7 @@ pub struct Launcher {
     /// The folders of `PATH`, trusted or not.
     search: Vec<PathBuf>,
     offer: Arc<OnceLock<Offer>>,
+    keeper: Arc<Keeper>,
     /// Whether a layer can be laid over a root: by the file systems of both.
     layered: Arc<Mutex<Vec<(Devices, bool)>>>,
 }
@@ -68,6 +67,7 @@ impl Launcher {
             },
             search: std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect(),
             offer: Arc::default(),
+            keeper: Arc::default(),
             layered: Arc::default(),
         }
     }
@@ -173,8 +173,8 @@ impl Launcher {
     }
 
     fn tried_once(&self, spec: &Spec) -> Result<Vec<Layer>, String> {
-        let (mut child, mut said) =
-            self.start(spec, Stdio::null(), Stdio::null()).map_err(|e| e.to_string())?;
+        let Begun { mut child, mut said } =
+            waiting::begun(&self.program, spec, Stdio::null).map_err(|e| e.to_string())?;
         let mut held = Err("it said nothing".to_owned());
         while let Ok(Some(report)) = said.report() {
             match report {
@@ -185,6 +185,25 @@ impl Launcher {
         }
         let _ = child.wait();
         held
+    }
+
+    /// Starts a program: by the launcher that waits, where there is one and what it stands on is still so.
+    pub fn begin(&self, spec: &Spec) -> std::io::Result<Begun> {
+        match self.keeper.taken(&spec.ground) {
+            Some(waiting) => waiting.told(spec),
+            None => waiting::begun(&self.program, spec, Stdio::piped),
+        }
+    }
+
+    /// The process of the launcher that waits for the next run, where one does.
+    #[must_use]
+    pub fn waiting(&self) -> Option<u32> {
+        self.keeper.waiting()
+    }
+
+    /// Gives back what has said the end of its program. The next launcher is made to wait when this one is gone.
+    pub fn ended(&self, child: Child, ground: &Ground) {
+        self.keeper.ended(&self.program, child, ground);
     }
 
     /// Whether this machine lays `overlay` over `root`: tried once for each pair of file systems.
@@ -202,23 +221,6 @@ impl Launcher {
         self.layered.lock().unwrap_or_else(PoisonError::into_inner).push((pair, is));
         is
     }
-
-    pub(super) fn start(&self, spec: &Spec, out: Stdio, err: Stdio) -> std::io::Result<(Child, Said)> {
-        let (mut ours, theirs) = UnixStream::pair()?;
-        let mut command = std::process::Command::new(&self.program);
-        command
-            .args(launcher::arguments())
-            .env_clear()
-            .stdin(OwnedFd::from(theirs))
-            .stdout(out)
-            .stderr(err)
-            .process_group(0);
-        let child = command.spawn()?;
-        // The child's end is the child's alone from here on: when it is gone, reading ends.
-        drop(command);
-        say_spec(&mut ours, spec).map_err(std::io::Error::other)?;
-        Ok((child, Said::new(ours)))
-    }
 }
 
 /// A program that does nothing, to see what a world can have.
@@ -228,15 +230,20 @@ fn nothing(stage: &Path, isolation: Isolation) -> Spec {
         args: Vec::new(),
         env: BTreeMap::new(),
         dir: "/usr".into(),
-        stage: stage.to_owned(),
-        readable: vec!["/usr".into()],
+        ground: Ground {
+            isolation,
+            is_online: false,
+            stage: stage.to_owned(),
+            readable: vec!["/usr".into()],
+            scratch_bytes: SCRATCH_BYTES,
+        },
+        readable: Vec::new(),
         shown: Vec::new(),
         writable: Vec::new(),
         overlay: None,
         hidden: Vec::new(),
         network: Network::None,
         limits: Limits::default(),
-        isolation,
         strict: false,
     }
 }

@@ -4,6 +4,7 @@
 //! - [`find`]: where programs come from.
 //! - [`sight`]: what a run may read besides its root.
 //! - [`launcher`]: how programs are started, and what this machine offers them.
+//! - [`waiting`]: launchers that wait for their run.
 //! - [`launch`]: starting, watching and ending one.
 //! - [`watch`] and [`memory`]: what may end one early.
 //! - [`capture`]: what it says.
@@ -16,6 +17,7 @@ pub mod launch;
 pub mod launcher;
 mod memory;
 pub mod sight;
+pub mod waiting;
 mod watch;
 
 use std::collections::BTreeMap;

@@ -130,7 +130,9 @@ const KEPT: &[Keeps] = &[
 /// What a run may read, and what is hidden in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sight {
-    /// Absolute places, none within another.
+    /// What every program may read: absolute places, none within another.
+    pub ground: Vec<PathBuf>,
+    /// What this program needs besides: none within another, nor within the ground.
     pub readable: Vec<PathBuf>,
     /// Places over which an empty one is put.
     pub hidden: Vec<PathBuf>,
@@ -159,16 +161,14 @@ pub fn of(around: &Surroundings<'_>, path: &[PathBuf], program: &Path) -> Sight 
     let named = named.chain(TOOLCHAINS.iter().filter_map(of_home));
     let named = named.chain(kept.iter().flat_map(|kept| kept.parts.iter().cloned()));
     // A program's package lies beside the folder that is on the PATH.
+    let ground = outermost(around, named.chain(path.iter().flat_map(|dir| package(dir))));
     let interpreters = interpreters(&real, path);
     let named_by = [program, &real].into_iter().chain(interpreters.iter().map(PathBuf::as_path));
-    let packages = path.iter().map(PathBuf::as_path).chain(named_by.filter_map(Path::parent));
-    let named = named.chain(packages.flat_map(package));
-    let mut readable: Vec<PathBuf> = named.filter(|place| is_harmless(around, place)).collect();
-    readable.sort();
-    readable.dedup_by(|later, earlier| later.starts_with(&*earlier));
-    let shown = |place: &Path| {
-        place.starts_with(around.root) || readable.iter().any(|readable| place.starts_with(readable))
-    };
+    let mut readable = outermost(around, named_by.filter_map(Path::parent).flat_map(package));
+    let lies_in = |places: &[PathBuf], place: &Path| places.iter().any(|outer| place.starts_with(outer));
+    readable.retain(|place| !lies_in(&ground, place));
+    let shown =
+        |place: &Path| place.starts_with(around.root) || lies_in(&ground, place) || lies_in(&readable, place);
     let secrets = CREDENTIALS.iter().filter_map(of_home).chain([around.state.to_owned()]);
     let secrets = secrets.chain(kept.iter().flat_map(Kept::secrets));
     let hidden = secrets.filter(|place| shown(place)).collect();
@@ -190,7 +190,15 @@ pub fn of(around: &Surroundings<'_>, path: &[PathBuf], program: &Path) -> Sight 
             env.entry(kept.by.variable.to_owned()).or_insert_with(|| kept.place.display().to_string());
         }
     }
-    Sight { readable, hidden, env }
+    Sight { ground, readable, hidden, env }
+}
+
+/// Those of `places` that may be shown, without those that lie within another.
+fn outermost(around: &Surroundings<'_>, places: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut places: Vec<PathBuf> = places.filter(|place| is_harmless(around, place)).collect();
+    places.sort();
+    places.dedup_by(|later, earlier| later.starts_with(&*earlier));
+    places
 }
 
 /// A folder that a toolchain keeps, and what of it may be read.
@@ -301,7 +309,11 @@ mod tests {
             std::fs::write(&script, line).unwrap();
             let sight = of(&around, &[home.join("venv/bin")], &script);
             for seen in ["venv/bin", "versions/3/bin", "versions/3/lib"] {
-                assert!(sight.readable.contains(&home.join(seen)), "{seen}: {:?}", sight.readable);
+                let place = home.join(seen);
+                assert!(
+                    sight.ground.contains(&place) || sight.readable.contains(&place),
+                    "{seen}: {sight:?}"
+                );
             }
         }
     }
@@ -327,11 +339,10 @@ mod tests {
         let around = Surroundings { root: &root, state: &state, home: Some(&home) };
         let path = [home.join("tools/bin"), home.join("bin"), PathBuf::from("/usr/bin")];
         let sight = of(&around, &path, Path::new("/usr/bin/env"));
-        let sees = |name: &str| sight.readable.contains(&home.join(name));
+        let sees = |name: &str| sight.ground.contains(&home.join(name));
         assert!(
             sees(".cargo/bin") && sees(".local/bin") && sees("tools/bin") && sees("tools/lib"),
-            "{:?}",
-            sight.readable
+            "{sight:?}"
         );
         assert!(
             sees(".cargo/registry") && !sees(".cargo"),
@@ -339,9 +350,10 @@ mod tests {
         );
         assert!(sight.env.contains_key("CARGO_HOME"));
         assert!(!sees("tools"), "an application's own folder holds more than its programs");
-        assert!(sight.readable.contains(&PathBuf::from("/usr")));
-        assert!(!sight.readable.contains(&home), "a folder of programs in a home does not give the home");
-        assert!(sight.readable.iter().all(|place| !home.join(".ssh").starts_with(place)));
+        assert!(sight.ground.contains(&PathBuf::from("/usr")));
+        assert!(sight.readable.is_empty(), "all of it is in the ground");
+        assert!(!sight.ground.contains(&home), "a folder of programs in a home does not give the home");
+        assert!(sight.ground.iter().all(|place| !home.join(".ssh").starts_with(place)));
         assert!(sight.hidden.is_empty());
         let whole = Surroundings { root: &home, state: &state, home: Some(&home) };
         let sight = of(&whole, &path, Path::new("/usr/bin/env"));

@@ -374,7 +374,7 @@ impl Workshop {
             shown: record.shown,
             hidden: record.hidden,
             env,
-            stage: self.place.path().join("stage"),
+            stage: self.state.nowhere()?,
             streams: streams.to_owned(),
             lands,
         })

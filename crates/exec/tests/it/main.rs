@@ -11,6 +11,7 @@ mod killed;
 mod plans;
 mod requests;
 mod runs;
+mod waiting;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use super::*;
 /// A world of filters alone. Whether the kernel has Landlock is all that it asks of a machine.
 fn lone() -> Option<World> {
     let mut world = World::new();
-    world.spec.isolation = Isolation::Filters;
+    world.spec.ground.isolation = Isolation::Filters;
     match world.run("exit 0").reports.first() {
         Some(Report::Ready { layers }) if layers.contains(&Layer::Landlock) => Some(world),
         other => {
@@ -82,7 +82,7 @@ fn s14_s18_without_namespaces_there_is_no_socket_to_anywhere_and_no_signal_to_ot
         "{}",
         ran.err
     );
-    world.spec.network = Network::Whole;
+    world.spec.ground.is_online = true;
     assert!(world.run(&script).out.starts_with("tcp REACHED\n"));
     world.spec.network = Network::Door;
     assert!(

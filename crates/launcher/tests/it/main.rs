@@ -17,7 +17,8 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use gatewright_launcher::{
-    Bound, DOOR_PORT, Isolation, Layer, Limits, Network, Overlay, Report, Said, Spec, arguments, say_spec,
+    Bound, DOOR_PORT, Ground, Isolation, Layer, Limits, Network, Overlay, Report, SCRATCH_BYTES, Said, Spec,
+    arguments, say_ground, say_spec,
 };
 use tempfile::TempDir;
 
@@ -68,15 +69,20 @@ impl World {
                 ("HOME".to_owned(), real.join("home").display().to_string()),
             ]),
             dir: real.join("root"),
-            stage: real.join("stage"),
-            readable: vec!["/usr".into()],
+            ground: Ground {
+                isolation: Isolation::Full,
+                is_online: false,
+                stage: real.join("stage"),
+                readable: vec!["/usr".into()],
+                scratch_bytes: SCRATCH_BYTES,
+            },
+            readable: Vec::new(),
             shown: Vec::new(),
             writable: vec![Bound::here(real.join("root")), Bound::here(real.join("home"))],
             overlay: None,
             hidden: Vec::new(),
             network: Network::None,
             limits: Limits::default(),
-            isolation: Isolation::Full,
             strict: true,
         };
         Self { scratch, spec }
@@ -117,6 +123,7 @@ impl World {
         // Its end is the child's alone now.
         drop(command);
         let spec = Spec { args: vec!["-c".into(), script.into()], ..self.spec.clone() };
+        say_ground(&mut ours, &spec.ground).unwrap();
         say_spec(&mut ours, &spec).unwrap();
         (child, Said::new(ours))
     }
@@ -289,15 +296,57 @@ fn s06_nobody_survives_the_program_its_launcher_or_who_started_it() {
 }
 
 #[test]
+fn s06_when_the_end_is_told_nobody_of_that_world_is_left() {
+    let Some(world) = World::possible() else { return };
+    for round in 0..20 {
+        let mark = format!("{}.{}", 7_000 + std::process::id(), 30 + round);
+        let (mut child, mut said) = world
+            .start(&format!("for i in 1 2 3 4 5; do setsid sleep {mark} >/dev/null 2>&1 & done; exit 3"));
+        let reports: Vec<_> = std::iter::from_fn(|| said.report().unwrap())
+            .take_while(|report| {
+                // The launcher itself may still be there.
+                let ended = *report == Report::Exited { code: 3 };
+                assert!(!ended || processes(&mark) == 0, "round {round}");
+                !ended
+            })
+            .collect();
+        assert!(matches!(reports[..], [Report::Ready { .. }]), "{reports:?}");
+        child.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_world_waits_for_what_is_to_run_in_it_and_ends_where_nobody_comes() {
+    let Some(world) = World::possible() else { return };
+    let begun = || {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gatewright-launch"));
+        command.args(arguments()).stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn().unwrap();
+        (child, ours)
+    };
+    let (mut child, mut socket) = begun();
+    say_ground(&mut socket, &world.spec.ground).unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(child.try_wait().unwrap(), None);
+    drop(socket);
+    assert!(child.wait().unwrap().success(), "nothing was to be run");
+    // Told to run something that belongs on another ground, it does not.
+    let (mut child, mut socket) = begun();
+    say_ground(&mut socket, &world.spec.ground).unwrap();
+    let mut spec = world.spec.clone();
+    spec.ground.readable.push(world.path("home"));
+    say_spec(&mut socket, &spec).unwrap();
+    let said = Said::new(socket).report().unwrap();
+    assert!(matches!(&said, Some(Report::Failed { why, .. }) if why.contains("something else")), "{said:?}");
+    child.wait().unwrap();
+}
+
+#[test]
 fn s10_s12_what_it_uses_is_limited() {
     let Some(mut world) = World::possible() else { return };
-    world.spec.limits = Limits {
-        cpu_seconds: 1,
-        file_bytes: 1 << 20,
-        files: 32,
-        scratch_bytes: 1 << 20,
-        ..Limits::default()
-    };
+    world.spec.limits = Limits { cpu_seconds: 1, file_bytes: 1 << 20, files: 32, ..Limits::default() };
+    world.spec.ground.scratch_bytes = 1 << 20;
     let ran = world.run("dd if=/dev/zero of=big bs=1M count=64 2>/dev/null; stat -c %s big; dd if=/dev/zero of=/tmp/big bs=64k count=64 2>/dev/null; stat -c %s /tmp/big; ulimit -n; ulimit -c");
     let said: Vec<u64> = ran.out.lines().map(|line| line.parse().unwrap()).collect();
     assert_eq!((said[0], said[2], said[3]), (1 << 20, 32, 0), "{}", ran.out);
@@ -326,7 +375,7 @@ fn s14_there_is_no_network_but_its_own_loopback_unless_it_is_given() {
     );
     let ran = world.run(&script);
     assert!(!ran.out.contains("REACHED") && ran.out.ends_with("own ok\n"), "{} {}", ran.out, ran.err);
-    world.spec.network = Network::Whole;
+    world.spec.ground.is_online = true;
     let ran = world.run(&script);
     assert!(ran.out.contains("tcp REACHED"), "{}", ran.out);
     for refused in ["mptcp 1", "vsock 1"] {

@@ -28,7 +28,8 @@ pub(super) fn overhead(ours: &Path) -> Done<Option<Aim>> {
         ("plain", "plain spawn"),
         ("bwrap", "bwrap --unshare-all, a handful of mounts"),
         ("start", "the launcher's own start, with nothing to do"),
-        ("confined", "confined: launcher, all layers, no overlay"),
+        ("cold", "confined, no launcher waits: all layers, no overlay"),
+        ("confined", "confined, one waits: as all runs but the first"),
         ("layer", "a run over a layer that lies there"),
         ("workshop", "a whole workshop: layer, run, changes, gone"),
     ];
