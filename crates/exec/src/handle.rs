@@ -71,21 +71,13 @@ impl StateDir {
         if expired || kept.owner != owner.key() { Err(unknown()) } else { Ok(kept.value) }
     }
 
-    /// What stands under the handles of `kind` that belong to `owner` and have not expired, in no order; `most` at most.
-    pub(crate) fn handles<T: DeserializeOwned>(
-        &self,
-        kind: &str,
-        owner: &Principal,
-        most: usize,
-    ) -> Vec<(String, T)> {
+    /// What stands under the handles of `kind` that belong to `owner` and have not expired, in no order.
+    pub(crate) fn handles<T: DeserializeOwned>(&self, kind: &str, owner: &Principal) -> Vec<(String, T)> {
         let listed = std::fs::read_dir(self.path().join("handles")).into_iter().flatten().flatten();
         let names =
             listed.filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".json").map(str::to_owned));
         let of_kind = names.filter(|name| Handle::parse(kind, name).is_some());
-        of_kind
-            .filter_map(|name| self.handle(kind, &name, owner).ok().map(|value| (name, value)))
-            .take(most)
-            .collect()
+        of_kind.filter_map(|name| self.handle(kind, &name, owner).ok().map(|value| (name, value))).collect()
     }
 
     fn handle_path(&self, handle: &Handle) -> std::path::PathBuf {

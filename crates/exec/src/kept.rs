@@ -158,8 +158,9 @@ impl StateDir {
     /// The runs of `owner`, the latest first, `most` at most.
     #[must_use]
     pub fn runs(&self, owner: &Principal, most: usize) -> Vec<(String, KeptRun)> {
-        let mut runs: Vec<(String, KeptRun)> = self.handles(KIND, owner, most);
+        let mut runs: Vec<(String, KeptRun)> = self.handles(KIND, owner);
         runs.sort_by(|a, b| b.1.at.cmp(&a.1.at));
+        runs.truncate(most);
         runs
     }
 

@@ -37,6 +37,9 @@ impl Scratch {
         loop {
             if let Some(above) = place.parent().filter(|_| alone) {
                 DirBuilder::new().mode(0o700).recursive(true).create(above)?;
+                if !is_ours(above) {
+                    return Err(io::ErrorKind::PermissionDenied.into());
+                }
             }
             match DirBuilder::new().mode(0o700).create(&place) {
                 Ok(()) => {}
@@ -73,9 +76,22 @@ impl Drop for Scratch {
     }
 }
 
+/// Whether nobody else can put anything into `dir` or in its place. Its name can be foreseen, and where everybody may write
+/// somebody else may have made it, to have removed what a link in it leads to.
+fn is_ours(dir: &Path) -> bool {
+    let Ok(there) = std::fs::symlink_metadata(dir) else { return false };
+    let Some(Ok(above)) = dir.parent().map(std::fs::metadata) else { return false };
+    let me = rustix::process::geteuid().as_raw();
+    let is_open = above.mode() & 0o022 != 0 && above.mode() & 0o1000 == 0;
+    there.is_dir() && there.uid() == me && there.mode() & 0o777 == 0o700 && !is_open
+}
+
 /// Removes the folders in `dir` that nobody holds: their processes were killed. Says how many.
 pub(crate) fn sweep(dir: &Path) -> u64 {
     let mut swept = 0;
+    if !is_ours(dir) {
+        return swept;
+    }
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         let place = entry.path();
         if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -110,8 +126,35 @@ mod tests {
     use super::*;
 
     #[test]
+    fn s30_a_folder_that_others_may_write_is_neither_used_nor_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        let victim = dir.path().join("victim");
+        std::fs::create_dir_all(victim.join("kept")).unwrap();
+        std::fs::write(victim.join(HELD), "").unwrap();
+        let foreseen = dir.path().join("foreseen");
+        let set = |mode: u32| {
+            std::fs::set_permissions(&foreseen, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+        };
+        std::os::unix::fs::symlink(&victim, &foreseen).unwrap();
+        assert!(Scratch::make_among(foreseen.join("mine")).is_err(), "a link");
+        assert_eq!(sweep(&foreseen), 0);
+        std::fs::remove_file(&foreseen).unwrap();
+        std::fs::create_dir(&foreseen).unwrap();
+        std::fs::create_dir(foreseen.join("left")).unwrap();
+        std::fs::write(foreseen.join("left").join(HELD), "").unwrap();
+        set(0o777);
+        assert!(Scratch::make_among(foreseen.join("mine")).is_err(), "everybody may write it");
+        assert_eq!(sweep(&foreseen), 0);
+        set(0o700);
+        assert_eq!(sweep(&foreseen), 1, "ours");
+        assert!(Scratch::make_among(foreseen.join("mine")).is_ok());
+        assert!(victim.join("kept").exists());
+    }
+
+    #[test]
     fn what_is_held_stays_and_what_nobody_holds_goes() {
         let dir = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
         let mine = Scratch::make(dir.path().join("mine")).unwrap();
         assert!(Scratch::make(dir.path().join("mine")).is_err(), "it is somebody's");
         let left = dir.path().join("left");

@@ -180,6 +180,10 @@ impl Jobs {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
+    fn remove(&self, handle: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(handle);
+    }
+
     fn add(&self, job: Job) -> Result<Arc<Job>, Fault> {
         let job = Arc::new(job);
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -264,7 +268,10 @@ impl Engine {
             let told = match self.parts.jobs.add(job) {
                 Ok(job) => match self.goes_on(&call, &job).await {
                     Ok(()) => Ok(self.detached(&job)),
-                    Err(fault) => Err(fault),
+                    Err(fault) => {
+                        self.parts.jobs.remove(&job.handle);
+                        Err(fault)
+                    }
                 },
                 Err(fault) => Err(fault),
             };

@@ -42,7 +42,7 @@ struct Tally {
     alive: usize,
     survivors: Vec<String>,
     acknowledged: usize,
-    lost: Vec<String>,
+    lost: BTreeSet<String>,
     wrong: Vec<String>,
     recoveries: usize,
     adopted: usize,

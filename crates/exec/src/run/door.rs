@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
-use std::net::{IpAddr, Shutdown, TcpListener, TcpStream, ToSocketAddrs as _};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs as _};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -146,12 +146,28 @@ fn serve(mut caller: TcpStream, rules: &Rules) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Connects to the address that was checked.
+/// Most addresses of one host that are tried.
+const MAX_TRIED: usize = 4;
+
+const UNREACHED: (&str, &str) = ("504 Gateway Timeout", "could not be reached");
+
+/// Connects to an address that was checked.
 fn dialled(host: &str) -> Result<TcpStream, (&'static str, &'static str)> {
-    let mut all = (host, PORT).to_socket_addrs().map_err(|_| ("502 Bad Gateway", "was not found"))?;
-    let address = all.find(|a| is_public(a.ip())).ok_or(("403 Forbidden", "is at no public address"))?;
-    TcpStream::connect_timeout(&address, PATIENCE)
-        .map_err(|_| ("504 Gateway Timeout", "could not be reached"))
+    let all = (host, PORT).to_socket_addrs().map_err(|_| ("502 Bad Gateway", "was not found"))?;
+    connected(all.filter(|address| is_public(address.ip())))
+}
+
+/// Connects to the first address that answers, each given its share of the time: one family may lead nowhere.
+fn connected(addresses: impl Iterator<Item = SocketAddr>) -> Result<TcpStream, (&'static str, &'static str)> {
+    let addresses: Vec<SocketAddr> = addresses.take(MAX_TRIED).collect();
+    let Ok(many) = u32::try_from(addresses.len()) else { return Err(UNREACHED) };
+    if many == 0 {
+        return Err(("403 Forbidden", "is at no public address"));
+    }
+    addresses
+        .iter()
+        .find_map(|address| TcpStream::connect_timeout(address, PATIENCE / many).ok())
+        .ok_or(UNREACHED)
 }
 
 /// The head of a request, to its empty line: byte by byte, since what follows it is not for us.
@@ -247,6 +263,16 @@ fn is_public(address: IpAddr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_that_leads_nowhere_does_not_hide_one_that_answers() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let answers = listener.local_addr().unwrap();
+        assert_eq!(connected([closed, answers].into_iter()).unwrap().peer_addr().unwrap(), answers);
+        assert_eq!(connected([closed].into_iter()).unwrap_err(), UNREACHED);
+        assert_eq!(connected(std::iter::empty()).unwrap_err().0, "403 Forbidden");
+    }
 
     #[test]
     fn only_a_connect_to_a_name_is_understood() {

@@ -36,6 +36,17 @@ pub struct Launcher {
 /// The file systems of a root and of the layer over it.
 type Devices = (u64, u64);
 
+/// Why nothing could be run to see what a world can have.
+#[derive(Debug, thiserror::Error)]
+enum Untried {
+    /// The launcher did not get as far as saying anything: it may next time.
+    #[error("{0}")]
+    Unasked(String),
+    /// What it says the machine does not do.
+    #[error("{0}")]
+    Refused(String),
+}
+
 /// What this machine lets a run have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
@@ -172,14 +183,14 @@ impl Launcher {
         Offer { level: Level::None, layers: Vec::new(), missing }
     }
 
-    fn tried_once(&self, spec: &Spec) -> Result<Vec<Layer>, String> {
+    fn tried_once(&self, spec: &Spec) -> Result<Vec<Layer>, Untried> {
         let Begun { mut child, mut said } =
-            waiting::begun(&self.program, spec, Stdio::null).map_err(|e| e.to_string())?;
-        let mut held = Err("it said nothing".to_owned());
+            waiting::begun(&self.program, spec, Stdio::null).map_err(|e| Untried::Unasked(e.to_string()))?;
+        let mut held = Err(Untried::Unasked("it said nothing".to_owned()));
         while let Ok(Some(report)) = said.report() {
             match report {
                 Report::Ready { layers } => held = Ok(layers),
-                Report::Failed { doing, why } => held = Err(format!("{doing}: {why}")),
+                Report::Failed { doing, why } => held = Err(Untried::Refused(format!("{doing}: {why}"))),
                 _ => {}
             }
         }
@@ -217,7 +228,12 @@ impl Launcher {
             return is;
         }
         let spec = Spec { overlay: Some(overlay.clone()), ..nothing(stage, Isolation::Full) };
-        let is = self.tried_once(&spec).is_ok();
+        let is = match self.tried_once(&spec) {
+            Ok(_) => true,
+            Err(Untried::Refused(_)) => false,
+            // That it could not be asked says nothing of what the machine does.
+            Err(Untried::Unasked(_)) => return false,
+        };
         self.layered.lock().unwrap_or_else(PoisonError::into_inner).push((pair, is));
         is
     }

@@ -159,7 +159,7 @@ impl Copy {
                 let path = joined(&prefix, name);
                 let kind = entry.file_type().map_err(|e| at(&path, &e))?;
                 if kind.is_dir() {
-                    let is_hooks = name == "hooks" && is_in_git(&prefix);
+                    let is_hooks = name == "hooks" && is_git_folder(&prefix);
                     if without_git && path == ".git" || is_hooks {
                         continue;
                     }
@@ -213,13 +213,19 @@ fn copy_link(root: &Root, from: &Dir, to: &Dir, name: &str, prefix: &str) -> std
     Ok(Copied::Link { there, here })
 }
 
-/// Copies a file with its times and mode; `None` when it cannot be read.
+/// Whether a folder is a git folder, or that of a submodule: branches may be called like what lies at its top.
+fn is_git_folder(prefix: &str) -> bool {
+    let parts: Vec<&str> = prefix.split('/').collect();
+    let Some(git) = parts.iter().position(|part| *part == ".git") else { return false };
+    parts.last() == Some(&".git") || parts.get(git + 1) == Some(&"modules")
+}
+
 /// Whether a folder is a git folder or in one.
 fn is_in_git(prefix: &str) -> bool {
     prefix.split('/').any(|part| part == ".git")
 }
 
-/// Copies a file; `harmless`, what is harmless of a configuration.
+/// Copies a file with its times and mode, or nothing where it cannot be read; `harmless`, what is harmless of a configuration.
 fn copy_file(from: &Dir, to: &Dir, name: &str, harmless: bool) -> std::io::Result<Option<Copied>> {
     let mut options = OpenOptions::new();
     options.read(true).nonblock(true).follow(FollowSymlinks::No);

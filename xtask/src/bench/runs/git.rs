@@ -31,7 +31,16 @@ fn list<'a>(answer: &'a Value, field: &str) -> &'a [Value] {
 fn same_status(answer: &Value, text: &str) -> bool {
     let number = |field: &str| answer["counts"][field].as_u64().unwrap_or(u64::MAX);
     let lines = |first: &str| text.lines().filter(|line| line.starts_with(first)).count() as u64;
-    number("untracked") == lines("? ") && number("conflicted") == lines("u ")
+    // `1 XY …` and `2 XY …`: what the index says of HEAD, and what the file says of the index.
+    let changed = |at: usize| {
+        let is =
+            |line: &&str| line.starts_with(['1', '2']) && line.as_bytes().get(at).is_some_and(|b| *b != b'.');
+        text.lines().filter(is).count() as u64
+    };
+    number("untracked") == lines("? ")
+        && number("conflicted") == lines("u ")
+        && number("staged") == changed(2)
+        && number("unstaged") == changed(3)
 }
 
 fn same_commits(answer: &Value, text: &str) -> bool {
@@ -144,6 +153,9 @@ pub(super) fn measure(ours: &Path, repo: Option<&Path>, scratch: &Path) -> Done 
             again.median() / git.median(),
             if *same { "yes" } else { "NO" }
         );
+    }
+    if same.contains(&false) {
+        return Err("git and a call do not agree: see the last column".into());
     }
     Ok(())
 }
