@@ -25,4 +25,4 @@ pub use path::{PathRefusal, RelPath};
 pub use plan::{Observation, Plan, PlanFile, Precondition, Receipt};
 pub use principal::Principal;
 pub use reply::{Envelope, Metadata, PlanView, Reply, RunView, SideWrites, Status, Truncated, tokens_used};
-pub use spec::{Annotations, Kind, Spec};
+pub use spec::{Annotations, Head, Kind, Spec};

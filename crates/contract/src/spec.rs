@@ -58,10 +58,10 @@ pub struct Annotations {
     pub open_world_hint: bool,
 }
 
-/// The public contract of one tool.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// What a tool says about itself without its schemas.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Spec {
+pub struct Head {
     /// The wire name.
     pub name: ToolName,
     /// For people.
@@ -74,14 +74,23 @@ pub struct Spec {
     pub toolset: String,
     /// Other names that a call may use; never listed.
     pub aliases: Vec<String>,
+    /// MCP's hints.
+    pub annotations: Annotations,
+}
+
+/// The public contract of one tool.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Spec {
+    /// All but the schemas.
+    #[serde(flatten)]
+    pub head: Head,
     /// JSON Schema (2020-12) of the arguments.
     pub input_schema: Value,
     /// JSON Schema (2020-12) of the structured result; requires only what every reply has.
     pub output_schema: Value,
     /// Output fields that must be there when `status` is `completed`.
     pub required_when_completed: Vec<String>,
-    /// MCP's hints.
-    pub annotations: Annotations,
 }
 
 impl Spec {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use audit::{Ledger, Redactor};
 use cache::Cache;
-use contract::{Code, Fault, Spec};
+use contract::{Code, Fault, Head};
 use exec::request::{Egress, Sender};
 use exec::run::Launcher;
 use exec::{Root, StateDir};
@@ -43,11 +43,11 @@ pub struct Offer {
 }
 
 impl Offer {
-    fn wants(&self, spec: &Spec) -> bool {
-        let named = self.is_auto() || self.toolsets.iter().any(|t| t == "all" || *t == spec.toolset);
+    fn wants(&self, head: &Head) -> bool {
+        let named = self.is_auto() || self.toolsets.iter().any(|t| t == "all" || *t == head.toolset);
         // The front door is always open: it finds and calls what is enabled, and nothing else.
-        let named = named || spec.toolset == tools_front::FRONT.0;
-        named && (!self.read_only || spec.annotations.read_only_hint)
+        let named = named || head.toolset == tools_front::FRONT.0;
+        named && (!self.read_only || head.annotations.read_only_hint)
     }
 
     fn check(&self, upstreams: &[String]) -> Result<(), Fault> {
@@ -72,12 +72,11 @@ impl Offer {
         detected.extend(gateway.names().map(str::to_owned));
         Arc::new(move |registry| {
             let detected: Vec<&str> = detected.iter().map(String::as_str).collect();
-            let name = |spec: &Spec| spec.name.to_string();
             if is_auto {
                 let chosen = menu::chosen(registry, tools_front::FRONT.0, &detected);
-                return chosen.into_iter().map(|tool| name(tool.spec())).collect();
+                return chosen.into_iter().map(|tool| tool.head().name.to_string()).collect();
             }
-            registry.listed().map(|tool| name(tool.spec())).collect()
+            registry.listed().map(|tool| tool.head().name.to_string()).collect()
         })
     }
 
@@ -121,7 +120,7 @@ pub fn registry_with_approved() -> Result<Registry, Fault> {
 }
 
 fn registry_of(offer: &Offer, roots: Roots) -> Result<Registry, Fault> {
-    Registry::over(families::ALL, |spec| offer.wants(spec), roots).map_err(|e| Fault::internal(e.to_string()))
+    Registry::over(families::ALL, |head| offer.wants(head), roots).map_err(|e| Fault::internal(e.to_string()))
 }
 
 /// The state folder of the root, or of calls that have none.
@@ -182,7 +181,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
             tracing::warn!("{}: no tool of an upstream is offered", fault.message);
             Lock::default()
         });
-        upstreams::add(&mut registry, gateway.approved(&own), |spec| offer.wants(spec));
+        upstreams::add(&mut registry, gateway.approved(&own), |head| offer.wants(head));
         Catalog::changing(registry)
     });
     let limiter = Arc::new(Limiter::new(config.limits.enabled));
@@ -221,7 +220,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let menu = offer.menu(&house, &gateway);
     let refresh = (!gateway.is_empty()).then(|| {
         let offer = offer.clone();
-        let wanted = Box::new(move |spec: &Spec| offer.wants(spec));
+        let wanted = Box::new(move |head: &Head| offer.wants(head));
         Refresh { gateway, catalog, wanted }
     });
     Ok(Offered { house, menu, jobs, refresh })
@@ -255,7 +254,7 @@ fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fau
     }
     let mut secrets = audit::redact::from_environment(std::env::vars());
     secrets.extend(upstreams::secrets(&config.upstreams));
-    let redactor = Redactor::new(&secrets, ledger.tag_key()).map_err(|e| Fault::internal(e.to_string()))?;
+    let redactor = Redactor::new(&secrets, ledger.tag_key());
     let sender = (!config.egress.hosts.is_empty()).then(|| {
         Arc::new(Egress::new(config.egress.hosts.clone(), config.egress.allow_private)) as Arc<dyn Sender>
     });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use contract::text::spelled_out;
-use contract::{Fault, Spec};
+use contract::{Fault, Head};
 use gateway::config::{Credential, Exchange, Upstream};
 use gateway::{Gateway, Offered};
 use kit::erased::Tool;
@@ -148,12 +148,12 @@ pub fn secrets(section: &UpstreamsSection) -> Vec<String> {
 }
 
 /// Adds `offered` to `registry`, as far as `wanted` says yes. What cannot be offered is said.
-pub fn add(registry: &mut Registry, offered: Offered, wanted: impl Fn(&Spec) -> bool) {
+pub fn add(registry: &mut Registry, offered: Offered, wanted: impl Fn(&Head) -> bool) {
     for why in offered.refused {
         tracing::warn!("{}", spelled_out(&why));
     }
     for tool in offered.tools.into_iter().map(|tool| Arc::new(Tool::foreign(tool))) {
-        if wanted(tool.spec())
+        if wanted(tool.head())
             && let Err(error) = registry.add(tool)
         {
             let why = kit::shape::bounded(&error.to_string(), 300);
@@ -172,7 +172,7 @@ pub struct Refresh {
     /// What is offered.
     pub catalog: Arc<Catalog>,
     /// Which of it is wanted.
-    pub wanted: Box<dyn Fn(&Spec) -> bool + Send + Sync>,
+    pub wanted: Box<dyn Fn(&Head) -> bool + Send + Sync>,
 }
 
 impl Refresh {

@@ -170,7 +170,7 @@ fn main() {
 
 /// R06: 50 MB of a program's output, plain and with a secret in every hundredth line.
 fn redaction() {
-    let redactor = audit::Redactor::new(&["correct horse battery staple".to_owned()], [1; 32]).unwrap();
+    let redactor = audit::Redactor::new(&["correct horse battery staple".to_owned()], [1; 32]);
     let line = "2026-11-21T12:00:00.000Z INFO  compiling crates/example/src/lib.rs (17 of 203), 0 warnings\n";
     let secret = "export API_TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345 # correct horse battery staple\n";
     let plain = line.repeat(50_000_000 / line.len());

@@ -63,7 +63,7 @@ impl Engine {
         if let Some(list) = listed(tool, answer.list, &output) {
             answer.results = Some(list.total);
             let room = shape::room(&answer.message, &output, &list.field, self.parts.budget);
-            let (state, name) = (&self.parts.state, tool.spec().name.as_str());
+            let (state, name) = (&self.parts.state, tool.head().name.as_str());
             let cut = paging::cut(&mut output, &list, wish.page, room, |offset| {
                 paging::keep(state, name, wish.arguments, offset, &call.principal)
             })?;
@@ -96,7 +96,7 @@ impl Engine {
             ..Envelope::new(answer.success, status, cleaner.text(&answer.message), metadata)
         };
         let reply = shape::reply(envelope, output, self.parts.budget)?;
-        if self.parts.check_outputs || tool.spec().kind == Kind::Foreign {
+        if self.parts.check_outputs || tool.head().kind == Kind::Foreign {
             let value = reply.to_value().map_err(|e| Fault::internal(e.to_string()))?;
             tool.check_output(&value, reply.envelope.status == Status::Completed)?;
         }

@@ -81,7 +81,7 @@ impl Engine {
     /// not even connected to.
     pub(crate) async fn approved(&self, tool: &Registered) -> Result<(), Fault> {
         let Some(offered) = tool.tool.identity() else { return Ok(()) };
-        self.approvals().await?.check(tool.spec().name.as_str(), offered)
+        self.approvals().await?.check(tool.head().name.as_str(), offered)
     }
 
     async fn approvals(&self) -> Result<Approvals, Fault> {
@@ -97,6 +97,6 @@ impl Engine {
             return Ok(());
         };
         let now = bounded(asked, false, tool.tool.limits().timeout, &call.cancel, &cancel).await?;
-        self.approvals().await?.check(tool.spec().name.as_str(), &now)
+        self.approvals().await?.check(tool.head().name.as_str(), &now)
     }
 }

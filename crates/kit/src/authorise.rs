@@ -10,7 +10,7 @@ use crate::wish;
 /// The local user may call everything that is switched on. A token must grant what the call needs.
 pub(crate) fn authorise(tool: &Registered, call: &Call, registry: &Registry) -> Result<(), Fault> {
     let Some(scope) = lacking(tool, call, registry) else { return Ok(()) };
-    Err(Fault::new(Code::Forbidden, format!("{}: the token lacks the scope {scope}", tool.spec().name))
+    Err(Fault::new(Code::Forbidden, format!("{}: the token lacks the scope {scope}", tool.head().name))
         .suggest(format!("Ask for a token with the scope {scope}, then call again.")))
 }
 
@@ -23,13 +23,13 @@ pub(crate) fn authorise_reading(owner: &Principal, registry: &Registry) -> Resul
 
 /// The scope that `call` needs and its principal was not granted, as a client can ask for it.
 pub(crate) fn lacking(tool: &Registered, call: &Call, registry: &Registry) -> Option<Scope> {
-    let spec = tool.spec();
-    if spec.toolset == scope::FRONT {
+    let head = tool.head();
+    if head.toolset == scope::FRONT {
         // It does nothing of its own: what it calls is judged by itself.
         return lacking_for_reading(&call.principal, registry);
     }
-    let right = Right::needed(spec.kind, wish::performs(tool, &call.arguments));
-    let needed = Scope::new(&spec.toolset, right);
+    let right = Right::needed(head.kind, wish::performs(tool, &call.arguments));
+    let needed = Scope::new(&head.toolset, right);
     (!is_granted(&needed, &call.principal, registry)).then_some(needed)
 }
 

@@ -2,9 +2,9 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
-use contract::{Annotations, Fault, Kind, Spec, ToolName};
+use contract::{Annotations, Fault, Head, Kind, ToolName};
 use exec::run::Cache;
 use exec::workshop::Unplannable;
 use exec::workshop::persist::SideWrites;
@@ -46,26 +46,52 @@ pub(crate) struct Declared {
     pub(crate) persists: &'static [&'static str],
 }
 
+/// What is derived when it is first asked for: a server of a hundred tools starts without the schemas of those that nobody sees.
+type Lazily<T> = LazyLock<T, Box<dyn FnOnce() -> T + Send>>;
+
+fn lazily<T>(make: impl FnOnce() -> T + Send + 'static) -> Lazily<T> {
+    LazyLock::new(Box::new(make))
+}
+
 type Invoking = Boxed<Result<Invoked, Fault>>;
 
 /// A tool without its types: what it says about itself, and its code.
 pub struct Tool {
-    spec: Spec,
+    head: Head,
+    input: Lazily<schema::Input>,
+    output: Lazily<schema::Output>,
     limits: Limits,
     list: Option<&'static str>,
     declared: Declared,
     wraps: Option<Wraps>,
-    examples: Vec<Value>,
-    shadowed: Vec<String>,
+    examples: fn() -> Vec<Value>,
     foreign: Option<(Value, Arc<dyn Foreign>)>,
     code: Box<dyn Fn(Value, Setting) -> Invoking + Send + Sync>,
 }
 
 impl Tool {
-    /// Its public contract.
+    /// What it says about itself without its schemas.
     #[must_use]
-    pub const fn spec(&self) -> &Spec {
-        &self.spec
+    pub const fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// JSON Schema of its arguments.
+    #[must_use]
+    pub fn input_schema(&self) -> &Value {
+        &self.input.schema
+    }
+
+    /// JSON Schema of its results.
+    #[must_use]
+    pub fn output_schema(&self) -> &Value {
+        &self.output.schema
+    }
+
+    /// Output fields that must be there when a call is completed.
+    #[must_use]
+    pub fn required_when_completed(&self) -> &[String] {
+        &self.output.required
     }
 
     /// How long, how often and how many at a time.
@@ -88,7 +114,7 @@ impl Tool {
 
     /// Whether its calls may go on as jobs: those that start programs, or do more than look.
     pub(crate) const fn may_take_long(&self) -> bool {
-        self.wraps.is_none() && (!matches!(self.spec.kind, Kind::Read) || !self.declared.programs.is_empty())
+        self.wraps.is_none() && (!matches!(self.head.kind, Kind::Read) || !self.declared.programs.is_empty())
     }
 
     pub(crate) const fn declared(&self) -> Declared {
@@ -103,14 +129,13 @@ impl Tool {
 
     /// Its examples.
     #[must_use]
-    pub fn examples(&self) -> &[Value] {
-        &self.examples
+    pub fn examples(&self) -> Vec<Value> {
+        (self.examples)()
     }
 
-    /// Names of the engine's that its types use, a defect: the registry refuses it.
-    #[must_use]
-    pub fn shadowed(&self) -> &[String] {
-        &self.shadowed
+    /// Names of the engine's that its types use, a defect: no call of it is taken.
+    pub fn shadowed(&self) -> impl Iterator<Item = &str> {
+        self.input.shadowed.iter().chain(&self.output.shadowed).map(String::as_str)
     }
 
     /// What an approval is bound to, of a tool of others.
@@ -133,16 +158,15 @@ impl Tool {
     #[must_use]
     pub fn foreign(tool: Arc<dyn Foreign>) -> Self {
         let definition = tool.definition();
-        let spec = Spec {
+        let input = schema::Input { schema: definition.input_schema, shadowed: Vec::new() };
+        let output = definition.output_schema;
+        let head = Head {
             name: definition.name,
             title: definition.title,
             description: definition.description,
             kind: Kind::Foreign,
             toolset: definition.toolset,
             aliases: Vec::new(),
-            input_schema: definition.input_schema,
-            output_schema: schema::foreign_output(definition.output_schema),
-            required_when_completed: Vec::new(),
             // Whatever it says of itself, nothing here can hold it to that.
             annotations: hints(Kind::Foreign, true, false, true),
         };
@@ -158,13 +182,14 @@ impl Tool {
             })
         };
         Self {
-            spec,
+            head,
+            input: lazily(|| input),
+            output: lazily(|| schema::foreign_output(output)),
             limits: definition.limits,
             list: None,
             declared: Declared::default(),
             wraps: None,
-            examples: Vec::new(),
-            shadowed: Vec::new(),
+            examples: Vec::new,
             foreign,
             code: Box::new(code),
         }
@@ -190,11 +215,7 @@ where
     T: Define + Default,
     F: Future<Output = Result<(Answer<T::Output>, Option<Drafted>), Fault>> + Send + 'static,
 {
-    let (input_schema, mut shadowed) = schema::input::<T::Input>(kind, T::LIST.is_some());
-    let (output_schema, required_when_completed, outputs) =
-        schema::output::<T::Output>(kind == Kind::Run || !T::PROGRAMS.is_empty());
-    shadowed.extend(outputs);
-    let spec = Spec {
+    let head = Head {
         // A name that does not fit is found by the laws and by the registry; here it becomes one that never collides.
         name: ToolName::new(T::NAME).unwrap_or_else(|_| bad_name()),
         title: T::DOC.title(),
@@ -202,9 +223,6 @@ where
         kind,
         toolset: T::TOOLSET.0.to_owned(),
         aliases: T::ALIASES.iter().map(|a| (*a).to_owned()).collect(),
-        input_schema,
-        output_schema,
-        required_when_completed,
         annotations,
     };
     let tool = Arc::new(T::default());
@@ -227,13 +245,14 @@ where
         })
     };
     Arc::new(Tool {
-        spec,
+        head,
+        input: lazily(move || schema::input::<T::Input>(kind, T::LIST.is_some())),
+        output: lazily(move || schema::output::<T::Output>(kind == Kind::Run || !T::PROGRAMS.is_empty())),
         limits: T::LIMITS,
         list: T::LIST,
         declared: Declared { programs: T::PROGRAMS, caches: T::CACHES, persists: T::PERSISTS },
         wraps: T::WRAPS,
-        examples: T::examples(),
-        shadowed,
+        examples: T::examples,
         foreign: None,
         code: Box::new(code),
     })

@@ -102,7 +102,7 @@ impl House {
         let inner = outer.get("tool").and_then(Value::as_str).and_then(|name| registry.resolve(name));
         let (Some(inner), true) = (inner, outer.keys().all(known)) else { return call };
         let fits = match wraps {
-            Wraps::Reading => inner.spec().kind == Kind::Read,
+            Wraps::Reading => inner.head().kind == Kind::Read,
             Wraps::Any => true,
         };
         if !fits || inner.tool.wraps().is_some() {
@@ -116,7 +116,7 @@ impl House {
         if let Some(root) = outer.get(ROOT) {
             arguments.entry(ROOT).or_insert_with(|| root.clone());
         }
-        inner.spec().name.as_str().clone_into(&mut call.tool);
+        inner.head().name.as_str().clone_into(&mut call.tool);
         call.arguments = Value::Object(arguments);
         call
     }
@@ -144,7 +144,7 @@ impl House {
     #[must_use]
     pub fn scopes(&self) -> Vec<Scope> {
         let registry = self.registry();
-        let own = registry.iter().map(|tool| tool.spec().toolset.as_str());
+        let own = registry.iter().map(|tool| tool.head().toolset.as_str());
         let toolsets: BTreeSet<&str> =
             own.filter(|name| *name != scope::FRONT).chain([scope::EVERY]).collect();
         let all = toolsets.iter().flat_map(|name| Right::ALL.map(|right| Scope::new(name, right)));

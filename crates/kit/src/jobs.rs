@@ -255,7 +255,7 @@ impl Engine {
                 tool: self
                     .registry()
                     .resolve(&call.tool)
-                    .map_or_else(|| call.tool.clone(), |tool| tool.spec().name.to_string()),
+                    .map_or_else(|| call.tool.clone(), |tool| tool.head().name.to_string()),
                 transcript: id.clone(),
                 began,
                 since,

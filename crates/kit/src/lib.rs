@@ -59,5 +59,5 @@ pub use family::{Entry, Family};
 pub use house::House;
 pub use kinds::{Answer, Change, Define, Foreign, Read, Record, Run};
 pub use policy::scope::FRONT;
-pub use registry::Registry;
+pub use registry::{Registered, Registry};
 pub use settings::{Section, Settings};

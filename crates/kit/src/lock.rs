@@ -110,8 +110,9 @@ impl Lock {
 
     /// Accepts `tool` as it is. Whether anything changed.
     pub fn accept(&mut self, tool: &Registered) -> Result<bool, serde_json::Error> {
-        let locked = Locked { hash: tool.hash, definition: tool.definition()? };
-        let name = tool.spec().name.to_string();
+        let definition = tool.definition()?;
+        let locked = Locked { hash: hash(&definition), definition };
+        let name = tool.head().name.to_string();
         Ok(self.tools.insert(name, locked.clone()) != Some(locked))
     }
 
@@ -135,7 +136,7 @@ impl Lock {
     pub fn differences(&self, registry: &Registry) -> Result<Vec<Difference>, serde_json::Error> {
         let mut offered = BTreeMap::new();
         for tool in registry.iter() {
-            offered.insert(tool.spec().name.to_string(), tool.definition()?);
+            offered.insert(tool.head().name.to_string(), tool.definition()?);
         }
         let mut found = Vec::new();
         let mut added: Vec<&String> = offered.keys().filter(|name| !self.tools.contains_key(*name)).collect();

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use contract::{Spec, tokens_used};
+use contract::tokens_used;
 use exec::Root;
 use serde_json::json;
 
@@ -22,9 +22,10 @@ pub type Choose = Arc<dyn Fn(&Registry) -> Vec<String> + Send + Sync>;
 
 /// What a tool costs on a menu, in tokens: its name, description and input schema.
 #[must_use]
-pub fn cost(spec: &Spec) -> u64 {
+pub fn cost(tool: &Registered) -> u64 {
+    let head = tool.head();
     let shown =
-        json!({ "name": spec.name, "description": spec.description, "inputSchema": spec.input_schema });
+        json!({ "name": head.name, "description": head.description, "inputSchema": tool.input_schema() });
     tokens_used(shown.to_string().chars().count() as u64)
 }
 
@@ -55,11 +56,11 @@ pub fn chosen<'r>(registry: &'r Registry, front: &str, detected: &[&str]) -> Vec
     let mut all: Vec<(usize, &Registered)> = registry
         .listed()
         .filter(|tool| {
-            let toolset = tool.spec().toolset.as_str();
+            let toolset = tool.head().toolset.as_str();
             toolset == front || detected.contains(&toolset)
         })
         .map(|tool| {
-            let toolset = tool.spec().toolset.as_str();
+            let toolset = tool.head().toolset.as_str();
             let before = seen.entry(toolset).or_default();
             *before += 1;
             (if toolset == front { 0 } else { *before }, &**tool)
@@ -70,12 +71,15 @@ pub fn chosen<'r>(registry: &'r Registry, front: &str, detected: &[&str]) -> Vec
     let mut tokens = 0;
     let mut menu: Vec<&Registered> = Vec::new();
     for tool in all {
-        let cost = cost(tool.spec());
-        if menu.len() < MAX_TOOLS && tokens + cost <= MAX_TOKENS {
+        if menu.len() == MAX_TOOLS {
+            break;
+        }
+        let cost = cost(tool);
+        if tokens + cost <= MAX_TOKENS {
             tokens += cost;
             menu.push(tool);
         }
     }
-    menu.sort_by(|a, b| a.spec().name.cmp(&b.spec().name));
+    menu.sort_by(|a, b| a.head().name.cmp(&b.head().name));
     menu
 }

@@ -110,7 +110,7 @@ impl Engine {
             }
         };
         let limits = tool.tool.limits();
-        let name = tool.spec().name.as_str().to_owned();
+        let name = tool.head().name.as_str().to_owned();
         // Before anything else: what is refused later leaves a record, and those must not be without number.
         self.admit(call, &name, limits, notes)?;
         authorise(&tool, call, &self.registry())?;
@@ -132,10 +132,10 @@ impl Engine {
                 wish.plan = plan.or(wish.plan);
             }
         }
-        let performs = wish.apply || tool.spec().kind.always_performs();
+        let performs = wish.apply || tool.head().kind.always_performs();
         notes.mode = if performs { ExecutionMode::Apply } else { ExecutionMode::DryRun };
         let decision = self.decide(&tool, call, &wish, performs, notes)?;
-        if decision == Decision::Confirm && tool.spec().kind.always_performs() {
+        if decision == Decision::Confirm && tool.head().kind.always_performs() {
             return Err(ask(Question::about_call(&name, &notes.arguments), &name, notes));
         }
         let _place = tokio::select! {
@@ -148,7 +148,7 @@ impl Engine {
                 let arguments = wish.arguments;
                 blocking(move || engine.reviewed(&tool, &owner, id, arguments)).await?
             }
-            None if tool.spec().kind == Kind::Foreign => {
+            None if tool.head().kind == Kind::Foreign => {
                 self.still_approved(&tool, call).await?;
                 // What it does cannot be taken back: that it was asked is on record before it is.
                 self.intend(call, notes, None).await?;
@@ -187,8 +187,8 @@ impl Engine {
             notes.unknown_tool = true;
             return Err(registry.unknown(&notes.tool));
         };
-        tool.spec().name.as_str().clone_into(&mut notes.tool);
-        notes.definition = Some(tool.hash);
+        tool.head().name.as_str().clone_into(&mut notes.tool);
+        notes.definition = Some(tool.hash()?);
         Ok(Arc::clone(tool))
     }
 
@@ -200,11 +200,11 @@ impl Engine {
         performs: bool,
         notes: &mut Notes,
     ) -> Result<Decision, Fault> {
-        let spec = tool.spec();
+        let head = tool.head();
         let facts = Facts {
-            tool: spec.name.as_str(),
-            toolset: &spec.toolset,
-            kind: spec.kind,
+            tool: head.name.as_str(),
+            toolset: &head.toolset,
+            kind: head.kind,
             apply: performs,
             consent: match (call.consent, wish.plan) {
                 (Consent::Given(_), _) => Some("the user agreed"),
@@ -222,7 +222,7 @@ impl Engine {
         if decided.decision == Decision::Forbid {
             return Err(Fault::new(
                 Code::Forbidden,
-                format!("{}: policy forbids it ({})", spec.name, decided.because),
+                format!("{}: policy forbids it ({})", head.name, decided.because),
             )
             .suggest("A person can change the policy in the configuration."));
         }
@@ -271,7 +271,7 @@ impl Engine {
             }
             return Ok(Planned { side, blocked, ..Planned::of(invoked.answer, None) });
         }
-        let (engine, name, owner) = (Arc::clone(self), tool.spec().name.clone(), call.principal.clone());
+        let (engine, name, owner) = (Arc::clone(self), tool.head().name.clone(), call.principal.clone());
         let digest = wish.arguments;
         blocking(move || {
             let proposal = draft.into_proposal(&view, name, digest, &owner);
@@ -298,7 +298,7 @@ impl Engine {
         arguments: Digest,
     ) -> Result<Planned, Fault> {
         let file = self.parts.state.plan(&id, owner)?;
-        if file.plan.tool != tool.spec().name || file.plan.arguments != arguments {
+        if file.plan.tool != tool.head().name || file.plan.arguments != arguments {
             return Err(Fault::invalid(format!("the plan {id} was made by another call"))
                 .suggest("Pass the same arguments as in the rehearsal, with `plan` and `apply`."));
         }

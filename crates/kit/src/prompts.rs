@@ -68,7 +68,7 @@ static ALL: [Prompt; 1] = [Prompt {
            list what should be changed before it is applied, gravest first, each with the file and line it is about; \
            say so plainly if there is nothing. Do not apply it yourself: once I agree, call the same tool again with \
            the same arguments, \"apply\": true and \"plan\": \"{plan}\".",
-    offered: |registry| registry.iter().any(|tool| tool.spec().kind.is_rehearsed()),
+    offered: |registry| registry.iter().any(|tool| tool.head().kind.is_rehearsed()),
 }];
 
 impl House {

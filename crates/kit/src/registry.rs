@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use contract::{Code, Digest, Fault, Kind, Spec, canonical};
+use contract::{Code, Digest, Fault, Head, Kind, Spec, canonical};
 use serde_json::{Value, json};
 
 use crate::erased::Tool;
@@ -15,47 +15,102 @@ use crate::schema::Compiled;
 pub struct Registered {
     /// The tool.
     pub tool: Arc<Tool>,
-    spec: Spec,
+    /// What its calls say about their root, where they name one.
+    root: Option<Value>,
+    with_root: OnceLock<Value>,
     input: OnceLock<Result<Compiled, String>>,
     output: OnceLock<Result<Compiled, String>>,
-    /// The hash of its definition: what an approval is bound to.
-    pub hash: Digest,
-    /// Whether its calls name their root.
-    pub(crate) names_root: bool,
+    hash: OnceLock<Result<Digest, String>>,
 }
 
 impl Registered {
+    /// What it says about itself without its schemas.
+    #[must_use]
+    pub fn head(&self) -> &Head {
+        self.tool.head()
+    }
+
+    /// JSON Schema of its arguments, as they are taken here.
+    #[must_use]
+    pub fn input_schema(&self) -> &Value {
+        let Some(root) = &self.root else { return self.tool.input_schema() };
+        self.with_root.get_or_init(|| {
+            let mut schema = self.tool.input_schema().clone();
+            if let Some(object) = schema.as_object_mut()
+                && let Value::Object(properties) = object.entry("properties").or_insert_with(|| json!({}))
+            {
+                properties.insert(ROOT.to_owned(), root.clone());
+            }
+            schema
+        })
+    }
+
     /// Its public contract, as it is offered here.
     #[must_use]
-    pub const fn spec(&self) -> &Spec {
-        &self.spec
+    pub fn spec(&self) -> Spec {
+        Spec {
+            head: self.head().clone(),
+            input_schema: self.input_schema().clone(),
+            output_schema: self.tool.output_schema().clone(),
+            required_when_completed: self.tool.required_when_completed().to_vec(),
+        }
+    }
+
+    /// Whether its calls name their root.
+    pub(crate) const fn names_root(&self) -> bool {
+        self.root.is_some()
     }
 
     /// What stands in a lock file for it, and what its hash is of: the identity of a tool of others, the contract of ours.
     pub fn definition(&self) -> Result<Value, serde_json::Error> {
         match self.tool.identity() {
             Some(identity) => Ok(identity.clone()),
-            None => serde_json::to_value(&self.spec),
+            None => serde_json::to_value(self.spec()),
         }
+    }
+
+    /// The hash of its definition: what an approval is bound to. A definition without a canonical form has none, and nothing
+    /// is called by it.
+    pub fn hash(&self) -> Result<Digest, Fault> {
+        let hashed = || match self.tool.identity() {
+            None => self.spec().definition_hash().map_err(|e| e.to_string()),
+            Some(identity) => canonical::admit(identity)
+                .map(|()| Digest::of(&canonical::of(identity)))
+                .map_err(|e| e.to_string()),
+        };
+        let hash = self.hash.get_or_init(hashed);
+        hash.clone().map_err(|why| {
+            Fault::internal(format!("the definition of {} cannot be hashed: {why}", self.head().name))
+        })
+    }
+
+    /// Names of the engine's that its arguments or results use.
+    pub fn shadowed(&self) -> impl Iterator<Item = &str> {
+        let has_root = self.tool.input_schema().get("properties").and_then(|own| own.get(ROOT)).is_some();
+        self.tool.shadowed().chain((self.names_root() && has_root).then_some(ROOT))
     }
 
     /// What of `arguments` does not fit the input schema, at most `most` findings. It is compiled at the first call:
     /// a server of a hundred tools starts without compiling any.
     pub fn misfits(&self, arguments: &Value, most: usize) -> Result<Vec<String>, Fault> {
-        match self.input.get_or_init(|| Compiled::new(&self.spec().input_schema)) {
+        let compiled = || match self.shadowed().collect::<Vec<_>>() {
+            names if names.is_empty() => Compiled::new(self.input_schema()),
+            names => Err(format!("it uses names that are the engine's: {}", names.join(", "))),
+        };
+        match self.input.get_or_init(compiled) {
             Ok(compiled) => Ok(compiled.errors(arguments, most)),
-            Err(why) => Err(Fault::internal(format!("{}: the input schema: {why}", self.spec().name))),
+            Err(why) => Err(Fault::internal(format!("{}: the input schema: {why}", self.head().name))),
         }
     }
 
     /// Fails when a result is not what the tool says that its results are (recipe-005).
     pub(crate) fn check_output(&self, value: &Value, completed: bool) -> Result<(), Fault> {
-        let name = &self.spec().name;
-        let mut wrong = match self.output.get_or_init(|| Compiled::new(&self.spec().output_schema)) {
+        let name = &self.head().name;
+        let mut wrong = match self.output.get_or_init(|| Compiled::new(self.tool.output_schema())) {
             Ok(compiled) => compiled.errors(value, 4),
             Err(why) => vec![format!("the schema does not compile: {why}")],
         };
-        let missing = self.spec().required_when_completed.iter().filter(|f| value.get(f).is_none());
+        let missing = self.tool.required_when_completed().iter().filter(|f| value.get(f).is_none());
         wrong.extend(missing.filter(|_| completed).map(|field| format!("{field} is missing")));
         if wrong.is_empty() {
             return Ok(());
@@ -70,25 +125,9 @@ pub enum BadRegistry {
     /// Two tools answer to one name.
     #[error("two tools answer to {0:?}")]
     Twice(String),
-    /// A tool's types use a name that is the engine's.
-    #[error("{tool} uses names that are the engine's: {}", names.join(", "))]
-    Shadowed {
-        /// The tool.
-        tool: String,
-        /// The names.
-        names: Vec<String>,
-    },
     /// A tool of others has a definition that cannot be held to.
     #[error("the definition of {tool} is refused: {why}")]
     Foreign {
-        /// The tool.
-        tool: String,
-        /// What is wrong.
-        why: String,
-    },
-    /// A definition has no canonical form.
-    #[error("the definition of {tool} cannot be hashed: {why}")]
-    Definition {
         /// The tool.
         tool: String,
         /// What is wrong.
@@ -101,20 +140,24 @@ const MAX_FOREIGN: usize = 64 * 1024;
 
 /// Whether a definition that arrives from elsewhere can be held to: its schemas are objects' and compile, and it is
 /// not so long that a menu drowns in it.
-fn check_foreign(spec: &Spec) -> Result<(), BadRegistry> {
-    let refused = |why: String| BadRegistry::Foreign { tool: spec.name.to_string(), why };
-    let size =
-        spec.input_schema.to_string().len() + spec.output_schema.to_string().len() + spec.description.len();
+fn check_foreign(tool: &Registered) -> Result<(), BadRegistry> {
+    let refused = |why: String| BadRegistry::Foreign { tool: tool.head().name.to_string(), why };
+    let (input, output) = (tool.tool.input_schema(), tool.tool.output_schema());
+    let size = input.to_string().len() + output.to_string().len() + tool.head().description.len();
     if size > MAX_FOREIGN {
         return Err(refused(format!("it has {size} bytes, at most {MAX_FOREIGN} are taken")));
     }
-    if spec.input_schema.get("type").and_then(Value::as_str) != Some("object") {
+    if input.get("type").and_then(Value::as_str) != Some("object") {
         return Err(refused("its input schema is not that of an object".into()));
     }
-    for schema in [&spec.input_schema, &spec.output_schema] {
+    for schema in [input, output] {
         Compiled::new(schema).map_err(&refused)?;
     }
-    Ok(())
+    let names: Vec<&str> = tool.shadowed().collect();
+    if !names.is_empty() {
+        return Err(refused(format!("it uses names that are ours: {}", names.join(", "))));
+    }
+    tool.hash().map(drop).map_err(|fault| refused(fault.message))
 }
 
 /// Which roots a call may name.
@@ -164,20 +207,20 @@ pub struct Registry {
 
 impl Registry {
     /// The tools of `families` that `wanted` says yes to.
-    pub fn new(families: &[&Family], wanted: impl Fn(&Spec) -> bool) -> Result<Self, BadRegistry> {
+    pub fn new(families: &[&Family], wanted: impl Fn(&Head) -> bool) -> Result<Self, BadRegistry> {
         Self::over(families, wanted, Roots::One)
     }
 
     /// As [`Registry::new`], over several roots: every tool takes one of their names.
     pub fn over(
         families: &[&Family],
-        wanted: impl Fn(&Spec) -> bool,
+        wanted: impl Fn(&Head) -> bool,
         roots: Roots,
     ) -> Result<Self, BadRegistry> {
         let mut registry = Self { roots, ..Self::default() };
         for family in families {
             let before = registry.len();
-            for tool in family.tools.iter().map(super::family::Entry::make).filter(|t| wanted(t.spec())) {
+            for tool in family.tools.iter().map(super::family::Entry::make).filter(|t| wanted(t.head())) {
                 registry.add(tool)?;
             }
             if registry.len() > before {
@@ -189,30 +232,20 @@ impl Registry {
 
     /// Adds a tool that is in no family: one that arrived from elsewhere.
     pub fn add(&mut self, tool: Arc<Tool>) -> Result<(), BadRegistry> {
-        let mut spec = tool.spec().clone();
-        let name = spec.name.to_string();
-        if !tool.shadowed().is_empty() {
-            return Err(BadRegistry::Shadowed { tool: name, names: tool.shadowed().to_vec() });
+        let registered = Arc::new(Registered {
+            tool,
+            root: self.roots.schema(),
+            with_root: OnceLock::new(),
+            input: OnceLock::new(),
+            output: OnceLock::new(),
+            hash: OnceLock::new(),
+        });
+        let head = registered.head();
+        let name = head.name.to_string();
+        if head.kind == Kind::Foreign {
+            check_foreign(&registered)?;
         }
-        let root = self.roots.schema();
-        let names_root = root.is_some();
-        if spec.kind == Kind::Foreign {
-            check_foreign(&spec)?;
-        }
-        if let (Some(root), Some(schema)) = (root, spec.input_schema.as_object_mut())
-            && let Value::Object(properties) = schema.entry("properties").or_insert_with(|| json!({}))
-            && properties.insert(ROOT.to_owned(), root).is_some()
-        {
-            return Err(BadRegistry::Shadowed { tool: name, names: vec![ROOT.to_owned()] });
-        }
-        let hash = match tool.identity() {
-            None => spec.definition_hash().map_err(|e| e.to_string()),
-            Some(identity) => canonical::admit(identity)
-                .map(|()| Digest::of(&canonical::of(identity)))
-                .map_err(|e| e.to_string()),
-        };
-        let hash = hash.map_err(|why| BadRegistry::Definition { tool: name.clone(), why })?;
-        for alias in &spec.aliases {
+        for alias in &head.aliases {
             if self.resolve(alias).is_some() || self.aliases.insert(alias.clone(), name.clone()).is_some() {
                 return Err(BadRegistry::Twice(alias.clone()));
             }
@@ -220,14 +253,6 @@ impl Registry {
         if self.aliases.contains_key(&name) {
             return Err(BadRegistry::Twice(name));
         }
-        let registered = Arc::new(Registered {
-            tool,
-            spec,
-            input: OnceLock::new(),
-            output: OnceLock::new(),
-            hash,
-            names_root,
-        });
         match self.tools.insert(name.clone(), registered) {
             Some(_) => Err(BadRegistry::Twice(name)),
             None => Ok(()),
@@ -250,7 +275,7 @@ impl Registry {
     #[must_use]
     pub fn ours(&self) -> Self {
         let mut ours = self.clone();
-        ours.tools.retain(|_, tool| tool.spec().kind != Kind::Foreign);
+        ours.tools.retain(|_, tool| tool.head().kind != Kind::Foreign);
         ours
     }
 
@@ -281,7 +306,7 @@ impl Registry {
     /// Whether any tool is in the toolset.
     #[must_use]
     pub fn has_toolset(&self, name: &str) -> bool {
-        self.tools.values().any(|tool| tool.spec().toolset == name)
+        self.tools.values().any(|tool| tool.head().toolset == name)
     }
 
     /// One line per family whose tools are offered: when to reach for them.

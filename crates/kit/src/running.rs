@@ -25,7 +25,7 @@ pub(crate) async fn invoke(
     asked: &CancellationToken,
     inner: &CancellationToken,
 ) -> Result<Invoked, Fault> {
-    let (limit, looks) = (tool.tool.limits().timeout, tool.spec().kind == Kind::Read);
+    let (limit, looks) = (tool.tool.limits().timeout, tool.head().kind == Kind::Read);
     bounded(async move { tool.tool.invoke(arguments, setting).await }, looks, limit, asked, inner).await
 }
 

@@ -1,5 +1,7 @@
 //! JSON Schemas, derived from the Rust types that are deserialised: there is no second copy.
 
+use std::sync::LazyLock;
+
 use contract::Kind;
 use contract::reply::Envelope;
 use schemars::generate::SchemaSettings;
@@ -146,10 +148,30 @@ fn generate<T: JsonSchema>(settings: SchemaSettings) -> Value {
     schema
 }
 
+/// What a tool takes.
+#[derive(Debug)]
+pub struct Input {
+    /// JSON Schema of the arguments.
+    pub schema: Value,
+    /// Names that the type must not use, and does.
+    pub shadowed: Vec<String>,
+}
+
+/// What a tool gives.
+#[derive(Debug)]
+pub struct Output {
+    /// JSON Schema of the results.
+    pub schema: Value,
+    /// What the type requires of a completed reply.
+    pub required: Vec<String>,
+    /// Names that the type must not use, and does.
+    pub shadowed: Vec<String>,
+}
+
 /// The input schema of a tool: the type's, with [`Asked`]'s properties where the tool runs programs, [`Common`]'s where it changes
-/// something and [`Paged`]'s where it answers with a list. The second value is the names that the type must not use.
+/// something and [`Paged`]'s where it answers with a list.
 #[must_use]
-pub fn input<T: JsonSchema>(kind: Kind, lists: bool) -> (Value, Vec<String>) {
+pub fn input<T: JsonSchema>(kind: Kind, lists: bool) -> Input {
     let mut schema = plain::<T>();
     let mut shadowed = Vec::new();
     let asked = (kind == Kind::Run).then(plain::<Asked>);
@@ -163,13 +185,13 @@ pub fn input<T: JsonSchema>(kind: Kind, lists: bool) -> (Value, Vec<String>) {
         object.entry("properties").or_insert_with(|| json!({}));
         object.insert("additionalProperties".into(), false.into());
     }
-    (schema, shadowed)
+    Input { schema, shadowed }
 }
 
 /// The published output schema: the type's properties and the envelope's, of which only what every reply has is
-/// required. The second value is what the type requires of a completed reply, the third the names that it must not use.
+/// required.
 #[must_use]
-pub fn output<T: JsonSchema>(runs: bool) -> (Value, Vec<String>, Vec<String>) {
+pub fn output<T: JsonSchema>(runs: bool) -> Output {
     let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_serialize());
     let required = schema
         .get("required")
@@ -177,25 +199,27 @@ pub fn output<T: JsonSchema>(runs: bool) -> (Value, Vec<String>, Vec<String>) {
         .map(|names| names.iter().filter_map(Value::as_str).map(str::to_owned).collect())
         .unwrap_or_default();
     let shadowed = enveloped(&mut schema, runs);
-    (schema, required, shadowed)
+    Output { schema, required, shadowed }
 }
 
 /// The published output schema of a foreign tool: its own output stands in `result`, so that no name of its choosing
 /// passes for one of the envelope's.
 #[must_use]
-pub fn foreign_output(own: Option<Value>) -> Value {
+pub fn foreign_output(own: Option<Value>) -> Output {
     let mut result = own.unwrap_or_else(|| json!({ "type": "object" }));
     if let Some(object) = result.as_object_mut() {
         object.entry("description").or_insert_with(|| "What the tool answered.".into());
     }
     let mut schema = json!({ "type": "object", "properties": { "result": result } });
-    enveloped(&mut schema, false);
-    schema
+    let shadowed = enveloped(&mut schema, false);
+    Output { schema, required: Vec::new(), shadowed }
 }
 
 /// Adds the envelope's properties, those of runs where it is one; returns the names that were there already.
 fn enveloped(schema: &mut Value, runs: bool) -> Vec<String> {
-    let envelope = generate::<Envelope>(SchemaSettings::draft2020_12().for_serialize());
+    static ENVELOPE: LazyLock<Value> =
+        LazyLock::new(|| generate::<Envelope>(SchemaSettings::draft2020_12().for_serialize()));
+    let envelope = &*ENVELOPE;
     let mut properties = envelope.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
     properties.retain(|name, _| runs || !Envelope::OF_RUNS.contains(&name.as_str()));
     let shadowed = merge_properties(schema, properties);
@@ -276,7 +300,7 @@ mod tests {
 
     #[test]
     fn schemas_have_no_nulls_and_plain_enums() {
-        let schema = input::<Input>(Kind::Change, false).0;
+        let schema = input::<Input>(Kind::Change, false).schema;
         assert_eq!(schema["properties"]["which"]["enum"], json!(["one", "two"]));
         assert_eq!(schema["properties"]["optional"]["enum"], json!(["one", "two"]));
         assert_eq!(schema["properties"]["maybe"]["type"], "integer");
@@ -297,15 +321,15 @@ mod tests {
 
     #[test]
     fn names_of_the_engine_are_found_in_a_tools_types() {
-        assert_eq!(input::<Greedy>(Kind::Change, true).1, ["plan", "cursor"]);
-        assert_eq!(input::<Greedy>(Kind::Change, false).1, ["plan"]);
-        assert_eq!(output::<Greedy>(false).2, ["plan"]);
-        assert!(input::<Input>(Kind::Change, true).1.is_empty());
+        assert_eq!(input::<Greedy>(Kind::Change, true).shadowed, ["plan", "cursor"]);
+        assert_eq!(input::<Greedy>(Kind::Change, false).shadowed, ["plan"]);
+        assert_eq!(output::<Greedy>(false).shadowed, ["plan"]);
+        assert!(input::<Input>(Kind::Change, true).shadowed.is_empty());
     }
 
     #[test]
     fn findings_name_the_place_and_not_the_value() {
-        let compiled = Compiled::new(&input::<Input>(Kind::Change, false).0).unwrap();
+        let compiled = Compiled::new(&input::<Input>(Kind::Change, false).schema).unwrap();
         let errors = compiled.errors(&json!({"which": "hunter2", "surprise": 1}), 8);
         assert_eq!(errors.len(), 2, "{errors:?}");
         assert!(errors.iter().all(|e| !e.contains("hunter2")), "{errors:?}");

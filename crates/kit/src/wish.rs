@@ -25,7 +25,7 @@ pub(crate) struct Wish {
 /// Whether a call of `tool` with these arguments asks to perform. It holds for arguments that were not checked yet, too.
 pub(crate) fn performs(tool: &Registered, arguments: &Value) -> bool {
     let asked = |key: &str| arguments.get(key);
-    let kind = tool.spec().kind;
+    let kind = tool.head().kind;
     kind.always_performs()
         || kind.is_rehearsed()
             && asked("apply").and_then(Value::as_bool).unwrap_or_else(|| asked("plan").is_some())
@@ -33,7 +33,7 @@ pub(crate) fn performs(tool: &Registered, arguments: &Value) -> bool {
 
 /// Checks the arguments against the tool's schema and takes out what is not the tool's own.
 pub(crate) fn validate(tool: &Registered, call: &Call, state: &StateDir) -> Result<(Value, Wish), Fault> {
-    let name = &tool.spec().name;
+    let name = &tool.head().name;
     let errors = tool.misfits(&call.arguments, 8)?;
     if !errors.is_empty() {
         return Err(Fault::invalid(format!("{name}: {}", errors.join("; "))).suggest(format!(
@@ -42,11 +42,11 @@ pub(crate) fn validate(tool: &Registered, call: &Call, state: &StateDir) -> Resu
     }
     let mut own = call.arguments.as_object().cloned().unwrap_or_default();
     let mut wish = Wish { apply: false, plan: None, page: Page::default(), arguments: Digest::ZERO };
-    if tool.names_root {
+    if tool.names_root() {
         // Which root was meant is settled by now: it chose the engine.
         own.remove(ROOT);
     }
-    if tool.spec().kind.is_rehearsed() {
+    if tool.head().kind.is_rehearsed() {
         let apply = own.remove("apply").and_then(|v| v.as_bool());
         if let Some(plan) = own.remove("plan") {
             let text = plan.as_str().unwrap_or_default();

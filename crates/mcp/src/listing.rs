@@ -2,12 +2,11 @@
 //! newer one to whoever listens.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use contract::Spec;
 use kit::menu::Choose;
-use kit::{House, Registry};
+use kit::{House, Registered, Registry};
 use rmcp::RoleServer;
 use rmcp::model::{
     JsonObject, MetaObject, ServerNotification, Tool, ToolAnnotations, ToolListChangedNotification,
@@ -20,21 +19,20 @@ use tokio_util::sync::CancellationToken;
 /// How often it is looked whether a session that hears of changes has ended.
 const LOOK: Duration = Duration::from_mins(1);
 
-/// Every tool as it goes over the wire, made once for each state of the registry.
+/// Tools as they go over the wire, made at most once for each state of the registry.
 pub(crate) struct Shown {
     registry: Arc<Registry>,
-    known: BTreeMap<String, Tool>,
+    /// Those that somebody asked for by name.
+    known: Mutex<BTreeMap<String, Tool>>,
     listed: Vec<Tool>,
 }
 
 impl Shown {
     fn of(registry: Arc<Registry>, choose: &Choose) -> Self {
-        let known: BTreeMap<String, Tool> =
-            registry.iter().map(|r| (r.spec().name.to_string(), tool(r.spec()))).collect();
         let menu = choose(&registry);
         let named = menu.iter().filter_map(|name| registry.resolve(name));
-        let listed = named.filter_map(|r| known.get(r.spec().name.as_str()).cloned()).collect();
-        Self { registry, known, listed }
+        let listed = named.map(|registered| tool(registered)).collect();
+        Self { registry, known: Mutex::default(), listed }
     }
 
     /// The menu.
@@ -45,7 +43,9 @@ impl Shown {
     /// The tool that answers to `name`, listed or not.
     pub(crate) fn tool(&self, name: &str) -> Option<Tool> {
         let registered = self.registry.resolve(name)?;
-        self.known.get(registered.spec().name.as_str()).cloned()
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = registered.head().name.to_string();
+        Some(known.entry(name).or_insert_with(|| tool(registered)).clone())
     }
 }
 
@@ -78,8 +78,9 @@ fn object(value: &Value) -> Arc<JsonObject> {
     Arc::new(value.as_object().cloned().unwrap_or_default())
 }
 
-fn tool(spec: &Spec) -> Tool {
-    let hints = spec.annotations;
+fn tool(registered: &Registered) -> Tool {
+    let head = registered.head();
+    let hints = head.annotations;
     let annotations = ToolAnnotations::from_raw(
         None,
         Some(hints.read_only_hint),
@@ -89,9 +90,9 @@ fn tool(spec: &Spec) -> Tool {
     );
     let mut meta = MetaObject::new();
     meta.0.insert("anthropic/alwaysLoad".into(), json!(true));
-    Tool::new(spec.name.to_string(), spec.description.clone(), object(&spec.input_schema))
-        .with_title(spec.title.clone())
-        .with_raw_output_schema(object(&spec.output_schema))
+    Tool::new(head.name.to_string(), head.description.clone(), object(registered.input_schema()))
+        .with_title(head.title.clone())
+        .with_raw_output_schema(object(registered.tool.output_schema()))
         .with_annotations(annotations)
         .with_meta(meta)
 }

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use aho_corasick::{AhoCorasick, MatchKind};
 use regex::bytes::{Regex, RegexBuilder};
 
-use super::{BadRule, Hit, is_sensitive};
+use super::{Hit, is_sensitive};
 
 /// How far around a literal a rule looks. Longer secrets (PEM blocks) say so themselves.
 const WINDOW: usize = 512;
@@ -107,7 +107,8 @@ const KEYED_LITERALS: &[&str] = &[
 ];
 
 pub(super) struct Rules {
-    prefilter: AhoCorasick,
+    /// Made when something is first redacted: who only lists tools never does.
+    prefilter: OnceLock<Option<AhoCorasick>>,
     /// For each literal of the prefilter, the rule that it belongs to; the last is the keyed context.
     owners: Vec<usize>,
     /// Compiled when first triggered: most processes never meet most of them.
@@ -121,34 +122,40 @@ impl std::fmt::Debug for Rules {
 }
 
 impl Rules {
-    pub(super) fn new() -> Result<Self, BadRule> {
-        let mut literals = Vec::new();
-        let mut owners = Vec::new();
-        for (index, rule) in RULES.iter().enumerate() {
-            literals.extend_from_slice(rule.literals);
-            owners.extend(std::iter::repeat_n(index, rule.literals.len()));
-        }
-        literals.extend_from_slice(KEYED_LITERALS);
-        owners.extend(std::iter::repeat_n(RULES.len(), KEYED_LITERALS.len()));
-        let prefilter = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .build(literals)
-            .map_err(|e| BadRule(e.to_string()))?;
+    pub(super) fn new() -> Self {
+        let all = RULES.iter().map(|rule| rule.literals).chain([KEYED_LITERALS]).enumerate();
+        let owners = all.flat_map(|(index, literals)| std::iter::repeat_n(index, literals.len())).collect();
         let compiled = std::iter::repeat_with(OnceLock::new).take(RULES.len() + 1).collect();
-        Ok(Self { prefilter, owners, compiled })
+        Self { prefilter: OnceLock::new(), owners, compiled }
+    }
+
+    /// Finds every literal of every rule. `None` would be a defect, and a test says that there is none.
+    fn prefilter(&self) -> Option<&AhoCorasick> {
+        let literals = || RULES.iter().flat_map(|rule| rule.literals).chain(KEYED_LITERALS);
+        let built = || {
+            AhoCorasick::builder()
+                .ascii_case_insensitive(true)
+                .match_kind(MatchKind::Standard)
+                .build(literals())
+                .ok()
+        };
+        self.prefilter.get_or_init(built).as_ref()
     }
 
     /// The expression of a rule, or of the keyed context. `None` would be a defect, and a test says that there is none.
     fn expression(&self, owner: usize) -> Option<&Regex> {
         let source = RULES.get(owner).map_or(KEYED, |rule| rule.expression);
-        self.compiled.get(owner)?.get_or_init(|| compile(source).ok()).as_ref()
+        self.compiled.get(owner)?.get_or_init(|| compile(source)).as_ref()
     }
 
     pub(super) fn find(&self, bytes: &[u8], mut each: impl FnMut(Hit)) {
+        let Some(prefilter) = self.prefilter() else {
+            // Rather too much than too little.
+            return each(Hit { range: 0..bytes.len(), kind: "rule" });
+        };
         // How far each rule has looked already, so that the work stays linear.
         let mut looked = vec![0; self.compiled.len()];
-        for literal in self.prefilter.find_overlapping_iter(bytes) {
+        for literal in prefilter.find_overlapping_iter(bytes) {
             let owner = self.owners[literal.pattern().as_usize()];
             let mut window = RULES.get(owner).map_or(WINDOW, |rule| rule.window);
             let from = literal.start().saturating_sub(WINDOW / 4).max(looked[owner]);
@@ -201,8 +208,8 @@ impl Rules {
 }
 
 /// Secrets are ASCII in every rule; without Unicode classes the automata stay small.
-fn compile(expression: &str) -> Result<Regex, BadRule> {
-    RegexBuilder::new(expression).unicode(false).build().map_err(|e| BadRule(e.to_string()))
+fn compile(expression: &str) -> Option<Regex> {
+    RegexBuilder::new(expression).unicode(false).build().ok()
 }
 
 /// Values that stand where a secret would and are none: references, placeholders, words of a type system.
@@ -244,12 +251,13 @@ mod tests {
     use super::super::{Redactor, is_sensitive};
 
     fn clean(text: &str) -> String {
-        Redactor::new(&[], [1; 32]).unwrap().text(text).into_owned()
+        Redactor::new(&[], [1; 32]).text(text).into_owned()
     }
 
     #[test]
     fn every_expression_compiles() {
-        let rules = super::Rules::new().unwrap();
+        let rules = super::Rules::new();
+        assert!(rules.prefilter().is_some());
         assert!((0..=super::RULES.len()).all(|owner| rules.expression(owner).is_some()));
     }
 
@@ -359,7 +367,7 @@ mod tests {
     fn r06_work_grows_with_the_text_and_not_faster() {
         // Every byte a trigger: the worst case for the windows. Time is not asserted, the amount of output is;
         // a super-linear scan would not finish fifty megabytes here at all.
-        let redactor = Redactor::new(&[], [1; 32]).unwrap();
+        let redactor = Redactor::new(&[], [1; 32]);
         let hostile = "sk-eyJpassword=://bearer ".repeat(40_000);
         assert!(redactor.text(&hostile).len() <= hostile.len() * 2);
         let benign = "plain output of an ordinary program, line after line\n".repeat(100_000);

@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn r10_a_token_in_utf16_is_masked_in_either_byte_order() {
-        let redactor = Redactor::new(&[], [1; 32]).unwrap();
+        let redactor = Redactor::new(&[], [1; 32]);
         let text = "token ghp_0123456789abcdefghijABCDEFGHIJ012345 end";
         for big in [false, true] {
             let bytes: Vec<u8> = text
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn an_unfinished_escape_hides_nothing_else() {
-        let redactor = Redactor::new(&["hunter2hunter2".into()], [1; 32]).unwrap();
+        let redactor = Redactor::new(&["hunter2hunter2".into()], [1; 32]);
         assert!(redactor.text("hunter2hunter2 \u{1b}[").contains("[redacted"));
     }
 }

@@ -23,7 +23,7 @@ pub fn run(asked: &Asked, args: &CallArgs) -> CommandResult {
     let house = compose::house(asked, &Offer::default())?;
     let registry = house.registry();
     let tool = registry.resolve(&args.tool).ok_or_else(|| registry.unknown(&args.tool))?;
-    let Parsed { mut arguments, as_json } = parse(tool.spec(), &args.rest)?;
+    let Parsed { mut arguments, as_json } = parse(&tool.spec(), &args.rest)?;
     whole_plan_id(&house, &mut arguments)?;
     let runtime = runtime()?;
     let done = runtime.block_on(async {
@@ -258,7 +258,7 @@ fn field(
         let known: Vec<&str> = properties.keys().map(String::as_str).collect();
         return Err(CommandError::Usage(format!(
             "{} has no --{flag}; it has --{}",
-            spec.name,
+            spec.head.name,
             known.join(", --")
         )));
     };

@@ -91,7 +91,7 @@ async fn end(jobs: &Jobs) {
 fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) -> Result<Offered, CommandError> {
     let offered = compose::offered(asked, offer, access)?;
     let registry = offered.house.registry();
-    if registry.iter().all(|tool| tool.spec().toolset == tools_front::FRONT.0) {
+    if registry.iter().all(|tool| tool.head().toolset == tools_front::FRONT.0) {
         return Err(CommandError::Usage("no tool is left to offer: check --toolsets and --read-only".into()));
     }
     tracing::info!(listed = (offered.menu)(&registry).len(), tools = registry.len(), "serving");

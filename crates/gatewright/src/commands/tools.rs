@@ -21,28 +21,28 @@ pub fn run(asked: &Asked, args: &ToolsArgs) -> CommandResult {
         if args.output == Format::Json {
             return print_json(&json!({ "tool": spec, "examples": examples }));
         }
-        show(spec, examples);
+        show(&spec, &examples);
         return Ok(ExitCode::SUCCESS);
     }
     if args.output == Format::Json {
         let tools: Vec<Value> =
-            registry.iter().map(|t| json!({ "tool": t.spec(), "tokens": cost(t.spec()) })).collect();
+            registry.iter().map(|t| json!({ "tool": t.spec(), "tokens": cost(t) })).collect();
         return print_json(&json!(tools));
     }
     for tool in registry.iter() {
-        let spec = tool.spec();
+        let head = tool.head();
         if args.tokens {
-            say!("{:>6}  {}", cost(spec), spec.name);
+            say!("{:>6}  {}", cost(tool), head.name);
         } else {
-            say!("{BOLD}{:<24}{BOLD:#} {} {DIM}[{}]{DIM:#}", spec.name.as_str(), spec.title, spec.toolset);
+            say!("{BOLD}{:<24}{BOLD:#} {} {DIM}[{}]{DIM:#}", head.name.as_str(), head.title, head.toolset);
         }
     }
     if args.tokens {
-        let total: u64 = registry.iter().map(|t| cost(t.spec())).sum();
+        let total: u64 = registry.iter().map(|t| cost(t)).sum();
         let root = asked.first()?;
         let detected = menu::detected(families::ALL, root.as_deref());
         let listed = menu::chosen(&registry, tools_front::FRONT.0, &detected);
-        let menu: u64 = listed.iter().map(|t| cost(t.spec())).sum();
+        let menu: u64 = listed.iter().map(|t| cost(t)).sum();
         say!("{total:>6}  in all");
         say!(
             "{menu:>6}  on the menu that `serve` lists here: {} tools (at most {}, {} tokens)",
@@ -55,7 +55,7 @@ pub fn run(asked: &Asked, args: &ToolsArgs) -> CommandResult {
 }
 
 fn show(spec: &Spec, examples: &[Value]) {
-    say!("{BOLD}{}{BOLD:#} — {}\n\n{}\n", spec.name, spec.title, spec.description);
+    say!("{BOLD}{}{BOLD:#} — {}\n\n{}\n", spec.head.name, spec.head.title, spec.head.description);
     let required = spec.input_schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     say!("{BOLD}Arguments{BOLD:#}");
     for (name, schema) in spec.input_schema.get("properties").and_then(Value::as_object).into_iter().flatten()
@@ -68,6 +68,6 @@ fn show(spec: &Spec, examples: &[Value]) {
     }
     say!("\n{BOLD}Examples{BOLD:#}");
     for example in examples {
-        say!("  gatewright call {} --json '{example}'", spec.name);
+        say!("  gatewright call {} --json '{example}'", spec.head.name);
     }
 }

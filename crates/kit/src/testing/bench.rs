@@ -80,13 +80,13 @@ impl Bench {
         let root = Arc::new(Root::open(&root_path, "root", Rights::ReadWrite).unwrap());
         let state = StateDir::at(scratch.path().join("state")).unwrap();
         let ledger = Ledger::open(&state.ledger()).unwrap();
-        let redactor = Redactor::new(&[], ledger.tag_key()).unwrap();
+        let redactor = Redactor::new(&[], ledger.tag_key());
         let mut registry = Registry::new(families, |_| true).unwrap();
         for tool in setup.foreign {
             registry.add(Arc::new(Tool::foreign(tool))).unwrap();
         }
         let mut own = Lock::default();
-        for tool in registry.iter().filter(|t| t.spec().kind == Kind::Foreign && !setup.unapproved) {
+        for tool in registry.iter().filter(|t| t.head().kind == Kind::Foreign && !setup.unapproved) {
             own.accept(tool).unwrap();
         }
         let usual = Arc::new(Approvals { own, teams: Vec::new() });

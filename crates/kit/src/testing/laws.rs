@@ -20,20 +20,22 @@ pub fn check(families: &[&Family], crate_dir: &Path) {
     assert_eq!(registry.len(), families.iter().map(|family| family.tools.len()).sum::<usize>());
     let mut known = BTreeSet::new();
     for registered in registry.iter() {
-        let spec = registered.spec();
-        known.insert(spec.name.to_string());
-        let family = families.iter().find(|family| family.toolsets.iter().any(|t| t.0 == spec.toolset));
-        one(spec, family.unwrap_or_else(|| panic!("{}: its toolset is no family's", spec.name)));
+        let spec = &registered.spec();
+        known.insert(spec.head.name.to_string());
+        let family = families.iter().find(|family| family.toolsets.iter().any(|t| t.0 == spec.head.toolset));
+        let shadowed: Vec<&str> = registered.shadowed().collect();
+        assert!(shadowed.is_empty(), "{}: {shadowed:?} are the engine's", spec.head.name);
+        one(spec, family.unwrap_or_else(|| panic!("{}: its toolset is no family's", spec.head.name)));
         contract_is_current(spec, crate_dir);
         for example in registered.tool.examples() {
-            let misfits = registered.misfits(example, 8).expect("the input schema compiles");
-            assert!(misfits.is_empty(), "{}: {example}: {misfits:?}", spec.name);
+            let misfits = registered.misfits(&example, 8).expect("the input schema compiles");
+            assert!(misfits.is_empty(), "{}: {example}: {misfits:?}", spec.head.name);
         }
-        assert!(!registered.tool.examples().is_empty(), "{} has no example", spec.name);
+        assert!(!registered.tool.examples().is_empty(), "{} has no example", spec.head.name);
         assert!(
-            crate_dir.join(format!("src/tools/{}.rs", spec.name)).is_file(),
+            crate_dir.join(format!("src/tools/{}.rs", spec.head.name)).is_file(),
             "{}: one tool, one file",
-            spec.name
+            spec.head.name
         );
     }
     for file in names(&crate_dir.join("src/tools"), ".rs").iter().filter(|n| *n != "mod") {
@@ -57,10 +59,17 @@ fn names(dir: &Path, suffix: &str) -> Vec<String> {
 }
 
 fn one(spec: &Spec, family: &Family) {
-    let name = &spec.name;
-    assert!(family.toolsets.iter().any(|t| t.0 == spec.toolset), "{name}: its toolset is not the family's");
-    assert!(!spec.title.is_empty() && spec.title.len() <= 60, "{name}: title {:?}", spec.title);
-    let words = spec.description.split_whitespace().count();
+    let name = &spec.head.name;
+    assert!(
+        family.toolsets.iter().any(|t| t.0 == spec.head.toolset),
+        "{name}: its toolset is not the family's"
+    );
+    assert!(
+        !spec.head.title.is_empty() && spec.head.title.len() <= 60,
+        "{name}: title {:?}",
+        spec.head.title
+    );
+    let words = spec.head.description.split_whitespace().count();
     assert!((12..=70).contains(&words), "{name}: the description has {words} words");
     assert_ne!(name.as_str(), "badly_named", "a tool's name does not fit the grammar");
     for (which, schema) in [("input", &spec.input_schema), ("output", &spec.output_schema)] {
@@ -72,9 +81,13 @@ fn one(spec: &Spec, family: &Family) {
     }
     assert_eq!(spec.input_schema["additionalProperties"], false, "{name}");
     assert_eq!(spec.output_schema["required"], json!(["success", "message", "metadata"]), "{name}");
-    let rehearsed = spec.kind.is_rehearsed();
+    let rehearsed = spec.head.kind.is_rehearsed();
     assert_eq!(spec.input_schema["properties"].get("apply").is_some(), rehearsed, "{name}: apply");
-    assert_eq!(spec.annotations.read_only_hint, spec.kind == Kind::Read, "{name}: hints follow the kind");
+    assert_eq!(
+        spec.head.annotations.read_only_hint,
+        spec.head.kind == Kind::Read,
+        "{name}: hints follow the kind"
+    );
 }
 
 fn described(name: &str, path: &str, schema: &Value) {
@@ -90,7 +103,7 @@ fn described(name: &str, path: &str, schema: &Value) {
 }
 
 fn contract_is_current(spec: &Spec, crate_dir: &Path) {
-    let path = crate_dir.join(format!("contracts/{}.json", spec.name));
+    let path = crate_dir.join(format!("contracts/{}.json", spec.head.name));
     let mut current = serde_json::to_string_pretty(spec).unwrap();
     current.push('\n');
     if std::env::var_os("GATEWRIGHT_BLESS").is_some() {
@@ -102,7 +115,7 @@ fn contract_is_current(spec: &Spec, crate_dir: &Path) {
     assert_eq!(
         pinned, current,
         "{} has another contract than is pinned: GATEWRIGHT_BLESS=1 writes it",
-        spec.name
+        spec.head.name
     );
 }
 
@@ -111,7 +124,7 @@ pub fn change(family: &Family, tool: &str, files: &[(&str, &str)], arguments: &V
     let bench = Bench::new(&[family], files);
     let registered = bench.engine.registry();
     let registered = registered.resolve(tool).expect("registered");
-    let spec = registered.spec().clone();
+    let spec = registered.spec();
     let before = bench.snapshot();
 
     let rehearsed = bench.reply(tool, arguments.clone());
@@ -151,7 +164,7 @@ pub fn change(family: &Family, tool: &str, files: &[(&str, &str)], arguments: &V
     let transcripts = bench.transcripts();
     assert_eq!(transcripts.len(), 3, "every call leaves exactly one transcript");
 
-    if spec.annotations.idempotent_hint {
+    if spec.head.annotations.idempotent_hint {
         let mut repeat = arguments.clone();
         repeat["apply"] = json!(true);
         let repeated = bench.reply(tool, repeat);

@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 use std::sync::Arc;
 
-use contract::{Code, Kind, Principal, Reply, Spec, Status};
+use contract::{Code, Kind, Principal, Reply, Status};
 use exec::run::Level;
 use policy::{Decision, Policy, Rule, Rules};
 use serde_json::{Value, json};
@@ -43,10 +43,10 @@ type Files = BTreeMap<String, Vec<u8>>;
 pub fn runs(families: &[&Family], files: &[(&str, &str)], most: Level) -> Held {
     let registry = Registry::new(families, |_| true).expect("names are unique and schemas compile");
     let mut held = Held::default();
-    for registered in registry.iter().filter(|registered| registered.spec().kind == Kind::Run) {
+    for registered in registry.iter().filter(|registered| registered.head().kind == Kind::Run) {
         let tool = &registered.tool;
         let House { bench, .. } = &House::new(families, files, tool.programs(), most, Policy::default());
-        let name = tool.spec().name.to_string();
+        let name = tool.head().name.to_string();
         if refused(bench, tool) {
             held.refused.push(name);
             continue;
@@ -76,12 +76,12 @@ pub struct Held {
 fn refused(bench: &Bench, tool: &Tool) -> bool {
     let before = bench.snapshot();
     let arguments = tool.examples().first().expect("an example").clone();
-    let done = bench.call(tool.spec().name.as_str(), arguments);
+    let done = bench.call(tool.head().name.as_str(), arguments);
     let is_refused = done.result.is_err_and(|fault| fault.code == Code::ConfinementUnavailable);
     assert!(
         !is_refused || bench.snapshot() == before,
         "{}: it was refused and left something",
-        tool.spec().name
+        tool.head().name
     );
     is_refused
 }
@@ -150,7 +150,7 @@ fn about(effects: &[String]) -> BTreeSet<String> {
 
 /// Rehearses, and checks that nothing but what was declared is left, and that this is told.
 fn rehearsal(bench: &Bench, tool: &Tool, arguments: &Value) -> Option<Reply> {
-    let name = tool.spec().name.as_str();
+    let name = tool.head().name.as_str();
     let before = bench.snapshot();
     let done = bench.call(name, arguments.clone());
     let left = differing(&before, &bench.snapshot());
@@ -175,8 +175,7 @@ fn rehearsal(bench: &Bench, tool: &Tool, arguments: &Value) -> Option<Reply> {
 
 /// Rehearsed, applied, applied again, taken back.
 fn whole(bench: &Bench, tool: &Tool) {
-    let spec = tool.spec();
-    let name = spec.name.as_str();
+    let name = tool.head().name.as_str();
     let arguments = tool.examples().first().expect("an example").clone();
     let earlier = bench.transcripts().len();
     let reply = rehearsal(bench, tool, &arguments)
@@ -202,7 +201,7 @@ fn whole(bench: &Bench, tool: &Tool) {
     let reply = applied.result.unwrap_or_else(|fault| panic!("{name}: {fault:?}"));
     assert_eq!(reply.envelope.status, Status::Completed, "{name}");
     assert!(reply.envelope.runs.is_empty(), "{name}: what was rehearsed is applied, and nothing runs again");
-    fits(spec, &reply);
+    fits(tool, &reply);
     let after = bench.snapshot();
     assert_eq!(differing(&standing, &after), proposed, "{name}: what is applied is what was proposed");
     assert_eq!(after["tracked.txt"], b"0644\nby a program\n", "{name}");
@@ -217,19 +216,23 @@ fn whole(bench: &Bench, tool: &Tool) {
     assert_eq!(bench.transcripts().len() - earlier, 5, "{name}: every call leaves exactly one transcript");
 }
 
-fn fits(spec: &Spec, reply: &Reply) {
+fn fits(tool: &Tool, reply: &Reply) {
     let value = reply.to_value().unwrap();
-    for field in &spec.required_when_completed {
-        assert!(value.get(field).is_some(), "{}: {field} is missing from a completed reply", spec.name);
+    for field in tool.required_when_completed() {
+        assert!(
+            value.get(field).is_some(),
+            "{}: {field} is missing from a completed reply",
+            tool.head().name
+        );
     }
-    let output = Compiled::new(&spec.output_schema).expect("the output schema compiles");
+    let output = Compiled::new(tool.output_schema()).expect("the output schema compiles");
     let invalid = output.errors(&value, 8);
-    assert!(invalid.is_empty(), "{}: the reply does not fit its schema: {invalid:?}", spec.name);
+    assert!(invalid.is_empty(), "{}: the reply does not fit its schema: {invalid:?}", tool.head().name);
 }
 
 /// What its owner edits between the rehearsal and the apply is a conflict, and stays.
 fn owner(bench: &Bench, tool: &Tool) {
-    let name = tool.spec().name.as_str();
+    let name = tool.head().name.as_str();
     let mut arguments = tool.examples().first().expect("an example").clone();
     let plan = bench.reply(name, arguments.clone()).envelope.plan.expect("a plan");
     std::fs::write(bench.root().join("tracked.txt"), "by its owner\n").unwrap();
@@ -242,7 +245,7 @@ fn owner(bench: &Bench, tool: &Tool) {
 
 /// A call that policy forbids runs nothing, and is on record.
 fn denied(families: &[&Family], files: &[(&str, &str)], most: Level, tool: &Tool) {
-    let name = tool.spec().name.to_string();
+    let name = tool.head().name.to_string();
     let rule = Rule { tools: vec![name.clone()], toolsets: vec![], apply: None, decision: Decision::Forbid };
     let policy = Policy { user: Rules { rules: vec![rule] }, project: Rules::default() };
     let house = House::new(families, files, tool.programs(), most, policy);

@@ -45,7 +45,7 @@ fn hash(definition: &Value) -> Result<Digest, String> {
     let mut registry = Registry::default();
     let tool = Tool::foreign(Arc::new(Told(definition.clone())));
     registry.add(Arc::new(tool)).map_err(|e| e.to_string())?;
-    let all: Vec<Digest> = registry.iter().map(|tool| tool.hash).collect();
+    let all: Vec<Digest> = registry.iter().map(|tool| tool.hash().unwrap()).collect();
     Ok(all[0])
 }
 

@@ -293,7 +293,7 @@ fn a_foreign_tool_is_held_to_its_own_schema_and_cannot_pass_for_ours() {
         Code::InvalidArgument
     );
     let spec = bench.engine.registry().resolve("upstream_echo").unwrap().spec().clone();
-    assert!(!spec.annotations.read_only_hint && spec.annotations.open_world_hint);
+    assert!(!spec.head.annotations.read_only_hint && spec.head.annotations.open_world_hint);
     assert_eq!(bench.transcripts().len(), 3);
 }
 

@@ -50,7 +50,7 @@ impl Read for ToolCall {
         Err(match desk.registry().resolve(&input.tool) {
             None => desk.registry().unknown(&input.tool),
             Some(tool) => {
-                Fault::new(Code::InvalidArgument, format!("{} calls tools already", tool.spec().name))
+                Fault::new(Code::InvalidArgument, format!("{} calls tools already", tool.head().name))
             }
         })
     }

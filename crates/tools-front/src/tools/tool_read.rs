@@ -50,7 +50,7 @@ impl Read for ToolRead {
         Err(match desk.registry().resolve(&input.tool) {
             None => desk.registry().unknown(&input.tool),
             Some(tool) => {
-                let message = format!("{} does more than look", tool.spec().name);
+                let message = format!("{} does more than look", tool.head().name);
                 Fault::new(Code::Forbidden, message).suggest("Use tool_call, or call it by its name.")
             }
         })

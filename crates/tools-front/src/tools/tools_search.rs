@@ -5,8 +5,8 @@
 
 use std::sync::OnceLock;
 
-use contract::{Fault, Kind, Spec, Toolset};
-use kit::{Answer, Define, Doc, Read, ReadDesk, doc};
+use contract::{Fault, Kind, Toolset};
+use kit::{Answer, Define, Doc, Read, ReadDesk, Registered, doc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -55,13 +55,14 @@ pub struct ToolsSearch {
     index: OnceLock<Vec<Document>>,
 }
 
-fn document(spec: &Spec) -> Document {
-    let properties = spec.input_schema.get("properties").and_then(Value::as_object);
+fn document(tool: &Registered) -> Document {
+    let head = tool.head();
+    let properties = tool.input_schema().get("properties").and_then(Value::as_object);
     let arguments = properties.into_iter().flatten().map(|(name, _)| name.as_str());
     Document::default()
-        .field(spec.name.as_str(), 3.0)
-        .field(&spec.title, 2.0)
-        .field(&spec.description, 1.0)
+        .field(head.name.as_str(), 3.0)
+        .field(&head.title, 2.0)
+        .field(&head.description, 1.0)
         .field(&arguments.collect::<Vec<_>>().join(" "), 1.0)
 }
 
@@ -81,21 +82,20 @@ impl Define for ToolsSearch {
 
 impl Read for ToolsSearch {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
-        let others: Vec<_> =
-            desk.registry().listed().map(|t| t.spec()).filter(|s| s.toolset != FRONT.0).collect();
-        let documents = self.index.get_or_init(|| others.iter().map(|spec| document(spec)).collect());
+        let others: Vec<_> = desk.registry().listed().filter(|tool| tool.head().toolset != FRONT.0).collect();
+        let documents = self.index.get_or_init(|| others.iter().map(|tool| document(tool)).collect());
         let found = rank(documents, &input.query);
         let tools: Vec<Found> = found
             .into_iter()
             .map(|(index, _)| {
-                let spec = others[index];
+                let (tool, head) = (others[index], others[index].head());
                 Found {
-                    name: spec.name.to_string(),
-                    description: spec.description.clone(),
-                    kind: spec.kind,
-                    toolset: spec.toolset.clone(),
+                    name: head.name.to_string(),
+                    description: head.description.clone(),
+                    kind: head.kind,
+                    toolset: head.toolset.clone(),
                     // Every schema that the registry takes is an object.
-                    input_schema: spec.input_schema.as_object().cloned().unwrap_or_default(),
+                    input_schema: tool.input_schema().as_object().cloned().unwrap_or_default(),
                 }
             })
             .collect();

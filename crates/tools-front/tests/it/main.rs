@@ -142,7 +142,7 @@ fn what_is_not_unwrapped_says_why() {
 #[test]
 fn hints_say_what_a_wrapper_may_do() {
     let bench = bench();
-    let spec = |name: &str| bench.engine.registry().resolve(name).unwrap().spec().clone();
+    let spec = |name: &str| bench.engine.registry().resolve(name).unwrap().head().clone();
     assert!(spec("tool_read").annotations.read_only_hint && spec("tool_read").kind == Kind::Read);
     let any = spec("tool_call").annotations;
     assert!(!any.read_only_hint && any.destructive_hint && any.open_world_hint);
@@ -155,8 +155,8 @@ fn a_menu_has_the_front_door_first_then_what_the_project_has_and_fits() {
     let detected = menu::detected(&[&FAMILY, &OTHERS], bench.engine.root().map(|r| &**r));
     assert_eq!(detected, ["others"]);
     let listed = menu::chosen(&registry, FRONT.0, &detected);
-    let names: Vec<&str> = listed.iter().map(|t| t.spec().name.as_str()).collect();
+    let names: Vec<&str> = listed.iter().map(|t| t.head().name.as_str()).collect();
     assert_eq!(names, ["tool_call", "tool_read", "tools_search", "write_note"]);
-    let tokens: u64 = listed.iter().map(|t| menu::cost(t.spec())).sum();
+    let tokens: u64 = listed.iter().map(|t| menu::cost(t)).sum();
     assert!(tokens <= menu::MAX_TOKENS, "{tokens}");
 }

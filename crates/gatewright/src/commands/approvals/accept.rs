@@ -27,7 +27,7 @@ pub fn accept(asked: &Asked, names: &[String], all: bool) -> CommandResult {
     let mut team = Team::of(root.as_deref(), all)?;
     let mut own = Own::open()?;
     if all {
-        for tool in looked.registry.iter().filter(|tool| tool.spec().kind != Kind::Foreign) {
+        for tool in looked.registry.iter().filter(|tool| tool.head().kind != Kind::Foreign) {
             team.accept(tool)?;
         }
     }
@@ -39,21 +39,21 @@ pub fn accept(asked: &Asked, names: &[String], all: bool) -> CommandResult {
             team.drop_gone(&looked, name)?;
             continue;
         };
-        if tool.spec().kind != Kind::Foreign {
+        if tool.head().kind != Kind::Foreign {
             team.accept(tool)?;
             continue;
         }
-        let said = tool.hash.to_string();
+        let said = tool.hash()?.to_string();
         let is_known = match hash {
             Some(hash) => hash.len() >= HASH && said.starts_with(hash),
-            None => own.seen.get(name) == Some(&tool.hash),
+            None => own.seen.get(name) == Some(&tool.hash()?),
         };
         if is_known {
             own.approve(&looked, tool)?;
             team.follow(tool)?;
         } else {
             print_definition(tool)?;
-            own.seen.insert(name.to_owned(), tool.hash);
+            own.seen.insert(name.to_owned(), tool.hash()?);
             unseen.push(name.to_owned());
         }
     }
@@ -70,7 +70,7 @@ pub fn accept(asked: &Asked, names: &[String], all: bool) -> CommandResult {
 
 impl Own {
     fn approve(&mut self, looked: &Looked, tool: &Registered) -> Result<(), CommandError> {
-        let name = tool.spec().name.as_str();
+        let name = tool.head().name.as_str();
         // A tool that was renamed is not approved under its old name any longer.
         let renamed = looked.against_own(&self.lock)?.into_iter().find_map(|difference| match difference {
             kit::lock::Difference::Renamed { from, to } if to == name => Some(from),

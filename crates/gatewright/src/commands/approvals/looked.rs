@@ -50,7 +50,7 @@ impl Looked {
     }
 
     fn is_ours(&self, name: &str) -> bool {
-        self.registry.resolve(name).is_none_or(|tool| tool.spec().kind != Kind::Foreign)
+        self.registry.resolve(name).is_none_or(|tool| tool.head().kind != Kind::Foreign)
     }
 
     /// How what there is differs from what the team looked at. Tools of others are not the team's to add.

@@ -72,7 +72,7 @@ fn diff(asked: &Asked, output: Format) -> CommandResult {
             Difference::Removed { .. } => continue,
         };
         if let Some(tool) = looked.registry.resolve(shown).filter(|tool| tool.tool.identity().is_some()) {
-            own.seen.insert(shown.clone(), tool.hash);
+            own.seen.insert(shown.clone(), tool.hash()?);
         }
     }
     own.write()?;
@@ -93,7 +93,7 @@ fn show_one(name: &str) -> CommandResult {
     print_definition(tool)?;
     if tool.tool.identity().is_some() {
         let mut own = Own::open()?;
-        own.seen.insert(tool.spec().name.to_string(), tool.hash);
+        own.seen.insert(tool.head().name.to_string(), tool.hash()?);
         own.write()?;
     }
     Ok(ExitCode::SUCCESS)
@@ -101,7 +101,7 @@ fn show_one(name: &str) -> CommandResult {
 
 /// All that a definition says, with nothing hidden in it.
 fn print_definition(tool: &Registered) -> Result<(), CommandError> {
-    say!("{BOLD}{}{BOLD:#} {DIM}{}{DIM:#}", tool.spec().name, tool.hash);
+    say!("{BOLD}{}{BOLD:#} {DIM}{}{DIM:#}", tool.head().name, tool.hash()?);
     let text = serde_json::to_string_pretty(&tool.definition().map_err(internal)?).map_err(internal)?;
     say!("{}", contract::text::escaped_json(&text));
     Ok(())
@@ -140,12 +140,15 @@ fn list(registry: &Registry, output: Format) -> CommandResult {
     if output == Format::Json {
         let tools: Vec<Value> = registry
             .iter()
-            .map(|tool| json!({ "name": tool.spec().name, "kind": tool.spec().kind, "hash": tool.hash }))
-            .collect();
+            .map(|tool| {
+                let head = tool.head();
+                Ok(json!({ "name": head.name, "kind": head.kind, "hash": tool.hash()? }))
+            })
+            .collect::<Result<_, Fault>>()?;
         return print_json(&json!(tools));
     }
     for tool in registry.iter() {
-        say!("{BOLD}{:<24}{BOLD:#} {}", tool.spec().name.as_str(), tool.hash);
+        say!("{BOLD}{:<24}{BOLD:#} {}", tool.head().name.as_str(), tool.hash()?);
     }
     Ok(ExitCode::SUCCESS)
 }
