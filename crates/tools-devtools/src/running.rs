@@ -244,9 +244,16 @@ pub(crate) async fn reported(
     let dir = command.dir.clone();
     let ran = desk.run(command).await?;
     let root = desk.view().root().path().display().to_string();
-    desk.blocking(move |_| {
+    desk.blocking(move |desk| {
+        // Of a file in which a test failed, Go says only the base name.
+        let modules = match format {
+            Format::GoTestJson => crate::go::modules(desk, dir.as_ref()),
+            _ => Vec::new(),
+        };
+        let modules: Vec<(&str, &str)> =
+            modules.iter().filter_map(|used| Some((used.module.as_deref()?, used.dir.as_str()))).collect();
         let dir = dir.as_ref().map_or("", RelPath::as_str);
-        let context = Context { root: &root, dir, ..Context::default() };
+        let context = Context { root: &root, dir, modules: &modules };
         let report = reports::read(format, &ran.stdout.bytes, &ran.stderr.bytes, ran.code(), &context);
         Ok((ran, report))
     })
