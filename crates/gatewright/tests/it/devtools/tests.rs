@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Bench, installed};
 
@@ -22,6 +22,21 @@ fn run_tests_prefers_make_and_says_how_the_tests_stand() {
         "{status}"
     );
     assert_eq!(session.fails("test_status", json!({ "directory": "/etc" }))["type"], "policy");
+}
+
+#[test]
+fn a_run_in_one_folder_says_nothing_of_the_failures_of_another() {
+    let bench = Bench::new(&[("a/Makefile", "test:\n\t@exit 1\n"), ("b/Makefile", "test:\n\t@true\n")]);
+    let mut session = bench.serve();
+    let failed = session.ok("run_tests", json!({ "directory": "a" }));
+    assert_eq!((&failed["success"], &failed["history"][0]["is"]), (&json!(false), &json!("new")), "{failed}");
+    let other = session.ok("run_tests", json!({ "directory": "b" }));
+    assert_eq!((&other["success"], &other["recovered"]), (&json!(true), &Value::Null), "{other}");
+    let open = session.ok("test_status", json!({ "directory": "a" }));
+    assert_eq!(open["failing"].as_array().unwrap().len(), 1, "{open}");
+    bench.put("a/Makefile", "test:\n\t@true\n");
+    let mended = session.ok("run_tests", json!({ "directory": "./a/" }));
+    assert_eq!(mended["recovered"].as_array().map(Vec::len), Some(1), "{mended}");
 }
 
 #[test]
