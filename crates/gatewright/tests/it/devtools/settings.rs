@@ -73,9 +73,30 @@ fn golang_settings_are_those_of_every_test_run_and_nothing_reserved_can_be_set()
     let answer = session.call("go_test", json!({ "tags": ["more"], "timeout": 200_000 }));
     let ran = answer["structuredContent"]["runs"][0]["command"].as_str().map(str::to_owned);
     assert!(ran.is_none_or(|line| line == "go test -json -race -cover -tags=extra,more ./..."), "{answer}");
-    for name in ["PATH", "LD_PRELOAD", "home", "GIT_DIR", "1X", "NODE_OPTIONS"] {
+    let reserved = [
+        "PATH",
+        "LD_PRELOAD",
+        "home",
+        "GIT_DIR",
+        "1X",
+        "NODE_OPTIONS",
+        "GOSUMDB",
+        "GONOSUMDB",
+        "GOPROXY",
+        "RUSTC_WRAPPER",
+        "CARGO_BUILD_RUSTC",
+        "PYTHONPATH",
+        "https_proxy",
+        "XDG_CACHE_HOME",
+        "STATICCHECK_CACHE",
+    ];
+    for name in reserved {
         let bench = self::bench(&format!("environment = {{ {name} = 'x' }}\n").replace("1X", "'1X'"));
         let refused = bench.serve().fails("make_test", json!({}));
         assert_eq!(refused["code"], "invalid_argument", "{name}: {refused}");
+    }
+    for name in ["CI", "CGO_ENABLED", "GOMAXPROCS", "RUST_BACKTRACE", "PYTHONUNBUFFERED", "NODE_ENV", "TZ"] {
+        let bench = self::bench(&format!("environment = {{ {name} = '1' }}\n"));
+        assert_eq!(bench.serve().ok("make_test", json!({}))["success"], true, "{name}");
     }
 }
