@@ -40,6 +40,49 @@ fn a_run_in_one_folder_says_nothing_of_the_failures_of_another() {
 }
 
 #[test]
+fn the_open_failures_of_a_folder_are_said_however_many_others_there_are() {
+    let says = |many: u32| {
+        format!("test:\n\t@for i in $$(seq {many}); do echo \"x$$i.c:1:1: error: wrong\"; done; exit 1\n")
+    };
+    let bench = Bench::new(&[("a/Makefile", &says(2)), ("b/Makefile", &says(40))]);
+    let mut session = bench.serve();
+    for directory in ["a", "b"] {
+        assert_eq!(session.ok("run_tests", json!({ "directory": directory }))["success"], false);
+    }
+    let here = session.ok("test_status", json!({ "directory": "a" }));
+    let mut files: Vec<&str> =
+        here["failing"].as_array().unwrap().iter().map(|failing| failing["file"].as_str().unwrap()).collect();
+    files.sort_unstable();
+    assert_eq!(files, ["a/Makefile", "a/x1.c", "a/x2.c"], "{here}");
+    let all = session.ok("test_status", json!({}));
+    assert!(all["message"].as_str().unwrap().contains("44 failures of before are open"), "{all}");
+    assert_eq!((&all["truncated"]["shown"], &all["truncated"]["total"]), (&json!(30), &json!(44)), "{all}");
+}
+
+#[test]
+fn what_npm_installed_for_a_folder_is_there_for_that_folder() {
+    let bench = Bench::new(&[
+        ("web/package.json", "{ \"name\": \"web\", \"devDependencies\": { \"jest\": \"30\" } }\n"),
+        ("web/.markdownlint.json", "{}\n"),
+        ("web/app/package.json", "{ \"name\": \"app\", \"devDependencies\": { \"jest\": \"30\" } }\n"),
+        ("other/package.json", "{ \"name\": \"other\", \"devDependencies\": { \"jest\": \"30\" } }\n"),
+        ("web/node_modules/.bin/jest", "1;\n"),
+        ("web/node_modules/.bin/markdownlint", "1;\n"),
+    ]);
+    let mut session = bench.serve();
+    for (directory, installed) in [("web", true), ("web/app", true), ("other", false)] {
+        let status = session.ok("test_status", json!({ "directory": directory }));
+        assert_eq!(
+            (&status["runner"], &status["installed"]),
+            (&json!("jest"), &json!(installed)),
+            "{status}"
+        );
+    }
+    let project = session.ok("project_status", json!({ "directory": "web" }));
+    assert!(project["installed"].to_string().contains("markdownlint"), "{project}");
+}
+
+#[test]
 fn run_tests_runs_pytest_and_remembers_which_failures_are_new_known_and_back() {
     let Some(python) = installed("the Python tools", "python/devtools/bin") else { return };
     let failing = "def test_good():\n    assert True\n\ndef test_bad():\n    assert 1 == 2\n";
