@@ -31,7 +31,7 @@ pub struct Input {
 }
 
 /// What it looks at where nobody says.
-pub(crate) const FILES: Choice = Choice { endings: &[".md", ".markdown"], otherwise: "**/*.md" };
+pub(crate) const FILES: Choice = Choice { endings: &[".md", ".markdown"], otherwise: "**/*.md", own: None };
 
 /// The tool.
 #[derive(Debug, Default)]

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use reports::Format;
 
 use crate::families::LINT;
-use crate::files::Choice;
+use crate::files::{Choice, OwnChoice};
 use crate::findings::{self, Findings};
 use crate::running::{ALL_CACHES, Asked, reported};
 
@@ -27,7 +27,11 @@ pub struct Input {
 }
 
 /// What it looks at where nobody says.
-pub(crate) const FILES: Choice = Choice { endings: &[".yml", ".yaml", ".yamllint"], otherwise: "." };
+pub(crate) const FILES: Choice = Choice {
+    endings: &[".yml", ".yaml", ".yamllint"],
+    otherwise: ".",
+    own: Some(OwnChoice { files: &[".yamllint", ".yamllint.yaml", ".yamllint.yml"], key: "yaml-files" }),
+};
 
 /// The tool.
 #[derive(Debug, Default)]
