@@ -206,6 +206,19 @@ fn go_fmt_shows_its_diff_applies_it_and_is_undone() {
 }
 
 #[test]
+fn go_fmt_names_files_whose_names_have_blanks() {
+    let Some(go) = toolchain() else { return };
+    let bench = Bench::new(&[("my file.go", FILES[10].1)]).with(go).patient();
+    let mut session = bench.serve();
+    let listed = session.ok("go_fmt", json!({ "write": false }));
+    assert_eq!((&listed["success"], &listed["unformatted"]), (&json!(false), &json!(["my file.go"])));
+    // Where it says differences, too, none of their lines is taken for a name.
+    bench.put("ugly.go", &format!("{}// See other.go\n", FILES[10].1));
+    let differs = session.ok("go_fmt", json!({ "write": false, "args": ["-d"], "files": ["ugly.go"] }));
+    assert_eq!(differs["unformatted"], json!(["ugly.go"]), "{differs}");
+}
+
+#[test]
 fn go_vet_finds_mistakes_with_their_place() {
     let Some(mut session) = serve() else { return };
     let found = session.ok("go_vet", json!({ "package": "./vetted" }));
