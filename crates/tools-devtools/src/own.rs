@@ -40,7 +40,7 @@ impl Own {
         mut flags: Vec<String>,
     ) -> Result<Command, Fault> {
         flags.extend(self.words.iter().cloned());
-        asked.any_command(desk, self.program, flags)
+        asked.any_command(desk, self.program, flags, Vec::new())
     }
 
     /// The command line, in words.

@@ -157,19 +157,21 @@ impl Asked<'_> {
 }
 
 impl Asked<'_> {
-    /// As [`Asked::command`], for any program that has a grammar: as its own tool would start it.
+    /// As [`Asked::command`], for any program that has a grammar: as its own tool would start it, but that it looks nothing up.
+    /// What may connect is a tool of its own.
     pub(crate) fn any_command(
         &self,
         desk: &RunDesk,
         program: &'static str,
-        words: Vec<String>,
+        flags: Vec<String>,
+        rest: Vec<String>,
     ) -> Result<Command, Fault> {
         if OF_NPM.contains(&program) {
-            return self.node_command(desk, program, words, Vec::new());
+            return self.node_command(desk, program, flags, rest);
         }
-        let command = self.command(program, words, Vec::new())?;
+        let command = self.command(program, flags, rest)?;
         Ok(match program {
-            "go" | "staticcheck" | "golangci-lint" => crate::go::offline(command),
+            "go" | "staticcheck" | "golangci-lint" | "govulncheck" => crate::go::offline(command),
             "cargo" => crate::cargo::offline(command),
             _ => command,
         })

@@ -73,7 +73,7 @@ impl Run for AnalyzeCommand {
         let words = grammar::split(&input.command).map_err(|e| Fault::invalid(format!("command: {e}")))?;
         let (first, rest) = words.split_first().ok_or_else(|| Fault::invalid("command: it is empty"))?;
         let program = grammar::program_of(first).map_err(|e| Fault::invalid(format!("command: {e}")))?;
-        let command = asked.any_command(&desk, program, rest.to_vec())?;
+        let command = asked.any_command(&desk, program, rest.to_vec(), Vec::new())?;
         let command = configured(&desk, command).await?;
         let dir = command.dir.clone();
         let ran = desk.run(command).await?;

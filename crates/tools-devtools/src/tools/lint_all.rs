@@ -48,8 +48,18 @@ struct Linter {
     /// Instead of `rest`: the files that it looks at.
     files: Option<Choice>,
     format: Format,
-    /// Whether npm may have installed it in the project.
-    is_node: bool,
+}
+
+impl Linter {
+    /// What it is called in results.
+    fn name(&self) -> &'static str {
+        if self.program == "go" { "go vet" } else { self.program }
+    }
+
+    /// Whether the configuration means it by `name`.
+    fn is_named(&self, name: &str) -> bool {
+        name == self.program || name == self.name()
+    }
 }
 
 /// Every linter that is run here.
@@ -62,7 +72,6 @@ const LINTERS: &[Linter] = &[
         rest: &["."],
         files: None,
         format: Format::EslintJson,
-        is_node: true,
     },
     Linter {
         program: "markdownlint",
@@ -72,7 +81,6 @@ const LINTERS: &[Linter] = &[
         rest: &[],
         files: Some(markdownlint::FILES),
         format: Format::Markdownlint,
-        is_node: true,
     },
     Linter {
         program: "yamllint",
@@ -82,7 +90,6 @@ const LINTERS: &[Linter] = &[
         rest: &[],
         files: Some(yamllint::FILES),
         format: Format::YamllintParsable,
-        is_node: false,
     },
     Linter {
         program: "golangci-lint",
@@ -92,7 +99,6 @@ const LINTERS: &[Linter] = &[
         rest: &["./..."],
         files: None,
         format: Format::GolangciJson,
-        is_node: false,
     },
     Linter {
         program: "go",
@@ -102,7 +108,6 @@ const LINTERS: &[Linter] = &[
         rest: &["./..."],
         files: None,
         format: Format::GoBuild,
-        is_node: false,
     },
 ];
 
@@ -186,13 +191,17 @@ impl Run for LintAll {
             if wanted.is_empty() {
                 names.iter().any(|name| linter.names.contains(name)) || linter.program == "go" && is_go
             } else {
-                wanted.iter().any(|name| name == linter.program || linter.program == "go" && name == "go vet")
+                wanted.iter().any(|name| linter.is_named(name))
             }
         });
         let mut linters = Vec::new();
         for linter in chosen {
             linters.push(ran(&desk, &asked, linter, input.fix).await?);
         }
+        let known: Vec<&str> = LINTERS.iter().map(Linter::name).collect();
+        let why = format!("lint_all does not know it; it knows {}", known.join(", "));
+        let unknown = wanted.iter().filter(|name| !LINTERS.iter().any(|linter| linter.is_named(name)));
+        linters.extend(unknown.map(|name| Linted::skipped(name, why.clone())));
         let could: Vec<&Linted> = linters.iter().filter(|linted| linted.skipped.is_none()).collect();
         let bad = could.iter().filter(|linted| !linted.success).count();
         let skipped: Vec<&str> =
@@ -237,7 +246,7 @@ async fn ran(desk: &RunDesk, asked: &Asked<'_>, linter: &Linter, fix: bool) -> R
     let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let mut flags = own(linter.flags);
     flags.extend(linter.fix.filter(|_| fix).map(str::to_owned));
-    let name = if linter.program == "go" { "go vet" } else { linter.program };
+    let name = linter.name();
     let rest = match &linter.files {
         None => own(linter.rest),
         Some(choice) => choice.files(desk, asked.directory).await?,
@@ -245,13 +254,7 @@ async fn ran(desk: &RunDesk, asked: &Asked<'_>, linter: &Linter, fix: bool) -> R
     if rest.is_empty() {
         return Ok(Linted::skipped(name, "there is no file for it to look at".to_owned()));
     }
-    let command = if linter.is_node {
-        asked.node_command(desk, linter.program, flags, rest)
-    } else {
-        let offline = if linter.program == "go" { crate::go::offline } else { |command| command };
-        asked.command(linter.program, flags, rest).map(offline)
-    };
-    let command = match command {
+    let command = match asked.any_command(desk, linter.program, flags, rest) {
         // What one linter takes, another does not.
         Err(fault) if fault.code == Code::InvalidArgument && !asked.args.is_empty() => {
             return Ok(Linted::skipped(name, fault.message));

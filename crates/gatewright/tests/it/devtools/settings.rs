@@ -59,6 +59,16 @@ fn commands_test_runner_linters_and_excludes_choose() {
     let names: Vec<&str> =
         all["linters"].as_array().unwrap().iter().filter_map(|l| l["linter"].as_str()).collect();
     assert_eq!(names, ["yamllint"], "{all}");
+    let linters = bench("linters = ['yamlint', 'yamllint', 'staticcheck']\n");
+    let all = linters.serve().ok("lint_all", json!({}));
+    let said: Vec<(&str, bool)> = all["linters"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|l| (l["linter"].as_str().unwrap(), l["skipped"].to_string().contains("does not know it")))
+        .collect();
+    assert_eq!(said, [("yamllint", false), ("yamlint", true), ("staticcheck", true)], "{all}");
+    assert!(all["message"].as_str().unwrap().contains("Not run: yamllint, yamlint, staticcheck"), "{all}");
     let seen =
         |settings: &str| bench(settings).serve().ok("project_status", json!({}))["project"].to_string();
     assert!(seen("").contains("sub/package.json") || seen("").contains("\"sub\""));
