@@ -38,7 +38,7 @@ pub use check::{Accepted, MAX_ARGUMENTS, MAX_BYTES};
 pub use load::LoadError;
 pub use model::Grammar;
 pub use place::Place;
-pub use programs::{ProgramRefusal, program_of, programs, verify};
+pub use programs::{NAMES, ProgramRefusal, program_of, programs, verify};
 pub use refusal::{Refusal, Why};
 pub use split::{SplitError, join, split};
 pub use suggest::describe;

@@ -11,6 +11,7 @@ use kit::desk::{Grounds, unread};
 use kit::{ReadDesk, RunDesk};
 use projects::Excludes;
 
+use crate::running::Asked;
 use crate::settings::DevtoolsSection;
 
 /// Most files that are handed to a program one by one.
@@ -45,8 +46,19 @@ pub(crate) struct OwnChoice {
 }
 
 impl Choice {
+    /// The files that a call names, else those that are found where it is to run; nothing where there are none.
+    pub(crate) async fn given(
+        &self,
+        desk: &RunDesk,
+        asked: &Asked<'_>,
+        named: &[String],
+    ) -> Result<Option<Vec<String>>, Fault> {
+        let files = if named.is_empty() { self.files(desk, asked.directory).await? } else { named.to_vec() };
+        Ok((!files.is_empty()).then_some(files))
+    }
+
     /// The files below `directory`, seen from there: without what git ignores and what the configuration excludes.
-    pub(crate) async fn files(&self, desk: &RunDesk, directory: Option<&str>) -> Result<Vec<String>, Fault> {
+    async fn files(&self, desk: &RunDesk, directory: Option<&str>) -> Result<Vec<String>, Fault> {
         let dir = crate::running::directory(directory)?;
         let (endings, otherwise, own) = (self.endings, self.otherwise, self.own);
         desk.blocking(move |desk| {

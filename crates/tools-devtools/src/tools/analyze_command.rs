@@ -15,7 +15,7 @@ use failures::Analysis;
 use serde::Serialize;
 
 use crate::families::SMART;
-use crate::running::{ALL_CACHES, Asked, EVERY_PROGRAM, WHATEVER_IS_IGNORED, configured};
+use crate::running::{ALL_CACHES, Asked, WHATEVER_IS_IGNORED, configured};
 use crate::smart::{self, Context};
 
 /// What it takes.
@@ -52,7 +52,7 @@ impl Define for AnalyzeCommand {
     const DOC: Doc = doc!("analyze_command.rs");
 
     const LIMITS: Limits = Limits::RUNS;
-    const PROGRAMS: &'static [&'static str] = EVERY_PROGRAM;
+    const PROGRAMS: &'static [&'static str] = grammar::NAMES;
     const CACHES: &'static [Cache] = ALL_CACHES;
     const PERSISTS: &'static [&'static str] = WHATEVER_IS_IGNORED;
 

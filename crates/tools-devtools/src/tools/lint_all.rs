@@ -19,9 +19,9 @@ use serde::Serialize;
 use crate::families::LINT;
 use crate::files::Choice;
 use crate::own::Own;
-use crate::running::{ALL_CACHES, Asked, EVERY_PROGRAM, WHATEVER_IS_IGNORED, reported};
+use crate::running::{ALL_CACHES, Asked, WHATEVER_IS_IGNORED, reported, words};
 use crate::settings::DevtoolsSection;
-use crate::tools::{markdownlint, yamllint};
+use crate::tools::{eslint, go_lint, go_vet, markdownlint, yamllint};
 use crate::window::detected;
 
 /// What it takes.
@@ -67,7 +67,7 @@ const LINTERS: &[Linter] = &[
     Linter {
         program: "eslint",
         names: &["eslint"],
-        flags: &["-f", "json"],
+        flags: eslint::FLAGS,
         fix: Some("--fix"),
         rest: &["."],
         files: None,
@@ -76,7 +76,7 @@ const LINTERS: &[Linter] = &[
     Linter {
         program: "markdownlint",
         names: &["markdownlint"],
-        flags: &["--json", "--ignore", "node_modules"],
+        flags: markdownlint::FLAGS,
         fix: Some("--fix"),
         rest: &[],
         files: Some(markdownlint::FILES),
@@ -85,7 +85,7 @@ const LINTERS: &[Linter] = &[
     Linter {
         program: "yamllint",
         names: &["yamllint"],
-        flags: &["-f", "parsable"],
+        flags: yamllint::FLAGS,
         fix: None,
         rest: &[],
         files: Some(yamllint::FILES),
@@ -94,7 +94,7 @@ const LINTERS: &[Linter] = &[
     Linter {
         program: "golangci-lint",
         names: &["golangci-lint", "golangci"],
-        flags: &["run", "--output.json.path=stdout"],
+        flags: go_lint::FLAGS,
         fix: Some("--fix"),
         rest: &["./..."],
         files: None,
@@ -103,7 +103,7 @@ const LINTERS: &[Linter] = &[
     Linter {
         program: "go",
         names: &[],
-        flags: &["vet"],
+        flags: go_vet::FLAGS,
         fix: None,
         rest: &["./..."],
         files: None,
@@ -163,7 +163,7 @@ impl Define for LintAll {
     const DOC: Doc = doc!("lint_all.rs");
 
     const LIMITS: Limits = Limits::RUNS;
-    const PROGRAMS: &'static [&'static str] = EVERY_PROGRAM;
+    const PROGRAMS: &'static [&'static str] = grammar::NAMES;
     const CACHES: &'static [Cache] = ALL_CACHES;
     const PERSISTS: &'static [&'static str] = WHATEVER_IS_IGNORED;
 
@@ -243,17 +243,16 @@ async fn its_own(desk: &RunDesk, asked: &Asked<'_>, own: &Own, fix: bool) -> Res
 }
 
 async fn ran(desk: &RunDesk, asked: &Asked<'_>, linter: &Linter, fix: bool) -> Result<Linted, Fault> {
-    let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    let mut flags = own(linter.flags);
+    let mut flags = words(linter.flags);
     flags.extend(linter.fix.filter(|_| fix).map(str::to_owned));
     let name = linter.name();
     let rest = match &linter.files {
-        None => own(linter.rest),
-        Some(choice) => choice.files(desk, asked.directory).await?,
+        None => Some(words(linter.rest)),
+        Some(choice) => choice.given(desk, asked, &[]).await?,
     };
-    if rest.is_empty() {
+    let Some(rest) = rest else {
         return Ok(Linted::skipped(name, "there is no file for it to look at".to_owned()));
-    }
+    };
     let command = match asked.any_command(desk, linter.program, flags, rest) {
         // What one linter takes, another does not.
         Err(fault) if fault.code == Code::InvalidArgument && !asked.args.is_empty() => {
