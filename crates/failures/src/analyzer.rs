@@ -15,7 +15,7 @@ use crate::{
     place::Place,
     read::{Found, Reader},
     rule::{OWN_PATTERNS, Rule, check},
-    suggestion::{Lookup, SUGGESTIONS, Suggestion, fill, ranked},
+    suggestion::{Lookup, SUGGESTIONS, Suggestion, There, fill, ranked},
 };
 
 /// A run that failed. Everything but the program may be left at its default.
@@ -44,6 +44,8 @@ pub struct FailedRun<'a> {
     pub root: Option<&'a str>,
     /// The root-relative folder where it ran: the relative paths that it says begin there.
     pub dir: Option<&'a str>,
+    /// Tools that work in the folder that their `directory` names: a call of one is suggested where the run was.
+    pub placed: &'a [String],
     /// Root-relative paths that are known: a program that says only a file's name then still tells which it is.
     pub files: &'a [String],
 }
@@ -197,12 +199,16 @@ impl Analyzer {
             command,
             seconds: (run.duration_ms / 1_000).to_string(),
         };
+        let dir = run.dir.map(|dir| dir.trim_matches('/')).filter(|dir| !dir.is_empty() && *dir != ".");
         let mut suggestions = Vec::new();
         let mut files: Vec<String> = Vec::new();
         for (rule, found) in &hits {
             let values = Values { always: &always, places: &found.places };
-            suggestions
-                .extend(rule.spec.suggestions.iter().filter_map(|spec| fill(spec, &values, confidence)));
+            let places: Vec<Place> = found.places.iter().filter_map(|place| Some(place.from(dir?))).collect();
+            let there = Values { always: &always, places: &places };
+            let there = dir.map(|dir| There { dir, placed: run.placed, values: &there });
+            let specs = rule.spec.suggestions.iter();
+            suggestions.extend(specs.filter_map(|spec| fill(spec, &values, there.as_ref(), confidence)));
             for file in &found.files {
                 if files.len() < AFFECTED_FILES && !files.contains(file) {
                     files.push(file.clone());

@@ -80,6 +80,15 @@ impl Place {
         }
     }
 
+    /// As it is said in the folder `dir`, where its file has another name.
+    pub(crate) fn from(&self, dir: &str) -> Self {
+        let mut place = self.clone();
+        if let Some(file) = place.captures.get_mut("file") {
+            *file = paths::from(file, dir);
+        }
+        place
+    }
+
     pub(crate) fn said(&self, pattern: &str) -> Match {
         Match {
             pattern: pattern.to_owned(),
@@ -160,6 +169,13 @@ pub(crate) mod paths {
             Some(dir) if !plain.starts_with('/') && is_relative(&said) => format!("{dir}/{said}"),
             _ => said,
         }
+    }
+
+    /// What the folder `dir` calls a file of the root.
+    pub(crate) fn from(file: &str, dir: &str) -> String {
+        let shared = file.split('/').zip(dir.split('/')).take_while(|(file, dir)| file == dir).count();
+        let up = dir.split('/').skip(shared).map(|_| "..");
+        up.chain(file.split('/').skip(shared)).collect::<Vec<_>>().join("/")
     }
 
     /// Whether it can be an affected file: relative, and not out of the root.

@@ -18,6 +18,9 @@ pub const MERGED_SUGGESTIONS: usize = 10;
 /// The most elements that one placeholder of a list becomes.
 const LISTED: usize = 10;
 
+/// What the folder is called that a tool works in.
+const DIRECTORY: &str = "directory";
+
 /// Something to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Suggestion {
@@ -100,20 +103,36 @@ pub(crate) trait Lookup {
     fn all(&self, name: &str) -> Vec<&str>;
 }
 
-/// A suggestion with its placeholders filled in; none where the text needs a capture that is missing.
-pub(crate) fn fill(spec: &SuggestionSpec, values: &dyn Lookup, confidence: f64) -> Option<Suggestion> {
+/// The folder of a run, and what names stand for there: files as they are called in it.
+pub(crate) struct There<'a> {
+    pub(crate) dir: &'a str,
+    /// The tools that work in a folder.
+    pub(crate) placed: &'a [String],
+    pub(crate) values: &'a dyn Lookup,
+}
+
+/// A suggestion with its placeholders filled in; none where the text needs a capture that is missing. A call of a tool that
+/// works in a folder is made where the run was.
+pub(crate) fn fill(
+    spec: &SuggestionSpec,
+    values: &dyn Lookup,
+    there: Option<&There<'_>>,
+    confidence: f64,
+) -> Option<Suggestion> {
+    let call = |tool: &ToolCall| {
+        let says = tool.arguments.contains_key(DIRECTORY);
+        let there = there.filter(|there| !says && there.placed.contains(&tool.name));
+        let values = there.map_or(values, |there| there.values);
+        let filled = tool.arguments.iter();
+        let filled = filled.filter_map(|(name, value)| Some((name.clone(), fill_value(value, values)?)));
+        let dir = there.map(|there| (DIRECTORY.to_owned(), Value::from(there.dir)));
+        ToolCall { name: tool.name.clone(), arguments: dir.into_iter().chain(filled).collect() }
+    };
     Some(Suggestion {
         text: fill_text(&spec.text, values)?,
         priority: spec.priority,
         confidence: crate::analyzer::two_digits(spec.confidence * confidence),
-        tool: spec.tool.as_ref().map(|tool| ToolCall {
-            name: tool.name.clone(),
-            arguments: tool
-                .arguments
-                .iter()
-                .filter_map(|(name, value)| Some((name.clone(), fill_value(value, values)?)))
-                .collect(),
-        }),
+        tool: spec.tool.as_ref().map(call),
     })
 }
 
@@ -271,7 +290,7 @@ mod tests {
             "In {file}; {gone|nothing}; {a b}",
             json!({ "files": ["{file}"], "fix": true, "package": "{name}" }),
         );
-        let filled = fill(&spec, &Two, 0.5).unwrap();
+        let filled = fill(&spec, &Two, None, 0.5).unwrap();
         assert_eq!(filled.text, "In a.js; nothing; {a b}");
         assert!((filled.confidence - 0.5).abs() < f64::EPSILON);
         assert_eq!(
@@ -282,7 +301,7 @@ mod tests {
 
     #[test]
     fn a_text_with_a_missing_capture_is_not_said() {
-        assert_eq!(fill(&spec("In {gone}", json!({})), &Two, 0.5), None);
+        assert_eq!(fill(&spec("In {gone}", json!({})), &Two, None, 0.5), None);
     }
 
     #[test]

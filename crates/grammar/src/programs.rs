@@ -24,6 +24,9 @@ macro_rules! entries {
             text: include_str!(concat!("../programs/", $name, ".toml")),
             grammar: OnceLock::new(),
         }),*];
+
+        /// Every name by which a program with a grammar can be called: for tools that run what others write as one command.
+        pub const NAMES: &[&str] = &[$($name, $($also,)*)*];
     };
 }
 

@@ -2,27 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::{place, rev};
+
 /// Most loose refs that are named one by one.
 const MAX_REFS: usize = 2_000;
 
-/// The files that say where history begins and whether it may be read at all, from the root: present or not.
-const FILES: [&str; 15] = [
-    "HEAD",
-    "config",
-    "config.worktree",
-    "packed-refs",
-    "shallow",
-    "commondir",
-    "objects/info/alternates",
-    "objects/info/http-alternates",
-    "ORIG_HEAD",
-    "MERGE_HEAD",
-    "CHERRY_PICK_HEAD",
-    "REVERT_HEAD",
-    "REBASE_HEAD",
-    "BISECT_HEAD",
-    "AUTO_MERGE",
-];
+/// The files that say where history begins and whether it may be read at all, from the root: present or not. So do
+/// [`rev::HEADS`] and [`place::ALTERNATES`].
+const FILES: [&str; 5] = ["config", "config.worktree", "packed-refs", "shallow", "commondir"];
 
 /// The paths, from `root`, of which [`crate::Repo::log`] is a function, as long as no object is lost: files to be compared whole,
 /// and folders whose names count. `None` where there are too many loose refs to be watched, or no ordinary git folder.
@@ -34,7 +21,8 @@ pub fn basis(root: &Path) -> Option<Vec<PathBuf>> {
     if !std::fs::symlink_metadata(root.join(git)).ok()?.is_dir() {
         return None;
     }
-    let mut found: Vec<PathBuf> = FILES.iter().map(|file| git.join(file)).collect();
+    let files = FILES.iter().chain(&rev::HEADS).chain(&place::ALTERNATES);
+    let mut found: Vec<PathBuf> = files.map(|file| git.join(file)).collect();
     let mut open = vec![git.join("refs")];
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(root.join(&folder)).ok()? {

@@ -94,9 +94,12 @@ pub(crate) fn linked(root: &Path, main: &Path) -> Done<Place> {
     Ok(Place { dot_git, git_dir: own, common_dir: main.git_dir })
 }
 
+/// Files that name other repositories to take objects from.
+pub(crate) const ALTERNATES: [&str; 2] = ["objects/info/alternates", "objects/info/http-alternates"];
+
 /// What an ordinary repository and the one behind linked worktrees must be.
 fn shared(dir: &Path) -> Done<()> {
-    for name in ["objects/info/alternates", "objects/info/http-alternates"] {
+    for name in ALTERNATES {
         if present(&dir.join(name)) {
             return Err(Refusal::LeadsElsewhere(format!(".git/{name}")).into());
         }

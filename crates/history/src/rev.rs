@@ -12,7 +12,7 @@ use crate::error::{Done, HistoryError};
 const MAX_TEXT: usize = 300;
 
 /// Refs outside `refs/` that may be named.
-const HEADS: [&str; 8] = [
+pub(crate) const HEADS: [&str; 8] = [
     "HEAD",
     "ORIG_HEAD",
     "MERGE_HEAD",

@@ -20,7 +20,7 @@ mod survey;
 
 pub use detect::{DetectError, detect};
 pub use golang::{
-    GoModule, GoPackage, GoUse, MAX_GO_FILES, MAX_GO_PACKAGES, go_module,
+    GoModule, GoPackage, GoUse, MAX_GO_FILES, MAX_GO_PACKAGES, go_module, go_modules,
     gomod::{GoMod, Replace, Require, Retract, parse as parse_go_mod},
     gowork::{GoWork, parse as parse_go_work},
 };

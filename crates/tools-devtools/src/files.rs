@@ -11,6 +11,7 @@ use kit::desk::{Grounds, unread};
 use kit::{ReadDesk, RunDesk};
 use projects::Excludes;
 
+use crate::running::Asked;
 use crate::settings::DevtoolsSection;
 
 /// Most files that are handed to a program one by one.
@@ -31,15 +32,39 @@ pub(crate) struct Choice {
     pub(crate) endings: &'static [&'static str],
     /// What it is given where they cannot be named one by one.
     pub(crate) otherwise: &'static str,
+    /// Where the project may say itself which files are looked at, if the program has such a place.
+    pub(crate) own: Option<OwnChoice>,
+}
+
+/// A setting of a linter by which a project says which files are looked at.
+#[derive(Clone, Copy)]
+pub(crate) struct OwnChoice {
+    /// What its configuration is called, the first that is there counts: in the folder of the run, else in the nearest above.
+    pub(crate) files: &'static [&'static str],
+    /// The key in it.
+    pub(crate) key: &'static str,
 }
 
 impl Choice {
+    /// The files that a call names, else those that are found where it is to run; nothing where there are none.
+    pub(crate) async fn given(
+        &self,
+        desk: &RunDesk,
+        asked: &Asked<'_>,
+        named: &[String],
+    ) -> Result<Option<Vec<String>>, Fault> {
+        let files = if named.is_empty() { self.files(desk, asked.directory).await? } else { named.to_vec() };
+        Ok((!files.is_empty()).then_some(files))
+    }
+
     /// The files below `directory`, seen from there: without what git ignores and what the configuration excludes.
-    pub(crate) async fn files(&self, desk: &RunDesk, directory: Option<&str>) -> Result<Vec<String>, Fault> {
+    async fn files(&self, desk: &RunDesk, directory: Option<&str>) -> Result<Vec<String>, Fault> {
         let dir = crate::running::directory(directory)?;
-        let (endings, otherwise) = (self.endings, self.otherwise);
+        let (endings, otherwise, own) = (self.endings, self.otherwise, self.own);
         desk.blocking(move |desk| {
-            let files = listed(desk, dir.as_ref(), endings)?;
+            let Some(files) = listed(desk, dir.as_ref(), endings, own)?.as_ref().clone() else {
+                return Ok(vec![otherwise.to_owned()]);
+            };
             let bytes: usize = files.iter().map(|file| file.len() + 1).sum();
             // Programs take some names for patterns or options.
             let is_odd =
@@ -47,19 +72,28 @@ impl Choice {
             if files.len() > MAX_FILES || bytes > MAX_BYTES || files.iter().any(is_odd) {
                 return Ok(vec![otherwise.to_owned()]);
             }
-            Ok(files.as_ref().clone())
+            Ok(files)
         })
         .await
     }
 }
 
-fn listed(desk: &ReadDesk, dir: Option<&RelPath>, endings: &[&str]) -> Result<Arc<Vec<String>>, Fault> {
+/// The files; nothing where the project itself says which they are.
+fn listed(
+    desk: &ReadDesk,
+    dir: Option<&RelPath>,
+    endings: &[&str],
+    own: Option<OwnChoice>,
+) -> Result<Arc<Option<Vec<String>>>, Fault> {
     let excludes = desk.settings::<DevtoolsSection>()?.exclude_paths;
     let place = dir.map_or("", RelPath::as_str);
-    let question = format!("{place:?} {endings:?} {excludes:?}");
+    let question = format!("{place:?} {endings:?} {excludes:?} {:?}", own.map(|own| own.key));
     let excludes = Excludes::new(&excludes)
         .map_err(|(pattern, why)| Fault::invalid(format!("exclude-paths: {pattern:?} is no glob: {why}")))?;
     desk.again(Namespace::FileLists, &[question.as_bytes()], |grounds| {
+        if own.is_some_and(|own| chosen(grounds, dir, own)) {
+            return Ok(None);
+        }
         for rules in [".git/index", ".git/info/exclude", ".gitignore"] {
             grounds.depends.on(Path::new(rules));
         }
@@ -73,8 +107,33 @@ fn listed(desk: &ReadDesk, dir: Option<&RelPath>, endings: &[&str]) -> Result<Ar
         let mut found: Vec<String> =
             walk.found.iter().filter_map(|file| file.get(from..)).map(str::to_owned).collect();
         found.sort();
-        Ok(found)
+        Ok(Some(found))
     })
+}
+
+/// Whether the configuration that counts in `dir` says which files are looked at.
+fn chosen(grounds: Grounds<'_>, dir: Option<&RelPath>, own: OwnChoice) -> bool {
+    let above =
+        dir.into_iter().flat_map(|dir| std::iter::once(dir.clone()).chain(dir.ancestors().into_iter().rev()));
+    for place in above.map(Some).chain([None]) {
+        for name in own.files {
+            let path = place.as_ref().map_or_else(|| RelPath::new(name), |dir| dir.join(name));
+            let Ok(path) = path else { continue };
+            grounds.depends.before(Path::new(path.as_str()));
+            let Ok(bytes) = grounds.view.read_optional(&path) else {
+                grounds.depends.never_again();
+                continue;
+            };
+            grounds.depends.read(Path::new(path.as_str()), bytes.as_deref());
+            if let Some(bytes) = bytes {
+                let text = String::from_utf8_lossy(&bytes);
+                return text
+                    .lines()
+                    .any(|line| !line.trim_start().starts_with('#') && line.contains(own.key));
+            }
+        }
+    }
+    false
 }
 
 /// What the repository ignores; nothing, where there is none that may be read.
@@ -120,7 +179,16 @@ impl Walk<'_> {
             let place = dir.as_ref().map_or(Path::new(""), |dir| Path::new(dir.as_str()));
             self.grounds.depends.before(place);
             self.rules(dir.as_ref());
-            let entries = self.grounds.view.list(dir.as_ref())?;
+            let entries = match self.grounds.view.list(dir.as_ref()) {
+                Ok(entries) => entries,
+                // One that is gone by now, or that cannot be looked into, has nothing for a linter. When that changes is not
+                // seen, so the answer is not kept.
+                Err(fault) if folders > 1 && matches!(fault.code, Code::NotFound | Code::PathNotAllowed) => {
+                    self.grounds.depends.never_again();
+                    continue;
+                }
+                Err(fault) => return Err(fault),
+            };
             let names = entries.iter().map(|entry| (entry.name.as_str(), exec::ondisk::kind(entry)));
             self.grounds.depends.listed(place, Some(names));
             for entry in entries {

@@ -73,10 +73,11 @@ pub(crate) fn answer(what: &str, ran: &Ran, report: Report, verbose: bool) -> An
     answer
 }
 
-/// An answer without a run: there was nothing to look at.
-pub(crate) fn nothing(message: &str) -> Answer<Findings> {
+/// An answer without a run: there was nothing for `program` to look at.
+pub(crate) fn nothing(program: &str) -> Answer<Findings> {
     let nothing = reports::read(reports::Format::Make, b"", b"", Some(0), &reports::Context::default());
-    Answer::new(message.to_owned(), Findings::of(nothing, false).0)
+    let message = format!("There is no file for `{program}` to look at.");
+    Answer::new(message, Findings::of(nothing, false).0)
 }
 
 impl Findings {

@@ -1,6 +1,12 @@
 //! What the tools of Go have in common: package patterns, tags, and where modules come from.
 
+use cache::Namespace;
+use contract::RelPath;
 use exec::run::Command;
+use kit::ReadDesk;
+use projects::{GoUse, go_modules};
+
+use crate::window::looked;
 
 /// Every package below the directory.
 const EVERYTHING: &str = "./...";
@@ -24,6 +30,15 @@ pub(crate) fn tags(tags: &[String]) -> Option<String> {
 /// Whether a line that a program says is the name of a source file.
 pub(crate) fn is_source(line: &str) -> bool {
     line.rsplit_once('.').is_some_and(|(_, end)| end == "go")
+}
+
+/// The modules of the go command that runs in `dir`, each with its folder from the root. It blocks.
+pub(crate) fn modules(desk: &ReadDesk, dir: Option<&RelPath>) -> Vec<GoUse> {
+    let dir = dir.map_or("", RelPath::as_str);
+    let question = ["modules".to_owned(), dir.to_owned()];
+    let found = looked(desk, Namespace::GoProjectInfo, None, &question, |look| Ok(go_modules(look, dir)));
+    // Without them, files are told as Go says them: no reason to tell nothing.
+    found.map(|found| found.as_ref().clone()).unwrap_or_default()
 }
 
 /// A flag where it is wanted.

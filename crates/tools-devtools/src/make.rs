@@ -6,11 +6,11 @@ use reports::Format;
 
 use crate::findings::{self, Findings};
 use crate::own::Own;
-use crate::running::{Asked, EVERY_PROGRAM, reported};
+use crate::running::{Asked, reported};
 use crate::settings::DevtoolsSection;
 
 /// The programs of every tool here: make, and whatever the project does instead.
-pub(crate) const MAKE: &[&str] = EVERY_PROGRAM;
+pub(crate) const MAKE: &[&str] = grammar::NAMES;
 
 /// Makes `target`, or does what the project says is done for it.
 pub(crate) async fn made(

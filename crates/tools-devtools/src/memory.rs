@@ -10,7 +10,7 @@ use serde::Serialize;
 use store_api::{FailureKind, FailureSeen, Failures, RunOutcome, TestSeen, Timestamp, Verdict, Verdicts};
 
 use crate::findings::Findings;
-use crate::git;
+use crate::{git, running};
 
 /// How a failure stands to those before it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -70,10 +70,16 @@ async fn outcome(desk: &RunDesk, tool: &str, ran: &Ran, report: &Report) -> RunO
         line: found.line,
         message: desk.cleaned(&found.message),
     });
+    // The same words in another folder run other things.
+    let line = desk.cleaned(&ran.line.join(" "));
+    let scope = match running::directory(desk.asked().directory.as_deref()) {
+        Ok(Some(dir)) => format!("{dir}: {line}"),
+        _ => line,
+    };
     let outcome = RunOutcome {
         root: desk.view().root().id().to_owned(),
         tool: tool.to_owned(),
-        scope: desk.cleaned(&ran.line.join(" ")),
+        scope,
         commit,
         dirty,
         branch,

@@ -6,8 +6,7 @@ use kit::RunDesk;
 use reports::Format;
 
 use crate::running::Asked;
-use crate::settings::DevtoolsSection;
-use crate::tests_of::Runner;
+use crate::settings::{DevtoolsSection, TestRunner};
 
 /// What a project runs for one purpose.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +39,7 @@ impl Own {
         mut flags: Vec<String>,
     ) -> Result<Command, Fault> {
         flags.extend(self.words.iter().cloned());
-        asked.any_command(desk, self.program, flags)
+        asked.any_command(desk, self.program, flags, Vec::new())
     }
 
     /// The command line, in words.
@@ -82,7 +81,7 @@ impl Own {
             "tsc" => Format::Tsc,
             "python" | "python3" | "uv" if says("pytest") => Format::Pytest,
             // Scripts of packages, and what else there is: tests say how they are in TAP, if in anything that is read here.
-            program => Runner::named(program).map_or(Format::Tap, Runner::format),
+            program => TestRunner::named(program).map_or(Format::Tap, TestRunner::format),
         }
     }
 }

@@ -101,38 +101,8 @@ impl Section for DevtoolsSection {
     const NAME: &'static str = "devtools";
 }
 
-/// Beginnings of names that no configuration sets: they decide which program, library, home or connection is used.
-const RESERVED: &[&str] = &[
-    "LD_",
-    "DYLD_",
-    "GIT_",
-    "PATH",
-    "HOME",
-    "TMPDIR",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "GOCACHE",
-    "GOMODCACHE",
-    "GOPROXY",
-    "GOFLAGS",
-    "GOTOOLCHAIN",
-    "GONOSUM",
-    "GOINSECURE",
-    "NODE_OPTIONS",
-    "PYTHONSTARTUP",
-    "PYTHONPATH",
-    "BASH_ENV",
-    "ENV",
-    "SHELL",
-    "MAKEFLAGS",
-    "MAKEFILES",
-    "RUSTC",
-    "CARGO_HOME",
-    "XDG_",
-    "NPM_CONFIG_",
-];
+/// Names that no configuration sets, besides those that choose a program or what it loads: where homes and caches are.
+const RESERVED: &[&str] = &["XDG_", "STATICCHECK_CACHE", "GOLANGCI_LINT_CACHE"];
 
 impl DevtoolsSection {
     /// The variables of every run, or a fault that names one that cannot be set.
@@ -143,10 +113,8 @@ impl DevtoolsSection {
                 && !name.as_bytes()[0].is_ascii_digit()
         };
         let is_reserved = |name: &str| {
-            let name = name.to_ascii_uppercase();
-            RESERVED
-                .iter()
-                .any(|begin| if begin.ends_with('_') { name.starts_with(begin) } else { name == *begin })
+            let upper = name.to_ascii_uppercase();
+            grammar::variable_chooses(name) || RESERVED.iter().any(|begin| upper.starts_with(begin))
         };
         match self
             .environment

@@ -10,19 +10,6 @@ use crate::own::Own;
 use crate::running::Asked;
 use crate::settings::{DevtoolsSection, TestRunner};
 
-/// A runner of tests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Runner {
-    Make,
-    Jest,
-    Vitest,
-    Mocha,
-    Npm,
-    Pytest,
-    Go,
-    Cargo,
-}
-
 /// What is to be run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Wish {
@@ -36,7 +23,7 @@ pub(crate) struct Wish {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Chosen {
     /// A runner that is told what to run.
-    Runner(Runner),
+    Runner(TestRunner),
     /// The project's own command, as it stands.
     Own(Own),
 }
@@ -46,10 +33,10 @@ impl Chosen {
     /// the runner that is found.
     pub(crate) fn of(settings: &DevtoolsSection, project: &Project) -> Result<Option<Self>, Fault> {
         if let Some(named) = settings.test_runner {
-            return Ok(Some(Self::Runner(named.into())));
+            return Ok(Some(Self::Runner(named)));
         }
         let own = Own::of(settings, "test")?.map(Self::Own);
-        Ok(own.or_else(|| Runner::of(project).map(Self::Runner)))
+        Ok(own.or_else(|| TestRunner::of(project).map(Self::Runner)))
     }
 
     /// The program's name.
@@ -86,22 +73,11 @@ impl Chosen {
     }
 }
 
-impl From<TestRunner> for Runner {
-    fn from(named: TestRunner) -> Self {
-        match named {
-            TestRunner::Make => Self::Make,
-            TestRunner::Jest => Self::Jest,
-            TestRunner::Vitest => Self::Vitest,
-            TestRunner::Mocha => Self::Mocha,
-            TestRunner::Npm => Self::Npm,
-            TestRunner::Pytest => Self::Pytest,
-            TestRunner::Go => Self::Go,
-            TestRunner::Cargo => Self::Cargo,
-        }
-    }
-}
+impl TestRunner {
+    /// All of them.
+    const ALL: [Self; 8] =
+        [Self::Make, Self::Jest, Self::Vitest, Self::Mocha, Self::Npm, Self::Pytest, Self::Go, Self::Cargo];
 
-impl Runner {
     /// The runner of `project`, by the precedence of the catalogue: make, npm's, pytest, Go, cargo.
     pub(crate) fn of(project: &Project) -> Option<Self> {
         let has_target =
@@ -124,17 +100,7 @@ impl Runner {
 
     /// The runner of this name.
     pub(crate) fn named(program: &str) -> Option<Self> {
-        let all = [
-            Self::Make,
-            Self::Jest,
-            Self::Vitest,
-            Self::Mocha,
-            Self::Npm,
-            Self::Pytest,
-            Self::Go,
-            Self::Cargo,
-        ];
-        all.into_iter().find(|runner| runner.program() == program)
+        Self::ALL.into_iter().find(|runner| runner.program() == program)
     }
 
     /// The program, and what of it is the project's.

@@ -124,8 +124,12 @@ pub(crate) fn detected(desk: &ReadDesk, directory: Option<&str>) -> Result<Proje
     Ok((*found).clone())
 }
 
-/// Which of `programs` are there: on this machine, or among what npm installed in the root.
-pub(crate) fn installed(desk: &ReadDesk, programs: &[String]) -> Result<Vec<String>, Fault> {
+/// Which of `programs` are there for a run in `dir`: on this machine, or among what npm installed for that folder.
+pub(crate) fn installed(
+    desk: &ReadDesk,
+    programs: &[String],
+    dir: Option<&RelPath>,
+) -> Result<Vec<String>, Fault> {
     let root = desk.view().root().path();
     let path = desk.programs();
     let asked = format!("{programs:?} {path:?}");
@@ -147,14 +151,14 @@ pub(crate) fn installed(desk: &ReadDesk, programs: &[String]) -> Result<Vec<Stri
     })?;
     let here = |program: &&String| {
         found.contains(program)
-            || crate::running::installed(desk, program, None).is_ok_and(|found| found.is_some())
+            || crate::running::installed(desk, program, dir).is_ok_and(|found| found.is_some())
     };
     Ok(programs.iter().filter(here).cloned().collect())
 }
 
-/// Whether one program is there.
-pub(crate) fn is_installed(desk: &ReadDesk, program: &str) -> Result<bool, Fault> {
-    Ok(!installed(desk, &[program.to_owned()])?.is_empty())
+/// Whether one program is there for a run in `dir`.
+pub(crate) fn is_installed(desk: &ReadDesk, program: &str, dir: Option<&RelPath>) -> Result<bool, Fault> {
+    Ok(!installed(desk, &[program.to_owned()], dir)?.is_empty())
 }
 
 /// What tells one state of the root from another: the newest change among its files, and how many there are. Folders of

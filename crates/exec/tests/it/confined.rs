@@ -294,29 +294,10 @@ fn hostile(place: &Path) {
     }
     git(&["add", "--all"]);
     git(&["commit", "--quiet", "--message", "first"]);
-    let evil = "echo ran >> \"$(git rev-parse --show-toplevel)/canary\"; cat";
-    for (key, value) in [
-        ("core.fsmonitor", evil),
-        ("filter.evil.clean", evil),
-        ("filter.evil.smudge", evil),
-        ("diff.evil.textconv", evil),
-        ("diff.evil.command", evil),
-        ("diff.external", evil),
-        ("alias.st", "!echo ran > canary"),
-        ("core.pager", evil),
-        ("core.editor", evil),
-        ("gpg.program", evil),
-    ] {
-        git(&["config", key, value]);
-    }
+    crate::hostile::arm(place);
     git(&["config", "extensions.worktreeConfig", "true"]);
-    fs::write(place.join(".git/config.worktree"), format!("[core]\n\tfsmonitor = {evil:?}\n")).unwrap();
-    for hook in ["post-index-change", "pre-commit", "post-checkout", "fsmonitor-watchman"] {
-        let hook = place.join(".git/hooks").join(hook);
-        fs::create_dir_all(hook.parent().unwrap()).unwrap();
-        fs::write(&hook, format!("#!/bin/sh\n{evil}\n")).unwrap();
-        fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
-    }
+    let evil = format!("[core]\n\tfsmonitor = {:?}\n", crate::hostile::EVIL);
+    fs::write(place.join(".git/config.worktree"), evil).unwrap();
     // Otherwise git would not look into it.
     fs::write(place.join("a.x"), "two\n").unwrap();
 }

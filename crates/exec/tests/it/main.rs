@@ -5,6 +5,7 @@
 mod archives;
 mod branches;
 mod confined;
+mod hostile;
 mod house;
 mod jail;
 mod killed;

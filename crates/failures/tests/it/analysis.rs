@@ -47,6 +47,30 @@ fn a_missing_go_package_comes_before_the_build_that_fails_for_it() {
 }
 
 #[test]
+fn a_call_is_suggested_where_the_run_was_and_names_files_as_they_are_called_there() {
+    let placed = ["eslint".to_owned()];
+    let captured = Captured::named("js-eslint-errors/match-stylish");
+    let calls = |dir, placed| {
+        let run = FailedRun { dir: Some(dir), placed, run: Some("run_1"), ..captured.run() };
+        let analysis = analyzer().analyze(&FailedRun { root: Some("/srv/shop-js"), ..run });
+        assert_eq!(analysis.affected_files, ["src/bad.js"]);
+        let calls = analysis.suggestions.into_iter().filter_map(|said| said.tool);
+        calls.map(|call| (call.name.clone(), arguments(&call))).collect::<Vec<_>>()
+    };
+    let of = |calls: Vec<(String, Value)>| calls.into_iter().find(|(name, _)| name == "eslint").unwrap().1;
+    let output = ("run_output".to_owned(), json!({ "run": "run_1", "aroundFailure": true }));
+    assert!(calls("src", &placed).contains(&output), "it works in no folder");
+    assert_eq!(of(calls("src", &placed)), json!({ "fix": true, "files": ["bad.js"], "directory": "src" }));
+    assert_eq!(
+        of(calls("web/app", &placed)),
+        json!({ "fix": true, "files": ["../../src/bad.js"], "directory": "web/app" })
+    );
+    for (dir, placed) in [("src", &[][..]), ("", &placed), (".", &placed)] {
+        assert_eq!(of(calls(dir, placed)), json!({ "fix": true, "files": ["src/bad.js"] }));
+    }
+}
+
+#[test]
 fn eslint_is_called_with_the_files_that_it_complained_about() {
     let captured = Captured::named("js-eslint-errors/match-stylish");
     let analysis = analyzer().analyze(&FailedRun { root: Some("/srv/shop-js/"), ..captured.run() });

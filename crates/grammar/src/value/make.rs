@@ -87,11 +87,25 @@ const PREFIXES: [&str; 19] = [
 const SUFFIXES: [&str; 10] =
     ["FLAGS", "_WRAPPER", "_RUNNER", "_SHELL", "_CMD", "_COMMAND", "_EXEC", "_PROXY", "_proxy", "_OPTIONS"];
 
-/// Names with such a beginning or ending that are safe: what they take is checked like every value.
-const SAFE: [&str; 12] = [
+/// Names with such a beginning or ending that are safe: what they take is checked like every value, and says for what, how much
+/// or how loudly, never what is run.
+const SAFE: [&str; 26] = [
     "GOOS",
     "GOARCH",
     "GOARM",
+    "GOAMD64",
+    "GODEBUG",
+    "GOEXPERIMENT",
+    "GOGC",
+    "GOMAXPROCS",
+    "GOMEMLIMIT",
+    "GOTRACEBACK",
+    "CGO_ENABLED",
+    "CARGO_INCREMENTAL",
+    "CARGO_TERM_COLOR",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONHASHSEED",
+    "PYTHONUNBUFFERED",
     "TESTFLAGS",
     "TEST_FLAGS",
     "TESTOPTS",
@@ -100,6 +114,7 @@ const SAFE: [&str; 12] = [
     "GOTEST_FLAGS",
     "GOTESTFLAGS",
     "NODE_ENV",
+    "RUST_BACKTRACE",
     "RUST_LOG",
 ];
 
@@ -141,6 +156,16 @@ const WORDS: [&str; 34] = [
     "--lf",
 ];
 
+/// Whether a variable of this name chooses a program, or what one loads or connects to: a recipe is not given it, and no run is.
+#[must_use]
+pub fn variable_chooses(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    let named = NAMES.contains(&upper.as_str())
+        || PREFIXES.iter().any(|prefix| upper.starts_with(&prefix.to_ascii_uppercase()))
+        || SUFFIXES.iter().any(|suffix| upper.ends_with(&suffix.to_ascii_uppercase()));
+    named && !SAFE.contains(&name)
+}
+
 /// `NAME=value` for a recipe, which hands it to a shell: a name that chooses nothing, and words without anything that a
 /// shell acts on, none of them a path that leaves or a flag beyond [`WORDS`].
 pub(super) fn assignment(value: &str, place: &Place) -> Fits {
@@ -154,11 +179,7 @@ pub(super) fn assignment(value: &str, place: &Place) -> Fits {
     if !named {
         return Err(Unfit::Form("is not a variable's name followed by `=`"));
     }
-    let upper = name.to_ascii_uppercase();
-    let chooses = NAMES.contains(&upper.as_str())
-        || PREFIXES.iter().any(|prefix| upper.starts_with(&prefix.to_ascii_uppercase()))
-        || SUFFIXES.iter().any(|suffix| upper.ends_with(&suffix.to_ascii_uppercase()));
-    if chooses && !SAFE.contains(&name) {
+    if variable_chooses(name) {
         return Err(Unfit::Word {
             word: name.to_owned(),
             reason: "is a variable that chooses a program or what it loads",

@@ -12,6 +12,7 @@ use std::ops::RangeInclusive;
 use contract::RelPath;
 
 use crate::place::Place;
+pub use make::variable_chooses;
 
 /// Why a value is not of its kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

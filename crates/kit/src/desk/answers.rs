@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use cache::{Cache, Depends, Key, Namespace};
-use contract::Fault;
+use contract::{Fault, Kind, RelPath};
+use exec::run::{Exit, Ran};
 use exec::{OnDisk, View};
 use failures::{Analysis, Analyzer, FailedRun};
 use serde::Serialize;
@@ -44,9 +45,52 @@ impl ReadDesk {
 
     /// Why a run failed, by what it said. It blocks.
     pub fn analyzed(&self, run: &FailedRun<'_>) -> Result<Arc<Analysis>, Fault> {
-        let asked = format!("{:?}", FailedRun { stdout: "", stderr: "", ..*run });
+        let placed = self.placed();
+        let run = FailedRun { placed: &placed, ..*run };
+        let asked = format!("{:?}", FailedRun { stdout: "", stderr: "", ..run });
         let question = [asked.as_bytes(), run.stdout.as_bytes(), run.stderr.as_bytes()];
-        self.again(Namespace::FailureAnalysis, &question, |_| Ok(self.setting.analyzer.analyze(run)))
+        self.again(Namespace::FailureAnalysis, &question, |_| Ok(self.setting.analyzer.analyze(&run)))
+    }
+
+    /// Why `ran` failed in `dir`, by what it said and what else is known of it. It blocks.
+    #[must_use]
+    pub fn analysis_of(
+        &self,
+        ran: &Ran,
+        dir: Option<&RelPath>,
+        timed_out: bool,
+        files: &[String],
+    ) -> Analysis {
+        let (out, err) = (ran.stdout.text(), ran.stderr.text());
+        let root = self.view.root().path().display().to_string();
+        let handle = ran.handle.as_ref().map(ToString::to_string);
+        let signal = match ran.exit {
+            Exit::Signal(signal) => Some(signal),
+            Exit::Code(_) => None,
+        };
+        self.setting.analyzer.analyze(&FailedRun {
+            program: ran.line.first().map_or("", String::as_str),
+            args: ran.line.get(1..).unwrap_or_default(),
+            exit_code: ran.code(),
+            signal,
+            timed_out,
+            stdout: &out,
+            stderr: &err,
+            duration_ms: u64::try_from(ran.took.as_millis()).unwrap_or(u64::MAX),
+            run: handle.as_deref(),
+            root: Some(&root),
+            dir: dir.map(RelPath::as_str),
+            placed: &self.placed(),
+            files,
+        })
+    }
+
+    /// The tools that are offered here and work in a folder that a call names.
+    fn placed(&self) -> Vec<String> {
+        let ours = self.setting.registry.iter().map(|tool| tool.spec());
+        let ours = ours.filter(|spec| spec.kind != Kind::Foreign);
+        let placed = ours.filter(|spec| spec.input_schema.pointer("/properties/directory").is_some());
+        placed.map(|spec| spec.name.to_string()).collect()
     }
 
     /// The failure analysis, for what it knows.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use contract::{Code, Fault, RelPath};
 use exec::Workshop;
-use exec::run::{Command, Exit, Ran};
+use exec::run::{Command, Ran};
 use exec::workshop::Terms;
 use failures::FailedRun;
 
@@ -56,27 +56,7 @@ impl ReadDesk {
 
     /// Has the failure analysis look at a program that failed: every one, before it is answered.
     fn explain(&self, ran: &Ran, dir: Option<&RelPath>) {
-        let (out, err) = (ran.stdout.text(), ran.stderr.text());
-        let root = self.view.root().path().display().to_string();
-        let handle = ran.handle.as_ref().map(ToString::to_string);
-        let signal = match ran.exit {
-            Exit::Signal(signal) => Some(signal),
-            Exit::Code(_) => None,
-        };
-        let analysis = self.setting.analyzer.analyze(&FailedRun {
-            program: ran.line.first().map_or("", String::as_str),
-            args: ran.line.get(1..).unwrap_or_default(),
-            exit_code: ran.code(),
-            signal,
-            stdout: &out,
-            stderr: &err,
-            duration_ms: u64::try_from(ran.took.as_millis()).unwrap_or(u64::MAX),
-            run: handle.as_deref(),
-            root: Some(&root),
-            dir: dir.map(RelPath::as_str),
-            ..FailedRun::default()
-        });
-        self.setting.course.explain(analysis);
+        self.setting.course.explain(self.analysis_of(ran, dir, false, &[]));
     }
 
     /// The fault of a program that came to no end of its own, with what is to be done about it.

@@ -106,13 +106,7 @@ fn without_namespaces_an_ordinary_user_has_the_filters_too() {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
         return;
     }
-    for name in ["", "root", "home", "stage"] {
-        let path = if name.is_empty() { world.scratch.path().to_owned() } else { world.path(name) };
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        if !name.is_empty() {
-            std::os::unix::fs::chown(&path, Some(12_345), Some(12_345)).unwrap();
-        }
-    }
+    world.owned_by(12_345);
     let launcher = Path::new(env!("CARGO_BIN_EXE_gatewright-launch"));
     let is_reached = |dir: &Path| fs::metadata(dir).is_ok_and(|m| m.mode() & 0o001 != 0);
     if !launcher.ancestors().skip(1).all(is_reached) {

@@ -108,6 +108,16 @@ impl World {
         self.scratch.path().canonicalize().unwrap().join(name)
     }
 
+    /// Its folders are this user's, and whoever comes by may look into where they are.
+    fn owned_by(&self, user: u32) {
+        let open = |path: &Path| fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        open(self.scratch.path());
+        for path in ["root", "home", "stage"].map(|name| self.path(name)) {
+            open(&path);
+            std::os::unix::fs::chown(&path, Some(user), Some(user)).unwrap();
+        }
+    }
+
     fn start(&self, script: &str) -> (Child, Said) {
         self.start_as(script, None)
     }
@@ -480,13 +490,7 @@ fn an_ordinary_user_is_confined_as_root_is() {
         skip("the launcher as an ordinary user (its folder is closed to others)");
         return;
     }
-    for name in ["", "root", "home", "stage"] {
-        let path = if name.is_empty() { world.scratch.path().to_owned() } else { world.path(name) };
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        if !name.is_empty() {
-            std::os::unix::fs::chown(&path, Some(12_345), Some(12_345)).unwrap();
-        }
-    }
+    world.owned_by(12_345);
     let ran = world.run_as("id -u; echo x > made; cat /proc/self/status | grep CapEff", Some(12_345));
     assert_eq!(ran.code(), 0, "{:?} {}", ran.reports, ran.err);
     assert!(ran.layers().len() >= 7, "{:?}", ran.layers());

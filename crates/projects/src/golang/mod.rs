@@ -146,6 +146,26 @@ pub fn go_module(look: &dyn Look) -> Result<Option<GoModule>, LookError> {
     Ok(Some(found))
 }
 
+/// The modules whose packages the go command works with in `dir`: the one at or above it, and those of the workspace at or above
+/// it. One that cannot be read is without its name.
+pub fn go_modules(look: &dyn Look, dir: &str) -> Vec<GoUse> {
+    let above = || std::iter::successors(Some(dir), |dir| (!dir.is_empty()).then(|| paths::split(dir).0));
+    let read = |dir: &&str, name: &str| look.read(&paths::join(dir, name)).ok().flatten();
+    let mut problems = Vec::new();
+    let own = above().find(|dir| read(dir, "go.mod").is_some());
+    let mut dirs: BTreeSet<String> = own.into_iter().map(str::to_owned).collect();
+    if let Some((dir, bytes)) = above().find_map(|dir| Some((dir, read(&dir, "go.work")?))) {
+        let work = gowork::parse("go.work", &String::from_utf8_lossy(&bytes), &mut problems);
+        let uses = work.uses.iter().take(MAX_GO_PACKAGES);
+        dirs.extend(uses.filter_map(|used| paths::resolve(dir, used)));
+    }
+    let mut named = |dir: String| {
+        let file = module(look, &dir, &mut problems).ok().flatten();
+        GoUse { dir, module: file.and_then(|file| file.module) }
+    };
+    dirs.into_iter().map(&mut named).collect()
+}
+
 fn module(look: &dyn Look, dir: &str, problems: &mut Vec<Problem>) -> Result<Option<GoMod>, LookError> {
     let file = paths::join(dir, "go.mod");
     let read = look.read(&file);

@@ -3,9 +3,32 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use gatewright_projects::{go_module, parse_go_mod};
+use gatewright_projects::{go_module, go_modules, parse_go_mod};
 
 use crate::folder;
+
+#[test]
+fn the_modules_of_a_folder_are_the_one_above_it_and_those_of_the_workspace_above_it() {
+    let (_scratch, look) = folder(&[
+        ("go.mod", "module example.com/top\n"),
+        ("docs/a.txt", ""),
+        ("w/go.work", "go 1.25\nuse (\n\t./a\n\t./b\n\t./gone\n\t../../out\n)\n"),
+        ("w/a/go.mod", "module example.com/a\n"),
+        ("w/a/in/x.go", "package in\n"),
+        ("w/b/go.mod", "module example.com/b\n"),
+    ]);
+    let of = |dir| {
+        let all = go_modules(&look, dir).into_iter();
+        all.filter_map(|used| Some((used.module?, used.dir))).collect::<Vec<_>>()
+    };
+    let named = |all: &[(&str, &str)]| {
+        all.iter().map(|(name, dir)| (format!("example.com/{name}"), (*dir).to_owned())).collect::<Vec<_>>()
+    };
+    assert_eq!(of(""), named(&[("top", "")]));
+    assert_eq!(of("docs"), named(&[("top", "")]));
+    assert_eq!(of("w/a/in"), named(&[("a", "w/a"), ("b", "w/b")]));
+    assert_eq!(of("w"), named(&[("top", ""), ("a", "w/a"), ("b", "w/b")]));
+}
 
 #[test]
 fn packages_tests_commands_and_tags_are_found() {

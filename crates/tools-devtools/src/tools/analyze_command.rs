@@ -3,7 +3,7 @@
 //! Runs one command, held to its program's grammar, and explains why it failed. Returns the exit code, what was recognised and
 //! suggestions with the tool call to make next; no shell reads it.
 
-use contract::{Fault, RelPath, Toolset};
+use contract::{Fault, Toolset};
 use exec::run::Cache;
 use kit::limits::Limits;
 use kit::{Answer, Define, Doc, Run, RunDesk, doc};
@@ -11,11 +11,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use failures::{Analysis, FailedRun};
+use failures::Analysis;
 use serde::Serialize;
 
 use crate::families::SMART;
-use crate::running::{ALL_CACHES, Asked, EVERY_PROGRAM, WHATEVER_IS_IGNORED, configured};
+use crate::running::{ALL_CACHES, Asked, WHATEVER_IS_IGNORED, configured};
 use crate::smart::{self, Context};
 
 /// What it takes.
@@ -52,7 +52,7 @@ impl Define for AnalyzeCommand {
     const DOC: Doc = doc!("analyze_command.rs");
 
     const LIMITS: Limits = Limits::RUNS;
-    const PROGRAMS: &'static [&'static str] = EVERY_PROGRAM;
+    const PROGRAMS: &'static [&'static str] = grammar::NAMES;
     const CACHES: &'static [Cache] = ALL_CACHES;
     const PERSISTS: &'static [&'static str] = WHATEVER_IS_IGNORED;
 
@@ -73,28 +73,13 @@ impl Run for AnalyzeCommand {
         let words = grammar::split(&input.command).map_err(|e| Fault::invalid(format!("command: {e}")))?;
         let (first, rest) = words.split_first().ok_or_else(|| Fault::invalid("command: it is empty"))?;
         let program = grammar::program_of(first).map_err(|e| Fault::invalid(format!("command: {e}")))?;
-        let command = asked.any_command(&desk, program, rest.to_vec())?;
+        let command = asked.any_command(&desk, program, rest.to_vec(), Vec::new())?;
         let command = configured(&desk, command).await?;
         let dir = command.dir.clone();
         let ran = desk.run(command).await?;
         desk.blocking(move |desk| {
-            let (out, err) = (ran.stdout.text(), ran.stderr.text());
-            let root = desk.view().root().path().display().to_string();
-            let handle = ran.handle.as_ref().map(ToString::to_string);
-            let analysis = desk.analyzer().analyze(&FailedRun {
-                program,
-                args: ran.line.get(1..).unwrap_or_default(),
-                exit_code: ran.code(),
-                timed_out: input.context.timed_out,
-                stdout: &out,
-                stderr: &err,
-                duration_ms: u64::try_from(ran.took.as_millis()).unwrap_or(u64::MAX),
-                run: handle.as_deref(),
-                root: Some(&root),
-                dir: dir.as_ref().map(RelPath::as_str),
-                files: &input.context.files,
-                ..FailedRun::default()
-            });
+            let Context { files, timed_out } = &input.context;
+            let analysis = desk.analysis_of(&ran, dir.as_ref(), *timed_out, files);
             let held = ran.is_success();
             let message = if held {
                 "It succeeded: there is nothing to explain.".to_owned()

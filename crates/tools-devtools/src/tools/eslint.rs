@@ -15,7 +15,7 @@ use reports::Format;
 
 use crate::families::LINT;
 use crate::findings::{self, Findings};
-use crate::running::{ALL_CACHES, Asked, reported};
+use crate::running::{ALL_CACHES, Asked, reported, words};
 
 /// What it takes.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -28,6 +28,9 @@ pub struct Input {
     #[serde(default)]
     pub fix: bool,
 }
+
+/// What has it say its findings as they are read here.
+pub(crate) const FLAGS: &[&str] = &["-f", "json"];
 
 /// The tool.
 #[derive(Debug, Default)]
@@ -57,7 +60,7 @@ impl Run for Eslint {
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
         let asked = Asked::of(&desk);
         let files = if input.files.is_empty() { vec![".".to_owned()] } else { input.files.clone() };
-        let mut flags = vec!["-f".to_owned(), "json".to_owned()];
+        let mut flags = words(FLAGS);
         flags.extend(input.fix.then(|| "--fix".to_owned()));
         let command = asked.node_command(&desk, "eslint", flags, files)?;
         let (ran, report) = reported(&desk, command, Format::EslintJson).await?;

@@ -82,8 +82,9 @@ impl Run for GoFmt {
         let command = asked.command("gofmt", flags, files)?;
         let (ran, report) = reported(&desk, command, Format::GoBuild).await?;
         let said = ran.stdout.text();
-        // With `-d` it says differences, too.
-        let is_file = |line: &&str| go::is_source(line) && !line.contains([' ', '\t']);
+        // With `-d` it says differences, too: some of their lines end as names do.
+        let differs = asked.args.iter().any(|arg| arg.trim_start_matches('-').split('=').next() == Some("d"));
+        let is_file = |line: &&str| go::is_source(line) && !(differs && line.contains([' ', '\t']));
         let unformatted: Vec<String> = said.lines().filter(is_file).map(|file| asked.below(file)).collect();
         let many = counted(unformatted.len() as u64, "file");
         let mut answer = findings::answer("`gofmt`", &ran, report, false);

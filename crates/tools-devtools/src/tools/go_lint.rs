@@ -58,6 +58,9 @@ fn everything() -> Vec<String> {
     vec!["./...".to_owned()]
 }
 
+/// What has it say its findings as they are read here.
+pub(crate) const FLAGS: &[&str] = &["run", "--output.json.path=stdout"];
+
 /// The tool.
 #[derive(Debug, Default)]
 pub struct GoLint;
@@ -87,7 +90,7 @@ impl Run for GoLint {
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
         let asked = Asked::of(&desk);
-        let mut flags = vec!["run".to_owned(), format!("--output.{}.path=stdout", input.format)];
+        let mut flags: Vec<String> = FLAGS.iter().map(|flag| flag.replace("json", &input.format)).collect();
         flags.extend(input.config.as_ref().map(|config| format!("--config={config}")));
         flags.extend(go::flag(input.fix, "--fix"));
         flags.extend(go::flag(input.verbose, "--verbose"));

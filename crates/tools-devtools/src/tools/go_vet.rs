@@ -16,7 +16,7 @@ use reports::Format;
 use crate::families::GO;
 use crate::findings::{self, Findings};
 use crate::go;
-use crate::running::{Asked, GO_CACHES, reported};
+use crate::running::{Asked, GO_CACHES, reported, words};
 
 /// What it takes.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -26,6 +26,9 @@ pub struct Input {
     #[serde(default)]
     pub package: Option<String>,
 }
+
+/// What `go` is told.
+pub(crate) const FLAGS: &[&str] = &["vet"];
 
 /// The tool.
 #[derive(Debug, Default)]
@@ -54,7 +57,7 @@ impl Run for GoVet {
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
         let asked = Asked::of(&desk);
         let package = go::package(input.package.as_ref());
-        let command = go::offline(asked.command("go", vec!["vet".to_owned()], vec![package.clone()])?);
+        let command = go::offline(asked.command("go", words(FLAGS), vec![package.clone()])?);
         let (ran, report) = reported(&desk, command, Format::GoBuild).await?;
         Ok(findings::answer(&format!("`go vet {package}`"), &ran, report, false))
     }

@@ -19,9 +19,9 @@ use serde::Serialize;
 use crate::families::LINT;
 use crate::files::Choice;
 use crate::own::Own;
-use crate::running::{ALL_CACHES, Asked, EVERY_PROGRAM, WHATEVER_IS_IGNORED, reported};
+use crate::running::{ALL_CACHES, Asked, WHATEVER_IS_IGNORED, reported, words};
 use crate::settings::DevtoolsSection;
-use crate::tools::{markdownlint, yamllint};
+use crate::tools::{eslint, go_lint, go_vet, markdownlint, yamllint};
 use crate::window::detected;
 
 /// What it takes.
@@ -48,8 +48,18 @@ struct Linter {
     /// Instead of `rest`: the files that it looks at.
     files: Option<Choice>,
     format: Format,
-    /// Whether npm may have installed it in the project.
-    is_node: bool,
+}
+
+impl Linter {
+    /// What it is called in results.
+    fn name(&self) -> &'static str {
+        if self.program == "go" { "go vet" } else { self.program }
+    }
+
+    /// Whether the configuration means it by `name`.
+    fn is_named(&self, name: &str) -> bool {
+        name == self.program || name == self.name()
+    }
 }
 
 /// Every linter that is run here.
@@ -57,52 +67,47 @@ const LINTERS: &[Linter] = &[
     Linter {
         program: "eslint",
         names: &["eslint"],
-        flags: &["-f", "json"],
+        flags: eslint::FLAGS,
         fix: Some("--fix"),
         rest: &["."],
         files: None,
         format: Format::EslintJson,
-        is_node: true,
     },
     Linter {
         program: "markdownlint",
         names: &["markdownlint"],
-        flags: &["--json", "--ignore", "node_modules"],
+        flags: markdownlint::FLAGS,
         fix: Some("--fix"),
         rest: &[],
         files: Some(markdownlint::FILES),
         format: Format::Markdownlint,
-        is_node: true,
     },
     Linter {
         program: "yamllint",
         names: &["yamllint"],
-        flags: &["-f", "parsable"],
+        flags: yamllint::FLAGS,
         fix: None,
         rest: &[],
         files: Some(yamllint::FILES),
         format: Format::YamllintParsable,
-        is_node: false,
     },
     Linter {
         program: "golangci-lint",
         names: &["golangci-lint", "golangci"],
-        flags: &["run", "--output.json.path=stdout"],
+        flags: go_lint::FLAGS,
         fix: Some("--fix"),
         rest: &["./..."],
         files: None,
         format: Format::GolangciJson,
-        is_node: false,
     },
     Linter {
         program: "go",
         names: &[],
-        flags: &["vet"],
+        flags: go_vet::FLAGS,
         fix: None,
         rest: &["./..."],
         files: None,
         format: Format::GoBuild,
-        is_node: false,
     },
 ];
 
@@ -158,7 +163,7 @@ impl Define for LintAll {
     const DOC: Doc = doc!("lint_all.rs");
 
     const LIMITS: Limits = Limits::RUNS;
-    const PROGRAMS: &'static [&'static str] = EVERY_PROGRAM;
+    const PROGRAMS: &'static [&'static str] = grammar::NAMES;
     const CACHES: &'static [Cache] = ALL_CACHES;
     const PERSISTS: &'static [&'static str] = WHATEVER_IS_IGNORED;
 
@@ -186,13 +191,17 @@ impl Run for LintAll {
             if wanted.is_empty() {
                 names.iter().any(|name| linter.names.contains(name)) || linter.program == "go" && is_go
             } else {
-                wanted.iter().any(|name| name == linter.program || linter.program == "go" && name == "go vet")
+                wanted.iter().any(|name| linter.is_named(name))
             }
         });
         let mut linters = Vec::new();
         for linter in chosen {
             linters.push(ran(&desk, &asked, linter, input.fix).await?);
         }
+        let known: Vec<&str> = LINTERS.iter().map(Linter::name).collect();
+        let why = format!("lint_all does not know it; it knows {}", known.join(", "));
+        let unknown = wanted.iter().filter(|name| !LINTERS.iter().any(|linter| linter.is_named(name)));
+        linters.extend(unknown.map(|name| Linted::skipped(name, why.clone())));
         let could: Vec<&Linted> = linters.iter().filter(|linted| linted.skipped.is_none()).collect();
         let bad = could.iter().filter(|linted| !linted.success).count();
         let skipped: Vec<&str> =
@@ -234,24 +243,17 @@ async fn its_own(desk: &RunDesk, asked: &Asked<'_>, own: &Own, fix: bool) -> Res
 }
 
 async fn ran(desk: &RunDesk, asked: &Asked<'_>, linter: &Linter, fix: bool) -> Result<Linted, Fault> {
-    let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    let mut flags = own(linter.flags);
+    let mut flags = words(linter.flags);
     flags.extend(linter.fix.filter(|_| fix).map(str::to_owned));
-    let name = if linter.program == "go" { "go vet" } else { linter.program };
+    let name = linter.name();
     let rest = match &linter.files {
-        None => own(linter.rest),
-        Some(choice) => choice.files(desk, asked.directory).await?,
+        None => Some(words(linter.rest)),
+        Some(choice) => choice.given(desk, asked, &[]).await?,
     };
-    if rest.is_empty() {
+    let Some(rest) = rest else {
         return Ok(Linted::skipped(name, "there is no file for it to look at".to_owned()));
-    }
-    let command = if linter.is_node {
-        asked.node_command(desk, linter.program, flags, rest)
-    } else {
-        let offline = if linter.program == "go" { crate::go::offline } else { |command| command };
-        asked.command(linter.program, flags, rest).map(offline)
     };
-    let command = match command {
+    let command = match asked.any_command(desk, linter.program, flags, rest) {
         // What one linter takes, another does not.
         Err(fault) if fault.code == Code::InvalidArgument && !asked.args.is_empty() => {
             return Ok(Linted::skipped(name, fault.message));

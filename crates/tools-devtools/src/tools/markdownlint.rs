@@ -16,7 +16,7 @@ use reports::Format;
 use crate::families::LINT;
 use crate::files::Choice;
 use crate::findings::{self, Findings};
-use crate::running::{ALL_CACHES, Asked, reported};
+use crate::running::{ALL_CACHES, Asked, reported, words};
 
 /// What it takes.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -30,8 +30,11 @@ pub struct Input {
     pub fix: bool,
 }
 
+/// What has it say its findings as they are read here.
+pub(crate) const FLAGS: &[&str] = &["--json", "--ignore", "node_modules"];
+
 /// What it looks at where nobody says.
-pub(crate) const FILES: Choice = Choice { endings: &[".md", ".markdown"], otherwise: "**/*.md" };
+pub(crate) const FILES: Choice = Choice { endings: &[".md", ".markdown"], otherwise: "**/*.md", own: None };
 
 /// The tool.
 #[derive(Debug, Default)]
@@ -59,15 +62,10 @@ impl Run for Markdownlint {
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
         let asked = Asked::of(&desk);
-        let files = if input.files.is_empty() {
-            FILES.files(&desk, asked.directory).await?
-        } else {
-            input.files.clone()
+        let Some(files) = FILES.given(&desk, &asked, &input.files).await? else {
+            return Ok(findings::nothing("markdownlint"));
         };
-        if files.is_empty() {
-            return Ok(findings::nothing("There is no file for `markdownlint` to look at."));
-        }
-        let mut flags = vec!["--json".to_owned(), "--ignore".to_owned(), "node_modules".to_owned()];
+        let mut flags = words(FLAGS);
         flags.extend(input.fix.then(|| "--fix".to_owned()));
         let command = asked.node_command(&desk, "markdownlint", flags, files)?;
         let (ran, report) = reported(&desk, command, Format::Markdownlint).await?;

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::families::MAKE;
+use crate::running;
 
 /// What it takes.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -56,7 +57,8 @@ impl Read for ProjectStatus {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         desk.blocking(move |desk| {
             let project = detected(desk, input.directory.as_deref())?;
-            let there = installed(desk, &project.programs)?;
+            let dir = running::directory(input.directory.as_deref())?;
+            let there = installed(desk, &project.programs, dir.as_ref())?;
             let (installed, missing): (Vec<String>, Vec<String>) =
                 project.programs.iter().cloned().partition(|program| there.contains(program));
             let word =

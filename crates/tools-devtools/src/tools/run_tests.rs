@@ -20,7 +20,7 @@ use serde::Serialize;
 use crate::families::TEST;
 use crate::findings::{self, Findings};
 use crate::memory;
-use crate::running::{ALL_CACHES, Asked, EVERY_PROGRAM, WHATEVER_IS_IGNORED, reported};
+use crate::running::{ALL_CACHES, Asked, WHATEVER_IS_IGNORED, reported};
 use crate::settings::DevtoolsSection;
 use crate::tests_of::{Chosen, Wish};
 use crate::window::{detected, stamp};
@@ -73,7 +73,7 @@ impl Define for RunTests {
     const DOC: Doc = doc!("run_tests.rs");
 
     const LIMITS: Limits = Limits::RUNS;
-    const PROGRAMS: &'static [&'static str] = EVERY_PROGRAM;
+    const PROGRAMS: &'static [&'static str] = grammar::NAMES;
     const CACHES: &'static [Cache] = ALL_CACHES;
     const PERSISTS: &'static [&'static str] = WHATEVER_IS_IGNORED;
 

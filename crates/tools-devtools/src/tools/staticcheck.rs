@@ -59,7 +59,7 @@ impl Run for Staticcheck {
         let mut command = go::offline(asked.command("staticcheck", flags, vec![package.clone()])?);
         // What Debian calls it.
         let debian = |desk: &ReadDesk| {
-            Ok(!is_installed(desk, "staticcheck")? && is_installed(desk, "go-staticcheck")?)
+            Ok(!is_installed(desk, "staticcheck", None)? && is_installed(desk, "go-staticcheck", None)?)
         };
         if desk.blocking(debian).await? {
             command.program = "go-staticcheck";

@@ -11,7 +11,7 @@ use crate::settings::DevtoolsSection;
 use crate::tests_of::Chosen;
 use crate::window::{detected, is_installed};
 
-use contract::{Fault, Toolset};
+use contract::{Fault, Toolset, Truncated};
 use kit::{Answer, Define, Doc, Read, ReadDesk, doc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub struct Input {
 }
 
 /// Most failures in one result.
-const MAX_FAILING: u32 = 30;
+const MAX_FAILING: usize = 30;
 
 /// How the tests stand.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -66,42 +66,56 @@ impl Define for TestStatus {
 impl Read for TestStatus {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         let directory = input.directory;
-        let folder = running::directory(directory.as_deref())?.map(|dir| dir.to_string());
+        let dir = running::directory(directory.as_deref())?;
+        let folder = dir.as_ref().map(ToString::to_string);
         let (runner, installed, frameworks) = desk
             .blocking(move |desk| {
                 let project = detected(desk, directory.as_deref())?;
                 let chosen = Chosen::of(&desk.settings::<DevtoolsSection>()?, &project)?;
                 let runner = chosen.as_ref().map(Chosen::program);
                 let installed = match runner {
-                    Some(program) => is_installed(desk, program)?,
+                    Some(program) => is_installed(desk, program, dir.as_ref())?,
                     None => false,
                 };
                 Ok((runner.map(str::to_owned), installed, project.test_frameworks))
             })
             .await?;
-        let failing = match desk.service::<dyn Failures>() {
-            None => Vec::new(),
-            Some(store) => {
-                let mut query = HistoryQuery::of(desk.view().root().id().to_owned());
-                query.state = Some(LineState::Open);
-                query.limit = MAX_FAILING;
-                let mut items = store.history(query).await.map_err(Fault::from)?.items;
-                // One whose file nobody said may be anywhere.
-                let is_here = |file: &Option<String>| {
-                    file.as_deref().is_none_or(|file| git::is_below(file, folder.as_deref()))
-                };
-                items.retain(|item| is_here(&item.failure.file));
-                items
-            }
-        };
+        let mut failing = open(&desk, folder.as_deref()).await?;
+        let total = failing.len() as u64;
+        failing.truncate(MAX_FAILING);
         let message = match (&runner, installed) {
             (None, _) => "No test runner is known for this project.".to_owned(),
-            (Some(runner), true) => format!(
-                "`{runner}` runs the tests; {} of before are open.",
-                counted(failing.len() as u64, "failure")
-            ),
+            (Some(runner), true) => {
+                format!("`{runner}` runs the tests; {} of before are open.", counted(total, "failure"))
+            }
             (Some(runner), false) => format!("`{runner}` runs the tests, and it is not installed."),
         };
-        Ok(Answer::new(message, Output { runner, installed, frameworks, failing }))
+        let shown = failing.len() as u64;
+        let mut answer = Answer::new(message, Output { runner, installed, frameworks, failing });
+        if shown < total {
+            answer.truncated =
+                Some(Truncated { shown, total, next: "test_status with a `directory`".to_owned() });
+        }
+        Ok(answer)
+    }
+}
+
+/// Every failure below `folder` that has not held since, what failed last first.
+async fn open(desk: &ReadDesk, folder: Option<&str>) -> Result<Vec<FailureHistory>, Fault> {
+    let Some(store) = desk.service::<dyn Failures>() else { return Ok(Vec::new()) };
+    // One whose file nobody said may be anywhere.
+    let is_here =
+        |item: &FailureHistory| item.failure.file.as_deref().is_none_or(|file| git::is_below(file, folder));
+    let mut query = HistoryQuery::of(desk.view().root().id().to_owned());
+    query.state = Some(LineState::Open);
+    let mut found = Vec::new();
+    loop {
+        let page = store.history(query.clone()).await.map_err(Fault::from)?;
+        found.extend(page.items.into_iter().filter(is_here));
+        if page.next.is_none() {
+            return Ok(found);
+        }
+        desk.check()?;
+        query.after = page.next;
     }
 }

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use reports::Format;
 
 use crate::families::LINT;
-use crate::files::Choice;
+use crate::files::{Choice, OwnChoice};
 use crate::findings::{self, Findings};
-use crate::running::{ALL_CACHES, Asked, reported};
+use crate::running::{ALL_CACHES, Asked, reported, words};
 
 /// What it takes.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -26,8 +26,15 @@ pub struct Input {
     pub files: Vec<String>,
 }
 
+/// What has it say its findings as they are read here.
+pub(crate) const FLAGS: &[&str] = &["-f", "parsable"];
+
 /// What it looks at where nobody says.
-pub(crate) const FILES: Choice = Choice { endings: &[".yml", ".yaml", ".yamllint"], otherwise: "." };
+pub(crate) const FILES: Choice = Choice {
+    endings: &[".yml", ".yaml", ".yamllint"],
+    otherwise: ".",
+    own: Some(OwnChoice { files: &[".yamllint", ".yamllint.yaml", ".yamllint.yml"], key: "yaml-files" }),
+};
 
 /// The tool.
 #[derive(Debug, Default)]
@@ -55,15 +62,10 @@ impl Run for Yamllint {
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
         let asked = Asked::of(&desk);
-        let files = if input.files.is_empty() {
-            FILES.files(&desk, asked.directory).await?
-        } else {
-            input.files.clone()
+        let Some(files) = FILES.given(&desk, &asked, &input.files).await? else {
+            return Ok(findings::nothing("yamllint"));
         };
-        if files.is_empty() {
-            return Ok(findings::nothing("There is no file for `yamllint` to look at."));
-        }
-        let flags = vec!["-f".to_owned(), "parsable".to_owned()];
+        let flags = words(FLAGS);
         let command = asked.command("yamllint", flags, files)?;
         let (ran, report) = reported(&desk, command, Format::YamllintParsable).await?;
         Ok(findings::answer("`yamllint`", &ran, report, false))

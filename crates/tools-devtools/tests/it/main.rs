@@ -34,8 +34,24 @@ const PROJECT: &[(&str, &str)] = &[
     ("web/README.md", "# Web\n"),
 ];
 
+/// Says loudly that a part was left out, where the summary of `cargo xtask test` counts it.
+fn skip(part: &str) {
+    eprintln!("SKIPPED: {part}");
+    if let Some(file) = std::env::var_os("GATEWRIGHT_SKIPS") {
+        use std::io::Write as _;
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file).unwrap();
+        writeln!(file, "{part}").unwrap();
+    }
+}
+
 #[test]
 fn whatever_a_program_writes_is_rehearsed_applied_and_undone_by_the_law() {
+    let scratch = tempfile::tempdir().unwrap();
+    let launcher = testing::launcher();
+    let offer = launcher.offer(scratch.path());
+    if offer.level < Level::Full {
+        return skip(&format!("the law over tools in a world of their own ({})", offer.missing.join("; ")));
+    }
     let held = testing::runs(FAMILIES, PROJECT, Level::Full);
     assert_eq!((held.tools.len(), held.refused), (25, Vec::new()));
 }

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 
-use super::{Bench, Session, installed};
+use super::{Bench, Session, Wire, installed};
 
 /// How often an answer of this namespace was given again.
 fn hits(session: &mut Session, namespace: &str) -> u64 {
@@ -51,9 +51,11 @@ fn programs_are_known_until_a_folder_of_the_path_changes() {
     let programs = tempfile::tempdir().unwrap();
     let golangci = programs.path().join("golangci-lint");
     let bench =
-        Bench::new(&[("go.mod", "module example.com/m\n\ngo 1.22\n"), (".golangci.yml", "version: 2\n")])
-            .with(programs.path().to_owned());
-    let mut session = bench.serve();
+        Bench::new(&[("go.mod", "module example.com/m\n\ngo 1.22\n"), (".golangci.yml", "version: 2\n")]);
+    // Nothing of this machine's: it may have the program.
+    let mut server = bench.command();
+    server.env("PATH", programs.path()).args(["serve", "--toolsets", "all"]);
+    let mut session = Session(Wire::greeted(&mut server, &json!({})));
     let has = |session: &mut Session| {
         let said = session.ok("project_status", json!({}));
         let all = said["installed"].as_array().unwrap();

@@ -1,10 +1,8 @@
 //! Reading git, and what is made of it.
 
-use std::os::unix::fs::PermissionsExt as _;
-
 use serde_json::json;
 
-use super::{Bench, installed};
+use super::{Bench, hostile, installed};
 
 fn bench() -> Bench {
     let bench = Bench::new(&[("kept.txt", "one\n"), ("src/a.rs", "fn a() {}\n"), (".gitignore", "out/\n")]);
@@ -197,7 +195,7 @@ fn generate_pr_message_is_conventional_and_fills_the_template() {
 #[test]
 fn g02_g04_g06_g08_a_hostile_repository_executes_nothing_through_any_tool() {
     let bench = Bench::new(&[
-        ("Makefile", "lint test depend build clean:\n\t@git status; git diff; git log -p -1; true\n"),
+        ("Makefile", "lint test depend build clean:\n\t@git status; git diff; git log -p -1; git st; true\n"),
         ("go.mod", "module example.com/m\n\ngo 1.22\n"),
         ("main.go", "package main\n\nfunc main() {}\n"),
         ("README.md", "# M\n"),
@@ -214,26 +212,7 @@ fn g02_g04_g06_g08_a_hostile_repository_executes_nothing_through_any_tool() {
     bench.git(&["checkout", "--quiet", "-b", "feature"]);
     bench.put("main.go", "package main\n\n// Main.\nfunc main() {}\n");
     bench.commit("feat: say it");
-    let evil = "echo ran >> \"$(git rev-parse --show-toplevel)/canary\"; cat";
-    for (key, value) in [
-        ("core.fsmonitor", evil),
-        ("filter.evil.clean", evil),
-        ("filter.evil.smudge", evil),
-        ("diff.evil.textconv", evil),
-        ("diff.evil.command", evil),
-        ("diff.external", evil),
-        ("alias.status", "!echo ran > canary"),
-        ("core.pager", evil),
-        ("gpg.program", evil),
-        ("log.showSignature", "true"),
-    ] {
-        bench.git(&["config", key, value]);
-    }
-    for hook in ["post-index-change", "pre-commit", "post-checkout", "commit-msg"] {
-        bench.put(&format!(".git/hooks/{hook}"), &format!("#!/bin/sh\n{evil}\n"));
-        let path = bench.place.root().join(".git/hooks").join(hook);
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    }
+    hostile::arm(&bench.place.root());
     bench.put("a.yaml", "---\na: 2\n");
     let mut session = bench.serve();
     let listed = session.0.request("tools/list", json!({}))["result"]["tools"].clone();
@@ -265,8 +244,12 @@ fn g02_g04_g06_g08_a_hostile_repository_executes_nothing_through_any_tool() {
     }
     assert!(worked >= 25, "{worked} calls did something");
     session.0.finish();
-    // The control, which must escape.
-    let mut git = std::process::Command::new("git");
-    git.arg("diff").current_dir(bench.place.root()).output().unwrap();
-    assert!(bench.place.root().join("canary").exists(), "whoever asks git itself is had");
+    // The control, which must escape: an alias, too, and what it names is no command of git's own.
+    for word in ["diff", "st"] {
+        let canary = bench.place.root().join("canary");
+        let mut git = std::process::Command::new("git");
+        git.arg(word).current_dir(bench.place.root()).output().unwrap();
+        assert!(canary.exists(), "whoever asks git itself is had: {word}");
+        std::fs::remove_file(canary).unwrap();
+    }
 }

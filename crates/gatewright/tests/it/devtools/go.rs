@@ -46,6 +46,10 @@ const FILES: &[(&str, &str)] = &[
     ),
     ("other/go.mod", "module example.com/other\n\ngo 1.21\n"),
     ("other/other.go", "package other\n"),
+    (
+        "other/inner/inner_test.go",
+        "package inner\n\nimport \"testing\"\n\nfunc TestInner(t *testing.T) {\n\tt.Errorf(\"the rest is %d\", 5)\n}\n",
+    ),
 ];
 
 /// Where the Go toolchain is that tests use.
@@ -101,6 +105,29 @@ fn go_test_says_what_held_and_what_did_not_and_leaves_nothing_behind() {
     let refused = session.fails("go_test", json!({ "package": ".", "args": ["-exec", "/bin/sh"] }));
     assert_eq!(refused["code"], "invalid_argument");
     assert!(bench().unwrap().read("left-behind").is_none());
+}
+
+#[test]
+fn a_go_test_that_failed_is_said_from_the_root_wherever_its_package_and_the_run_were() {
+    let Some(mut session) = serve() else { return };
+    let file = |failed: &Value| failed["tests"][0]["file"].clone();
+    let package = session.ok("go_test", json!({ "package": "./failing" }));
+    assert_eq!(file(&package), "failing/failing_test.go", "{package}");
+    let below = session.ok("go_test", json!({ "directory": "other" }));
+    assert_eq!(file(&below), "other/inner/inner_test.go", "{below}");
+    // The call that is suggested is one that can be made as it stands.
+    let said = below["suggestions"].as_array().unwrap().iter().filter_map(Value::as_str);
+    let calls: Vec<&str> =
+        said.filter_map(|said| said.split_once("Next: `go_test ")?.1.strip_suffix("`.")).collect();
+    let call: Value = serde_json::from_str(calls.first().unwrap()).unwrap();
+    assert_eq!((&call["directory"], &call["package"]), (&json!("other"), &json!("example.com/other/inner")));
+    assert_eq!(names(&session.ok("go_test", call)["tests"]), ["TestInner"]);
+    let mut open = |directory: &str| {
+        let status = session.ok("test_status", json!({ "directory": directory }));
+        names(&status["failing"]).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(open("failing"), ["TestFails"]);
+    assert_eq!(open("other"), ["TestInner"]);
 }
 
 #[test]
@@ -176,6 +203,19 @@ fn go_fmt_shows_its_diff_applies_it_and_is_undone() {
         "{bad}"
     );
     assert_eq!(session.fails("go_fmt", json!({ "files": ["/etc/passwd"] }))["code"], "invalid_argument");
+}
+
+#[test]
+fn go_fmt_names_files_whose_names_have_blanks() {
+    let Some(go) = toolchain() else { return };
+    let bench = Bench::new(&[("my file.go", FILES[10].1)]).with(go).patient();
+    let mut session = bench.serve();
+    let listed = session.ok("go_fmt", json!({ "write": false }));
+    assert_eq!((&listed["success"], &listed["unformatted"]), (&json!(false), &json!(["my file.go"])));
+    // Where it says differences, too, none of their lines is taken for a name.
+    bench.put("ugly.go", &format!("{}// See other.go\n", FILES[10].1));
+    let differs = session.ok("go_fmt", json!({ "write": false, "args": ["-d"], "files": ["ugly.go"] }));
+    assert_eq!(differs["unformatted"], json!(["ugly.go"]), "{differs}");
 }
 
 #[test]

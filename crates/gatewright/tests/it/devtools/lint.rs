@@ -1,10 +1,11 @@
 //! Linters, with the real programs.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::{Bench, installed};
+use super::{Bench, Session, Wire, installed};
 
 fn node() -> Option<PathBuf> {
     installed("the linters of npm", "npm/devtools/node_modules/.bin")
@@ -47,6 +48,104 @@ fn yamllint_finds_with_line_and_column() {
         session.fails("yamllint", json!({ "args": ["-d", "{extends: /etc/x}"] }))["code"],
         "invalid_argument"
     );
+}
+
+#[test]
+fn yamllint_looks_at_the_files_that_the_projects_own_configuration_names() {
+    let Some(python) = python() else { return };
+    let own = "extends: default\nyaml-files: ['*.tpl']\n";
+    let bench = Bench::new(&[
+        (".yamllint", own),
+        ("a.yaml", "---\na:   1\n"),
+        ("b.tpl", "---\nb:   1\n"),
+        ("sub/c.tpl", "---\nc:   1\n"),
+    ])
+    .with(python);
+    let mut session = bench.serve();
+    let files = |found: &Value| {
+        let mut all: Vec<String> = found["diagnostics"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|d| d["file"].as_str().unwrap().to_owned())
+            .collect();
+        all.sort();
+        all.dedup();
+        all
+    };
+    assert_eq!(files(&session.ok("yamllint", json!({}))), ["b.tpl", "sub/c.tpl"]);
+    assert_eq!(files(&session.ok("yamllint", json!({ "directory": "sub" }))), ["sub/c.tpl"]);
+    let all = session.ok("lint_all", json!({}));
+    assert_eq!(files(&all["linters"][0]), ["b.tpl", "sub/c.tpl"], "{all}");
+    // Whether it names them is seen each time.
+    bench.put(".yamllint", "---\nextends: default\n# yaml-files: none\n");
+    assert_eq!(files(&session.ok("yamllint", json!({}))), ["a.yaml"]);
+    bench.put(".yamllint", own);
+    assert_eq!(files(&session.ok("yamllint", json!({}))), ["b.tpl", "sub/c.tpl"]);
+}
+
+/// The server's command without what root may do to folders that are closed to it: then they are closed to these tests, too.
+fn without_overrides(server: &std::process::Command) -> std::process::Command {
+    let mut command = std::process::Command::new("setpriv");
+    command.arg("--bounding-set=-dac_override,-dac_read_search").arg("--").arg(server.get_program());
+    command.args(server.get_args());
+    command.envs(server.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    for (name, _) in server.get_envs().filter(|(_, value)| value.is_none()) {
+        command.env_remove(name);
+    }
+    command.current_dir(server.get_current_dir().unwrap());
+    command
+}
+
+#[test]
+fn a_folder_that_cannot_be_looked_into_has_nothing_for_a_linter() {
+    let bench = Bench::new(&[("a.yaml", "---\na: 1\n"), ("db/b.yaml", "---\nb: 1\n")]);
+    let bench = recorder(bench, "yamllint", "exit 0");
+    let mode = |mode| {
+        let folder = bench.place.root().join("db");
+        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode(0o000);
+    let mut server = bench.command();
+    if std::fs::read_dir(bench.place.root().join("db")).is_ok() {
+        if std::process::Command::new("setpriv").arg("--version").output().is_err() {
+            mode(0o755);
+            return crate::skip("a folder that is closed to root (Debian: apt-get install util-linux)");
+        }
+        server = without_overrides(&server);
+    }
+    let server = server.args(["serve", "--toolsets", "all"]);
+    let mut session = Session(Wire::greeted(server, &json!({})));
+    let linted = session.ok("yamllint", json!({}));
+    assert_eq!(recorded(&mut session, &linted), ["-f", "parsable", "a.yaml"]);
+    mode(0o755);
+    let linted = session.ok("yamllint", json!({}));
+    assert_eq!(
+        recorded(&mut session, &linted),
+        ["-f", "parsable", "a.yaml", "db/b.yaml"],
+        "it is seen again"
+    );
+}
+
+#[test]
+fn linters_of_go_look_nothing_up_whoever_starts_them() {
+    let bench = Bench::new(&[
+        ("go.mod", "module x\n"),
+        ("gatewright.toml", "[devtools]\nlinters = ['golangci-lint']\n"),
+    ]);
+    let says = "echo $GOTOOLCHAIN $GOPROXY $GOTELEMETRY >&2; echo '{}'";
+    let bench = recorder(recorder(bench, "golangci-lint", says), "govulncheck", says);
+    let mut session = bench.serve();
+    for (tool, arguments) in [
+        ("go_lint", json!({})),
+        ("lint_all", json!({})),
+        ("analyze_command", json!({ "command": "golangci-lint run" })),
+        ("analyze_command", json!({ "command": "govulncheck ./..." })),
+    ] {
+        let linted = session.ok(tool, arguments.clone());
+        let said = recorded(&mut session, &linted);
+        assert_eq!(said.last().unwrap(), "local off off", "{tool} {arguments}");
+    }
 }
 
 #[test]
@@ -113,7 +212,6 @@ fn commitlint_checks_a_message_that_no_argument_carries() {
 
 /// A program that stands for one that no registry here carries: it answers with the arguments that it was given.
 fn recorder(bench: Bench, program: &str, says: &str) -> Bench {
-    use std::os::unix::fs::PermissionsExt as _;
     let folder = bench.place.root().parent().unwrap().join("recorders");
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join(program);
@@ -122,7 +220,7 @@ fn recorder(bench: Bench, program: &str, says: &str) -> Bench {
     bench.with(folder)
 }
 
-fn recorded(session: &mut super::Session, result: &Value) -> Vec<String> {
+fn recorded(session: &mut Session, result: &Value) -> Vec<String> {
     let shown = session.ok("run_output", json!({ "run": result["runs"][0]["run"], "stream": "stderr" }));
     shown["lines"].as_array().unwrap().iter().map(|line| line["text"].as_str().unwrap().to_owned()).collect()
 }

@@ -5,6 +5,8 @@ mod cargo;
 mod commands;
 mod git;
 mod go;
+#[path = "../../../../exec/tests/it/hostile.rs"]
+mod hostile;
 mod inputs;
 mod lint;
 mod make;

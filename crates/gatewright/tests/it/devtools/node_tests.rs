@@ -1,5 +1,7 @@
 //! `run_tests` with jest and vitest, as a project has them installed.
 
+use std::ops::RangeInclusive;
+
 use serde_json::json;
 
 use super::Bench;
@@ -12,6 +14,60 @@ fn bench(files: &[(&str, &str)]) -> Option<Bench> {
     ];
     all.extend_from_slice(files);
     Bench::new(&all).patient().with_node_modules()
+}
+
+/// What a runner is to say of a test that fails beside one that is skipped and those that pass.
+struct Expected {
+    runner: &'static str,
+    passed: u64,
+    file: &'static str,
+    line: u64,
+    says: &'static str,
+    /// A pattern that picks one test, and the command that runs it.
+    picked: &'static str,
+    command: &'static str,
+    /// How much of the sources that test covers, in percent.
+    covered: RangeInclusive<f64>,
+    /// An argument that its grammar does not take.
+    refused: &'static str,
+}
+
+/// That `run_tests` says all of it, and leaves nothing behind.
+fn holds(bench: &Bench, expected: &Expected) {
+    let mut session = bench.serve();
+    let failed = session.ok("run_tests", json!({ "verbose": true }));
+    assert_eq!(
+        (failed["runner"].as_str(), failed["success"].as_bool()),
+        (Some(expected.runner), Some(false)),
+        "{failed}"
+    );
+    let (passed, total) = (expected.passed, expected.passed + 2);
+    assert_eq!(
+        failed["counts"],
+        json!({ "total": total, "passed": passed, "failed": 1, "skipped": 1, "errored": 0, "timedOut": 0 }),
+        "{failed}"
+    );
+    let test = &failed["tests"][0];
+    assert_eq!(
+        (test["name"].as_str(), test["file"].as_str(), test["line"].as_u64()),
+        (Some("sum > fails"), Some(expected.file), Some(expected.line)),
+        "{failed}"
+    );
+    assert!(test["message"].as_str().unwrap().contains(expected.says), "{test}");
+    assert!(failed["passed"].to_string().contains("adds"), "{failed}");
+    let picked =
+        session.ok("run_tests", json!({ "pattern": expected.picked, "coverage": true, "parallel": false }));
+    assert_eq!(
+        (picked["success"].as_bool(), picked["counts"]["passed"].as_u64()),
+        (Some(true), Some(1)),
+        "{picked}"
+    );
+    let covered = picked["coverage"]["percent"].as_f64().unwrap();
+    assert!(expected.covered.contains(&covered), "{picked}");
+    assert_eq!(picked["runs"][0]["command"], expected.command);
+    assert_eq!(bench.git(&["status", "--porcelain"]), "");
+    let refused = session.fails("run_tests", json!({ "args": [expected.refused] }));
+    assert_eq!(refused["code"], "invalid_argument");
 }
 
 const VITEST: &str = "\
@@ -37,39 +93,19 @@ fn run_tests_runs_vitest_of_the_project() {
         ("src/sum.test.mjs", VITEST),
     ];
     let Some(bench) = bench(&files) else { return };
-    let mut session = bench.serve();
-    let failed = session.ok("run_tests", json!({ "verbose": true }));
-    assert_eq!(
-        (failed["runner"].as_str(), failed["success"].as_bool()),
-        (Some("vitest"), Some(false)),
-        "{failed}"
-    );
-    assert_eq!(
-        failed["counts"],
-        json!({ "total": 3, "passed": 1, "failed": 1, "skipped": 1, "errored": 0, "timedOut": 0 }),
-        "{failed}"
-    );
-    let test = &failed["tests"][0];
-    assert_eq!(
-        (test["name"].as_str(), test["file"].as_str(), test["line"].as_u64()),
-        (Some("sum > fails"), Some("src/sum.test.mjs"), Some(7)),
-        "{failed}"
-    );
-    assert!(test["message"].as_str().unwrap().contains("expected 2 to be 3"), "{test}");
-    assert!(failed["passed"].to_string().contains("adds"), "{failed}");
-    let picked = session.ok("run_tests", json!({ "pattern": "adds", "coverage": true, "parallel": false }));
-    assert_eq!(
-        (picked["success"].as_bool(), picked["counts"]["passed"].as_u64()),
-        (Some(true), Some(1)),
-        "{picked}"
-    );
-    assert!(picked["coverage"]["percent"].as_f64().is_some_and(|percent| percent > 0.0), "{picked}");
-    assert_eq!(
-        picked["runs"][0]["command"],
-        "node node_modules/.bin/vitest run --reporter=json --no-file-parallelism --coverage --testNamePattern=adds"
-    );
-    assert_eq!(bench.git(&["status", "--porcelain"]), "");
-    assert_eq!(session.fails("run_tests", json!({ "args": ["--ui"] }))["code"], "invalid_argument");
+    let line = "node node_modules/.bin/vitest run --reporter=json --no-file-parallelism --coverage --testNamePattern=adds";
+    let expected = Expected {
+        runner: "vitest",
+        passed: 1,
+        file: "src/sum.test.mjs",
+        line: 7,
+        says: "expected 2 to be 3",
+        picked: "adds",
+        command: line,
+        covered: 0.1..=100.0,
+        refused: "--ui",
+    };
+    holds(&bench, &expected);
 }
 
 const JEST: &str = "\
@@ -96,40 +132,17 @@ fn run_tests_runs_jest_of_the_project() {
         ),
     ];
     let Some(bench) = bench(&files) else { return };
-    let mut session = bench.serve();
-    let failed = session.ok("run_tests", json!({ "verbose": true }));
-    assert_eq!(
-        (failed["runner"].as_str(), failed["success"].as_bool()),
-        (Some("jest"), Some(false)),
-        "{failed}"
-    );
-    assert_eq!(
-        failed["counts"],
-        json!({ "total": 4, "passed": 2, "failed": 1, "skipped": 1, "errored": 0, "timedOut": 0 }),
-        "{failed}"
-    );
-    let test = &failed["tests"][0];
-    assert_eq!(
-        (test["name"].as_str(), test["file"].as_str(), test["line"].as_u64()),
-        (Some("sum > fails"), Some("src/sum.test.js"), Some(6)),
-        "{failed}"
-    );
-    assert!(test["message"].as_str().unwrap().contains("toBe"), "{test}");
-    assert!(failed["passed"].to_string().contains("adds"), "{failed}");
-    let picked = session.ok("run_tests", json!({ "pattern": "other", "coverage": true, "parallel": false }));
-    assert_eq!(
-        (picked["success"].as_bool(), picked["counts"]["passed"].as_u64()),
-        (Some(true), Some(1)),
-        "{picked}"
-    );
-    assert_eq!(picked["coverage"]["percent"], 100.0, "{picked}");
-    assert_eq!(
-        picked["runs"][0]["command"],
-        "node node_modules/.bin/jest --json --runInBand --coverage --testNamePattern=other"
-    );
-    assert_eq!(bench.git(&["status", "--porcelain"]), "");
-    assert_eq!(
-        session.fails("run_tests", json!({ "args": ["--globalSetup=/tmp/x.js"] }))["code"],
-        "invalid_argument"
-    );
+    let line = "node node_modules/.bin/jest --json --runInBand --coverage --testNamePattern=other";
+    let expected = Expected {
+        runner: "jest",
+        passed: 2,
+        file: "src/sum.test.js",
+        line: 6,
+        says: "toBe",
+        picked: "other",
+        command: line,
+        covered: 100.0..=100.0,
+        refused: "--globalSetup=/tmp/x.js",
+    };
+    holds(&bench, &expected);
 }

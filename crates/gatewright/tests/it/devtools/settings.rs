@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Bench;
+use super::shared::stand_ins;
 
 const MAKEFILE: &str = "\
 test:
@@ -59,6 +60,16 @@ fn commands_test_runner_linters_and_excludes_choose() {
     let names: Vec<&str> =
         all["linters"].as_array().unwrap().iter().filter_map(|l| l["linter"].as_str()).collect();
     assert_eq!(names, ["yamllint"], "{all}");
+    let linters = bench("linters = ['yamlint', 'yamllint', 'staticcheck']\n");
+    let all = linters.serve().ok("lint_all", json!({}));
+    let said: Vec<(&str, bool)> = all["linters"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|l| (l["linter"].as_str().unwrap(), l["skipped"].to_string().contains("does not know it")))
+        .collect();
+    assert_eq!(said, [("yamllint", false), ("yamlint", true), ("staticcheck", true)], "{all}");
+    assert!(all["message"].as_str().unwrap().contains("Not run: yamllint, yamlint, staticcheck"), "{all}");
     let seen =
         |settings: &str| bench(settings).serve().ok("project_status", json!({}))["project"].to_string();
     assert!(seen("").contains("sub/package.json") || seen("").contains("\"sub\""));
@@ -67,15 +78,37 @@ fn commands_test_runner_linters_and_excludes_choose() {
 
 #[test]
 fn golang_settings_are_those_of_every_test_run_and_nothing_reserved_can_be_set() {
+    let programs = tempfile::tempdir().unwrap();
+    stand_ins(programs.path());
     let bench = bench("[devtools.golang]\ntags = ['extra']\ncover = true\nrace = true\n");
+    let bench = bench.with(programs.path().to_owned());
     let mut session = bench.serve();
-    // Whether Go is here or not, this is what would be run.
-    let answer = session.call("go_test", json!({ "tags": ["more"], "timeout": 200_000 }));
-    let ran = answer["structuredContent"]["runs"][0]["command"].as_str().map(str::to_owned);
-    assert!(ran.is_none_or(|line| line == "go test -json -race -cover -tags=extra,more ./..."), "{answer}");
-    for name in ["PATH", "LD_PRELOAD", "home", "GIT_DIR", "1X", "NODE_OPTIONS"] {
+    let answer = session.ok("go_test", json!({ "tags": ["more"] }));
+    assert_eq!(answer["runs"][0]["command"], "go test -json -race -cover -tags=extra,more ./...");
+    let reserved = [
+        "PATH",
+        "LD_PRELOAD",
+        "home",
+        "GIT_DIR",
+        "1X",
+        "NODE_OPTIONS",
+        "GOSUMDB",
+        "GONOSUMDB",
+        "GOPROXY",
+        "RUSTC_WRAPPER",
+        "CARGO_BUILD_RUSTC",
+        "PYTHONPATH",
+        "https_proxy",
+        "XDG_CACHE_HOME",
+        "STATICCHECK_CACHE",
+    ];
+    for name in reserved {
         let bench = self::bench(&format!("environment = {{ {name} = 'x' }}\n").replace("1X", "'1X'"));
         let refused = bench.serve().fails("make_test", json!({}));
         assert_eq!(refused["code"], "invalid_argument", "{name}: {refused}");
+    }
+    for name in ["CI", "CGO_ENABLED", "GOMAXPROCS", "RUST_BACKTRACE", "PYTHONUNBUFFERED", "NODE_ENV", "TZ"] {
+        let bench = self::bench(&format!("environment = {{ {name} = '1' }}\n"));
+        assert_eq!(bench.serve().ok("make_test", json!({}))["success"], true, "{name}");
     }
 }

@@ -39,7 +39,8 @@ fn tools() -> Vec<(&'static str, Value, &'static str)> {
     ]
 }
 
-fn bench(programs: &std::path::Path) -> Bench {
+/// Stand-ins for the programs of these tools: each says where it is, and takes its time where it is told to.
+pub(super) fn stand_ins(programs: &std::path::Path) {
     for name in [
         "make",
         "go",
@@ -57,6 +58,10 @@ fn bench(programs: &std::path::Path) -> Bench {
         std::fs::write(&file, "#!/bin/sh\npwd\nif [ -e slow ]; then sleep 20; fi\n").unwrap();
         std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
+}
+
+fn bench(programs: &std::path::Path) -> Bench {
+    stand_ins(programs);
     let makefile = "lint test depend build clean:\n\ttrue\n";
     let mut files = Vec::new();
     for place in ["", "sub/", "late/"] {
@@ -80,6 +85,22 @@ fn ran_in(session: &mut Session, result: &Value) -> String {
 fn with(mut own: Value, name: &str, value: Value) -> Value {
     own[name] = value;
     own
+}
+
+#[test]
+fn every_tool_that_takes_what_programs_are_started_with_is_tried_here() {
+    let bench = Bench::new(&[]);
+    let listed = bench.serve().0.request("tools/list", json!({}))["result"]["tools"].clone();
+    let takes = |tool: &Value| {
+        let properties = &tool["inputSchema"]["properties"];
+        ["directory", "args", "timeout"].iter().all(|name| properties.get(name).is_some())
+    };
+    let listed = listed.as_array().unwrap().iter().filter(|tool| takes(tool));
+    let mut listed: Vec<&str> = listed.map(|tool| tool["name"].as_str().unwrap()).collect();
+    let mut tried: Vec<&str> = tools().iter().map(|(tool, _, _)| *tool).collect();
+    listed.sort_unstable();
+    tried.sort_unstable();
+    assert_eq!(listed, tried);
 }
 
 #[test]

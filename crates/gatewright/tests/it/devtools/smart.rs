@@ -74,6 +74,19 @@ fn analyze_command_runs_under_the_grammar_of_its_program_and_explains() {
 }
 
 #[test]
+fn analyze_command_knows_of_the_signal_that_ended_its_program() {
+    let bench = Bench::new(&[("Makefile", "test:\n\t@kill -9 $$PPID\n")]);
+    let mut session = bench.serve();
+    let killed = session.ok("analyze_command", json!({ "command": "make test" }));
+    assert_eq!(
+        (&killed["success"], &killed["analysis"]["explained"]),
+        (&json!(false), &json!(true)),
+        "{killed}"
+    );
+    assert_eq!(killed["analysis"]["severity"], killed["severity"], "one run has one analysis: {killed}");
+}
+
+#[test]
 fn what_is_known_and_recommended_can_be_asked() {
     let bench = bench();
     let mut session = bench.serve();

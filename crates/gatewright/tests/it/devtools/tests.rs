@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Bench, installed};
 
@@ -22,6 +22,63 @@ fn run_tests_prefers_make_and_says_how_the_tests_stand() {
         "{status}"
     );
     assert_eq!(session.fails("test_status", json!({ "directory": "/etc" }))["type"], "policy");
+}
+
+#[test]
+fn a_run_in_one_folder_says_nothing_of_the_failures_of_another() {
+    let bench = Bench::new(&[("a/Makefile", "test:\n\t@exit 1\n"), ("b/Makefile", "test:\n\t@true\n")]);
+    let mut session = bench.serve();
+    let failed = session.ok("run_tests", json!({ "directory": "a" }));
+    assert_eq!((&failed["success"], &failed["history"][0]["is"]), (&json!(false), &json!("new")), "{failed}");
+    let other = session.ok("run_tests", json!({ "directory": "b" }));
+    assert_eq!((&other["success"], &other["recovered"]), (&json!(true), &Value::Null), "{other}");
+    let open = session.ok("test_status", json!({ "directory": "a" }));
+    assert_eq!(open["failing"].as_array().unwrap().len(), 1, "{open}");
+    bench.put("a/Makefile", "test:\n\t@true\n");
+    let mended = session.ok("run_tests", json!({ "directory": "./a/" }));
+    assert_eq!(mended["recovered"].as_array().map(Vec::len), Some(1), "{mended}");
+}
+
+#[test]
+fn the_open_failures_of_a_folder_are_said_however_many_others_there_are() {
+    let says = |many: u32| {
+        format!("test:\n\t@for i in $$(seq {many}); do echo \"x$$i.c:1:1: error: wrong\"; done; exit 1\n")
+    };
+    let bench = Bench::new(&[("a/Makefile", &says(2)), ("b/Makefile", &says(40))]);
+    let mut session = bench.serve();
+    for directory in ["a", "b"] {
+        assert_eq!(session.ok("run_tests", json!({ "directory": directory }))["success"], false);
+    }
+    let here = session.ok("test_status", json!({ "directory": "a" }));
+    let mut files: Vec<&str> =
+        here["failing"].as_array().unwrap().iter().map(|failing| failing["file"].as_str().unwrap()).collect();
+    files.sort_unstable();
+    assert_eq!(files, ["a/Makefile", "a/x1.c", "a/x2.c"], "{here}");
+    let all = session.ok("test_status", json!({}));
+    assert_eq!((&all["truncated"]["shown"], &all["truncated"]["total"]), (&json!(30), &json!(44)), "{all}");
+}
+
+#[test]
+fn what_npm_installed_for_a_folder_is_there_for_that_folder() {
+    let bench = Bench::new(&[
+        ("web/package.json", "{ \"name\": \"web\", \"devDependencies\": { \"jest\": \"30\" } }\n"),
+        ("web/.markdownlint.json", "{}\n"),
+        ("web/app/package.json", "{ \"name\": \"app\", \"devDependencies\": { \"jest\": \"30\" } }\n"),
+        ("other/package.json", "{ \"name\": \"other\", \"devDependencies\": { \"jest\": \"30\" } }\n"),
+        ("web/node_modules/.bin/jest", "1;\n"),
+        ("web/node_modules/.bin/markdownlint", "1;\n"),
+    ]);
+    let mut session = bench.serve();
+    for (directory, installed) in [("web", true), ("web/app", true), ("other", false)] {
+        let status = session.ok("test_status", json!({ "directory": directory }));
+        assert_eq!(
+            (&status["runner"], &status["installed"]),
+            (&json!("jest"), &json!(installed)),
+            "{status}"
+        );
+    }
+    let project = session.ok("project_status", json!({ "directory": "web" }));
+    assert!(project["installed"].to_string().contains("markdownlint"), "{project}");
 }
 
 #[test]
