@@ -115,12 +115,13 @@ impl View {
         Ok(entries)
     }
 
-    /// What tells one state of the root from another: a sum over the times and names of its files, and how many there are.
+    /// What tells one state of the root, or of a folder in it, from another: a sum over the times and names of its files, and how many there are.
     /// Folders whose name begins with a dot or is among `without` are left out; nothing is read, and nothing of this becomes a
     /// precondition.
-    pub fn stamp(&self, without: &[&str], most: usize) -> Result<(u64, u64), Fault> {
+    pub fn stamp(&self, from: Option<&RelPath>, without: &[&str], most: usize) -> Result<(u64, u64), Fault> {
         use cap_std::fs::MetadataExt as _;
-        let (mut sum, mut files, mut open) = (0_u64, 0_u64, vec![String::new()]);
+        let (mut sum, mut files) = (0_u64, 0_u64);
+        let mut open = vec![from.map_or_else(String::new, ToString::to_string)];
         while let Some(prefix) = open.pop() {
             if self.cancel.is_cancelled() {
                 return Err(Fault::new(Code::Cancelled, "the call was cancelled"));

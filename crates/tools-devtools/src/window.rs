@@ -161,10 +161,10 @@ pub(crate) fn is_installed(desk: &ReadDesk, program: &str, dir: Option<&RelPath>
     Ok(!installed(desk, &[program.to_owned()], dir)?.is_empty())
 }
 
-/// What tells one state of the root from another: the newest change among its files, and how many there are. Folders of
-/// dependencies and of git are left out.
-pub(crate) fn stamp(desk: &ReadDesk) -> Result<(u64, u64), Fault> {
-    desk.view().stamp(&["node_modules", "target", ".venv", "vendor", "__pycache__"], MAX_WATCHED)
+/// What tells one state of `dir`, or of the root, from another: the newest change among its files, and how many there are.
+/// Folders of dependencies and of git are left out.
+pub(crate) fn stamp(desk: &ReadDesk, dir: Option<&RelPath>) -> Result<(u64, u64), Fault> {
+    desk.view().stamp(dir, &["node_modules", "target", ".venv", "vendor", "__pycache__"], MAX_WATCHED)
 }
 
 /// Most files that are watched.

@@ -191,3 +191,19 @@ fn modes_are_kept_across_a_change() {
     place.undo(&done).unwrap();
     assert_eq!(mode(), 0o600, "also of a file that was removed");
 }
+
+#[test]
+fn a_stamp_of_a_folder_tells_of_changes_below_it_and_of_no_others() {
+    let place = Place::new(&[("a/one", "1"), ("a/deep/two", "2"), ("b/three", "3"), ("a/left/four", "4")]);
+    let of = |from: Option<&str>, most: usize| place.view().stamp(from.map(path).as_ref(), &["left"], most);
+    let (whole, below) = (of(None, 10).unwrap(), of(Some("a"), 10).unwrap());
+    assert_eq!((whole.1, below.1), (3, 2), "how many there are");
+    assert_eq!(of(None, 2).unwrap_err().code, Code::TooLarge);
+    assert!(of(Some("a"), 2).is_ok(), "a folder with fewer can be watched");
+    fs::write(place.path("b/three"), "changed").unwrap();
+    fs::write(place.path("a/left/four"), "changed").unwrap();
+    assert_eq!(of(Some("a"), 10).unwrap(), below);
+    assert_ne!(of(None, 10).unwrap(), whole);
+    fs::write(place.path("a/deep/two"), "changed").unwrap();
+    assert_ne!(of(Some("a"), 10).unwrap(), below);
+}

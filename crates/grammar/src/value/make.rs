@@ -89,12 +89,11 @@ const SUFFIXES: [&str; 10] =
 
 /// Names with such a beginning or ending that are safe: what they take is checked like every value, and says for what, how much
 /// or how loudly, never what is run.
-const SAFE: [&str; 26] = [
+const SAFE: [&str; 25] = [
     "GOOS",
     "GOARCH",
     "GOARM",
     "GOAMD64",
-    "GODEBUG",
     "GOEXPERIMENT",
     "GOGC",
     "GOMAXPROCS",

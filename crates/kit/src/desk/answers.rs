@@ -87,10 +87,9 @@ impl ReadDesk {
 
     /// The tools that are offered here and work in a folder that a call names.
     fn placed(&self) -> Vec<String> {
-        let ours = self.setting.registry.iter().map(|tool| tool.spec());
-        let ours = ours.filter(|spec| spec.kind != Kind::Foreign);
-        let placed = ours.filter(|spec| spec.input_schema.pointer("/properties/directory").is_some());
-        placed.map(|spec| spec.name.to_string()).collect()
+        let ours = self.setting.registry.iter().filter(|tool| tool.head().kind != Kind::Foreign);
+        let placed = ours.filter(|tool| tool.input_schema().pointer("/properties/directory").is_some());
+        placed.map(|tool| tool.head().name.to_string()).collect()
     }
 
     /// The failure analysis, for what it knows.

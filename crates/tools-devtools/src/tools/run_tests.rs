@@ -127,7 +127,7 @@ async fn once(
 }
 
 /// Runs the tests, and again after each change, until the call is cancelled: as a job, whose progress tells how they are.
-/// Each round works over the root as it is then, and what it writes goes with it.
+/// A change is one below the folder that the call names. Each round works over the root as it is then, and what it writes goes with it.
 async fn watched(
     desk: &RunDesk,
     chosen: &Chosen,
@@ -136,14 +136,18 @@ async fn watched(
 ) -> Result<Answer<Output>, Fault> {
     desk.go_on_alone();
     let mut rounds = 0_u32;
+    let now = async || {
+        let dir = command.dir.clone();
+        desk.blocking(move |desk| stamp(desk, dir.as_ref())).await
+    };
     loop {
-        let before = desk.blocking(stamp).await?;
+        let before = now().await?;
         let round = desk.afresh();
         let answer = once(&round, chosen, command.clone(), verbose).await?;
         rounds += 1;
         let first = answer.message.lines().next().unwrap_or_default().to_owned();
         desk.progress(f64::from(rounds), None, format!("round {rounds}: {first}"));
-        while desk.blocking(stamp).await? == before {
+        while now().await? == before {
             if desk.pause(LOOK).await {
                 return Err(Fault::new(
                     Code::Cancelled,
