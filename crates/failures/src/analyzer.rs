@@ -64,7 +64,9 @@ impl FailedRun<'_> {
 /// The patterns, ready.
 #[derive(Debug)]
 pub struct Analyzer {
-    pub(crate) rules: Vec<Rule>,
+    own: Vec<PatternSpec>,
+    /// Made with the first failure: most processes meet none.
+    rules: OnceLock<Vec<Rule>>,
     index: OnceLock<Index>,
 }
 
@@ -85,7 +87,7 @@ impl Analyzer {
         if own.len() > OWN_PATTERNS {
             return Err(PatternError::TooMany { given: own.len(), limit: OWN_PATTERNS });
         }
-        let built_in = builtin::patterns();
+        let built_in = if own.is_empty() { Vec::new() } else { builtin::patterns() };
         let mut seen: BTreeSet<&str> = BTreeSet::new();
         for spec in own {
             check(spec)?;
@@ -96,23 +98,29 @@ impl Analyzer {
                 return Err(PatternError::Twice { id: spec.id.clone() });
             }
         }
-        let mut rules: Vec<Rule> = own.iter().map(|spec| Rule::new(spec.clone(), true)).collect();
-        rules.extend(built_in.into_iter().map(|spec| Rule::new(spec, false)));
-        Ok(Self { rules, index: OnceLock::new() })
+        Ok(Self { own: own.to_vec(), rules: OnceLock::new(), index: OnceLock::new() })
+    }
+
+    /// The patterns, the project's own first.
+    pub(crate) fn rules(&self) -> &[Rule] {
+        self.rules.get_or_init(|| {
+            let own = self.own.iter().map(|spec| Rule::new(spec.clone(), true));
+            own.chain(builtin::patterns().into_iter().map(|spec| Rule::new(spec, false))).collect()
+        })
     }
 
     /// Why the run failed. Linear in the output; of each stream [`crate::ANALYSED_BYTES`] are looked at.
     #[must_use]
     pub fn analyze(&self, run: &FailedRun<'_>) -> Analysis {
         let command = run.command();
-        let mut found = vec![Found::default(); self.rules.len()];
+        let mut found = vec![Found::default(); self.rules().len()];
         let mut analysed = 0;
         for (stream, said) in [(Stream::Stdout, run.stdout), (Stream::Stderr, run.stderr)] {
             let output = Output::new(said);
             analysed += output.analysed;
             self.read(&output, stream, run, &command, &mut found);
         }
-        for (rule, found) in self.rules.iter().zip(&mut found) {
+        for (rule, found) in self.rules().iter().zip(&mut found) {
             found.outcome = outcome(rule, run, &command);
         }
         let total = run.stdout.len() + run.stderr.len();
@@ -123,7 +131,7 @@ impl Analyzer {
     fn index(&self) -> &Index {
         self.index.get_or_init(|| {
             let (mut literals, mut of_literal, mut always) = (Vec::new(), Vec::new(), Vec::new());
-            for (r, rule) in self.rules.iter().enumerate() {
+            for (r, rule) in self.rules().iter().enumerate() {
                 for (e, expression) in rule.expressions.iter().enumerate() {
                     if expression.literals.is_empty() {
                         always.push((r, e));
@@ -154,7 +162,7 @@ impl Analyzer {
     ) {
         let index = self.index();
         let mut reader =
-            Reader { rules: &self.rules, output, stream, run, command, allowed: BTreeMap::new(), found };
+            Reader { rules: self.rules(), output, stream, run, command, allowed: BTreeMap::new(), found };
         let mut wanted: BTreeSet<(usize, usize)> = BTreeSet::new();
         if index.always.is_empty() {
             let mut line = 0;
@@ -188,7 +196,7 @@ impl Analyzer {
 
     fn conclude(&self, run: &FailedRun<'_>, command: &str, found: Vec<Found>, cut: Option<Cut>) -> Analysis {
         let mut hits: Vec<(&Rule, Found)> =
-            self.rules.iter().zip(found).filter(|(_, found)| found.count > 0 || found.outcome).collect();
+            self.rules().iter().zip(found).filter(|(_, found)| found.count > 0 || found.outcome).collect();
         hits.sort_by_key(|(rule, _)| std::cmp::Reverse(rule.spec.severity));
         let severities: Vec<Severity> = hits.iter().map(|(rule, _)| rule.spec.severity).collect();
         let long = run.stdout.chars().chain(run.stderr.chars()).nth(LONG_OUTPUT_CHARS).is_some();

@@ -52,7 +52,7 @@ impl Analyzer {
     #[must_use]
     pub fn knowledge(&self, category: Option<Category>) -> KnowledgeBase {
         let mut patterns: Vec<Known> = self
-            .rules
+            .rules()
             .iter()
             .filter(|rule| category.is_none_or(|category| rule.spec.category == category))
             .map(|rule| Known {
