@@ -11,10 +11,12 @@
 //! - [`run`] and [`workshop`]: one program in a world of its own, and what programs work over instead of the root.
 //! - [`kept`]: what they said, whole.
 //! - [`branch`] and [`request`]: the effects that are not files.
+//! - [`address`]: which addresses are public.
 //! - [`ondisk`]: how the cache asks whether files are as they were.
 //! - [`fetch`]: questions to servers that the user configured, outside every plan.
 #![allow(clippy::disallowed_methods, reason = "this crate is the door that the lint keeps others away from")]
 
+pub mod address;
 pub mod apply;
 pub mod archive;
 pub mod branch;
