@@ -3,6 +3,7 @@
 //! The published crates bring a stemmer, a cache and an unmaintained hash; a menu needs neither.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
@@ -32,7 +33,7 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// A document: how often each word occurs, counted by the weight of its field.
+/// A document: its words, counted by the weight of their field.
 #[derive(Debug, Default)]
 pub(crate) struct Document {
     counts: BTreeMap<String, f64>,
@@ -48,39 +49,75 @@ impl Document {
         }
         self
     }
+}
 
-    /// How often `word` occurs, whole or as the beginning of a word, or with one as its beginning.
-    fn count(&self, word: &str) -> f64 {
-        let whole = self.counts.get(word).copied().unwrap_or(0.0);
-        let begins = |other: &str| {
-            other != word
-                && ((word.len() >= SHORTEST && other.starts_with(word))
-                    || (other.len() >= SHORTEST && word.starts_with(other)))
-        };
-        let parts: f64 = self.counts.iter().filter(|(other, _)| begins(other)).map(|(_, n)| n).sum();
-        whole + parts * PREFIX
+/// Documents by their words: a query looks at those that it names and at no other.
+#[derive(Debug)]
+pub(crate) struct Index {
+    /// For each word the documents that have it, and how often.
+    words: BTreeMap<String, Vec<(usize, f64)>>,
+    /// The length of each document as a part of the average.
+    lengths: Vec<f64>,
+}
+
+impl Index {
+    pub(crate) fn new(documents: impl Iterator<Item = Document>) -> Self {
+        let (mut words, mut lengths): (BTreeMap<String, Vec<_>>, Vec<f64>) = Default::default();
+        for (number, document) in documents.enumerate() {
+            for (word, count) in document.counts {
+                words.entry(word).or_default().push((number, count));
+            }
+            lengths.push(document.length);
+        }
+        let average = lengths.iter().sum::<f64>() / count(lengths.len()).max(1.0);
+        for length in &mut lengths {
+            *length /= average.max(1.0);
+        }
+        Self { words, lengths }
+    }
+
+    /// How often `word` occurs in each document that has it: whole, or as the beginning of a word, or with one as its beginning.
+    fn counts(&self, word: &str) -> BTreeMap<usize, f64> {
+        let longer = (word.len() >= SHORTEST)
+            .then(|| self.words.range::<str, _>((Bound::Excluded(word), Bound::Unbounded)))
+            .into_iter()
+            .flatten()
+            .take_while(|(other, _)| other.starts_with(word))
+            .map(|(_, found)| (found, PREFIX));
+        let beginnings = (SHORTEST..word.len()).filter_map(|end| word.get(..end));
+        let shorter = beginnings.filter_map(|other| Some((self.words.get(other)?, PREFIX)));
+        let whole = self.words.get(word).map(|found| (found, 1.0));
+        let mut counts = BTreeMap::new();
+        for (found, weight) in whole.into_iter().chain(longer).chain(shorter) {
+            for (number, count) in found {
+                *counts.entry(*number).or_default() += count * weight;
+            }
+        }
+        counts
+    }
+
+    /// The documents that have any word of `query`, by number and score, best first; equal ones in their own order.
+    pub(crate) fn rank(&self, query: &str) -> Vec<(usize, f64)> {
+        let total = count(self.lengths.len());
+        let mut scores: BTreeMap<usize, f64> = BTreeMap::new();
+        for word in words(query) {
+            let counts = self.counts(&word);
+            let having = count(counts.len());
+            let idf = ((total - having + 0.5) / (having + 0.5)).ln_1p();
+            for (number, count) in counts {
+                let norm = K1 * (1.0 - B + B * self.lengths[number]);
+                *scores.entry(number).or_default() += idf * count * (K1 + 1.0) / (count + norm);
+            }
+        }
+        let mut ranked: Vec<(usize, f64)> = scores.into_iter().filter(|(_, score)| *score > 0.0).collect();
+        ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        ranked
     }
 }
 
-/// The documents that have any word of `query`, by number and score, best first; equal ones in their own order.
-pub(crate) fn rank(documents: &[Document], query: &str) -> Vec<(usize, f64)> {
-    #[expect(clippy::cast_precision_loss, reason = "a few hundred at most")]
-    let total = documents.len() as f64;
-    let average = documents.iter().map(|d| d.length).sum::<f64>() / total.max(1.0);
-    let mut scores = vec![0.0; documents.len()];
-    for word in words(query) {
-        let counts: Vec<f64> = documents.iter().map(|d| d.count(&word)).collect();
-        #[expect(clippy::cast_precision_loss, reason = "a few hundred at most")]
-        let having = counts.iter().filter(|n| **n > 0.0).count() as f64;
-        let idf = ((total - having + 0.5) / (having + 0.5)).ln_1p();
-        for ((score, count), document) in scores.iter_mut().zip(counts).zip(documents) {
-            let norm = K1 * (1.0 - B + B * document.length / average.max(1.0));
-            *score += idf * count * (K1 + 1.0) / (count + norm);
-        }
-    }
-    let mut ranked: Vec<(usize, f64)> = scores.into_iter().enumerate().filter(|(_, s)| *s > 0.0).collect();
-    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    ranked
+#[expect(clippy::cast_precision_loss, reason = "a few hundred at most")]
+const fn count(many: usize) -> f64 {
+    many as f64
 }
 
 #[cfg(test)]
@@ -95,10 +132,14 @@ mod tests {
             of("a11y_scan", "Scans pages; colors of tokens are looked at, too."),
             of("git_log", "Shows commits."),
         ];
-        let found = |query: &str| rank(&documents, query).into_iter().map(|(i, _)| i).collect::<Vec<_>>();
+        let index = Index::new(documents.into_iter());
+        let found = |query: &str| index.rank(query).into_iter().map(|(i, _)| i).collect::<Vec<_>>();
         assert_eq!(found("design token css"), [0, 1]);
         assert_eq!(found("color"), [1]);
         assert_eq!(found("gitLog"), [2]);
+        assert_eq!(found("buildings"), [0], "a word begins with one of its own");
+        assert_eq!(found("desi"), [0]);
+        assert!(found("de").is_empty(), "too short to begin anything");
         assert!(found("zebra").is_empty() && found("").is_empty());
     }
 }

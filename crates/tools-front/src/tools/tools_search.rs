@@ -6,13 +6,14 @@
 use std::sync::OnceLock;
 
 use contract::{Fault, Kind, Toolset};
+use kit::kinds::List;
 use kit::{Answer, Define, Doc, Read, ReadDesk, Registered, doc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::FRONT;
-use crate::rank::{Document, rank};
+use crate::rank::{Document, Index};
 
 /// What to look for.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -52,7 +53,7 @@ pub struct Found {
 #[derive(Debug, Default)]
 pub struct ToolsSearch {
     /// The words of every tool: a registry makes its own instance, and does not change any more.
-    index: OnceLock<Vec<Document>>,
+    index: OnceLock<Index>,
 }
 
 fn document(tool: &Registered) -> Document {
@@ -83,10 +84,22 @@ impl Define for ToolsSearch {
 impl Read for ToolsSearch {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         let others: Vec<_> = desk.registry().listed().filter(|tool| tool.head().toolset != FRONT.0).collect();
-        let documents = self.index.get_or_init(|| others.iter().map(|tool| document(tool)).collect());
-        let found = rank(documents, &input.query);
-        let tools: Vec<Found> = found
-            .into_iter()
+        let index = self.index.get_or_init(|| Index::new(others.iter().map(|tool| document(tool))));
+        let ranked = index.rank(&input.query);
+        let first = ranked.first().map(|(index, _)| &others[*index].head().name);
+        let message = match first {
+            None => format!("No tool of {} has any of these words.", others.len()),
+            Some(first) => {
+                format!("{} of {} tools, best first: `{first}`.", ranked.len(), others.len())
+            }
+        };
+        // What is not on the page costs more to spell out than to find.
+        let page = desk.page();
+        let (from, most) =
+            (page.offset.try_into().unwrap_or(usize::MAX), page.limit.try_into().unwrap_or(usize::MAX));
+        let list = List { field: "tools".into(), total: ranked.len() as u64, offset: page.offset };
+        let shown = ranked.into_iter().skip(from).take(most);
+        let tools: Vec<Found> = shown
             .map(|(index, _)| {
                 let (tool, head) = (others[index], others[index].head());
                 Found {
@@ -99,12 +112,6 @@ impl Read for ToolsSearch {
                 }
             })
             .collect();
-        let message = match tools.first() {
-            None => format!("No tool of {} has any of these words.", others.len()),
-            Some(first) => {
-                format!("{} of {} tools, best first: `{}`.", tools.len(), others.len(), first.name)
-            }
-        };
-        Ok(Answer::new(message, Output { tools }))
+        Ok(Answer { list: Some(list), ..Answer::new(message, Output { tools }) })
     }
 }
