@@ -1,6 +1,7 @@
 //! Tools for design systems: one file each under `tools/`, one line each in [`FAMILY`].
 
 mod artifacts;
+mod tokens;
 pub mod tools;
 
 use contract::Toolset;
@@ -17,5 +18,5 @@ pub static FAMILY: Family = Family {
     markers: &["tokens", "design-tokens", "*.tokens.json", "*.tokens", "*.resolver.json", "style-dictionary"],
     toolsets: &[DESIGN],
     tools: &[Entry::change::<tools::tokens_build::TokensBuild>()],
-    sections: &[SectionEntry::of::<tools::tokens_build::TokensSection>()],
+    sections: &[SectionEntry::of::<tokens::TokensSection>()],
 };

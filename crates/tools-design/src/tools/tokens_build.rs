@@ -5,28 +5,22 @@
 //! warnings; errors come all at once with file and line. Rehearses unless `apply` is true or a rehearsed `plan` is
 //! named: use it whenever token files change.
 
-use std::collections::BTreeMap;
-
 use contract::text::counted;
 use contract::{Code, Digest, Fault, FileMode, RelPath, Toolset};
-use design_tokens::{Compiled, Diagnostic, Loader, Options, Output as File, Platform, Severity};
-use exec::view::{self, View};
+use design_tokens::{Compiled, Diagnostic, Options, Output as File, Platform};
+use exec::View;
 use kit::limits::Limits;
-use kit::{Answer, Change, ChangeDesk, Define, Doc, Section};
+use kit::{Answer, Change, ChangeDesk, Define, Doc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::artifacts;
-
-/// How many changes and warnings are listed of each kind.
-const LISTED: usize = 40;
+use crate::tokens::changes::{Changes, Manifest, compare, values};
+use crate::tokens::{self, LISTED, TokensSection};
 
 /// How many warnings the message spells out.
 const SHOWN: usize = 5;
-
-/// How many errors a fault spells out.
-const ERRORS: usize = 20;
 
 /// What to build for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -64,35 +58,6 @@ pub struct Artifact {
     path: String,
 }
 
-/// One token whose value differs from the last build.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Changed {
-    /// The token's path, and the mode where it is not the default.
-    id: String,
-    /// Before.
-    before: String,
-    /// After.
-    after: String,
-}
-
-/// What differs from the last build of the same source; lists are cut, counts are not.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Changes {
-    /// How many tokens are new.
-    added_count: u64,
-    /// How many have another value.
-    changed_count: u64,
-    /// How many are gone.
-    removed_count: u64,
-    /// New tokens.
-    added: Vec<String>,
-    /// Tokens with another value.
-    changed: Vec<Changed>,
-    /// Tokens that are gone.
-    removed: Vec<String>,
-}
-
 /// The result.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -109,15 +74,6 @@ pub struct Output {
     warnings: Vec<String>,
     /// How many warnings there are in all.
     warning_count: u64,
-}
-
-/// `[tokens]` in `gatewright.toml`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct TokensSection(pub Options);
-
-impl Section for TokensSection {
-    const NAME: &'static str = "tokens";
 }
 
 /// The tool.
@@ -150,27 +106,12 @@ impl Change for TokensBuild {
     }
 }
 
-/// What a build leaves beside its files, for the next one to compare with.
-#[derive(Debug, Serialize, Deserialize)]
-struct Manifest {
-    source: String,
-    /// Per mode (the default's name is empty), every token's CSS text.
-    tokens: BTreeMap<String, BTreeMap<String, String>>,
-}
-
 fn build(input: &Input, desk: &ChangeDesk) -> Result<Answer<Output>, Fault> {
     let TokensSection(options) = desk.settings()?;
-    desk.progress(0.0, Some(3.0), "reading");
-    let mut sources = sources(&input.source, desk.view())?;
-    if sources.len() > 1 {
-        // A mode's own file is laid over the default, and is no part of it.
-        sources.retain(|s| !options.modes.iter().any(|m| m.sources.contains(s)));
-    }
-    desk.progress(1.0, Some(3.0), "compiling");
-    let compiled =
-        design_tokens::compile(&sources, &FromView(desk.view()), &options).map_err(|d| failed(&d))?;
+    desk.progress(0.0, Some(2.0), "compiling");
+    let compiled = tokens::read(&input.source, desk.view(), &options)?;
     desk.check()?;
-    desk.progress(2.0, Some(3.0), "comparing");
+    desk.progress(1.0, Some(2.0), "comparing");
     let files = emit(input, &compiled, &options)?;
     let manifest = Manifest { source: input.source.clone(), tokens: values(&compiled) };
     let previous = previous(&input.source, desk.view())?;
@@ -184,78 +125,6 @@ fn build(input: &Input, desk: &ChangeDesk) -> Result<Answer<Output>, Fault> {
         })
         .collect();
     Ok(answer(artifacts, &compiled, changes, previous.is_some()))
-}
-
-/// The files that `source` means: a folder's resolver document where it has exactly one, else all its token files.
-fn sources(source: &str, view: &View) -> Result<Vec<String>, Fault> {
-    let named = |paths: Vec<RelPath>| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
-    if source.split('/').any(view::is_pattern) {
-        let found = named(view.glob(source)?);
-        return if found.is_empty() { Err(nothing(source)) } else { Ok(found) };
-    }
-    let path = view::path_argument(source)?;
-    match view.state(&path)? {
-        contract::State::Directory { .. } => {
-            if has_themes(&path, view)? {
-                return Ok(vec![format!("{path}/$themes.json")]);
-            }
-            let resolvers = view.glob(&format!("{path}/*.resolver.json"))?;
-            if let [one] = resolvers.as_slice() {
-                return Ok(vec![one.to_string()]);
-            }
-            let mut found = named(view.glob(&format!("{path}/**/*.{{json,json5,jsonc,tokens}}"))?);
-            // Tokens Studio's index files hold no tokens.
-            found.retain(|f| {
-                !f.rsplit('/').next().is_some_and(|n| matches!(n, "$themes.json" | "$metadata.json"))
-            });
-            if found.is_empty() { Err(nothing(source)) } else { Ok(found) }
-        }
-        contract::State::Absent => Err(nothing(source)),
-        _ => Ok(vec![path.to_string()]),
-    }
-}
-
-/// Whether the folder is Tokens Studio's, with themes that say which of its files count. An empty list says nothing.
-fn has_themes(folder: &RelPath, view: &View) -> Result<bool, Fault> {
-    let Ok(path) = folder.join("$themes.json") else { return Ok(false) };
-    let bytes = view.read_optional(&path)?.unwrap_or_default();
-    Ok(serde_json::from_slice::<Vec<Value>>(&bytes).is_ok_and(|themes| !themes.is_empty()))
-}
-
-fn nothing(source: &str) -> Fault {
-    Fault::new(Code::NotFound, format!("{source}: no token file there"))
-        .about(source)
-        .suggest("Name a file, a folder or a glob relative to the root, such as `tokens/**/*.json`.")
-}
-
-struct FromView<'v>(&'v View);
-
-impl Loader for FromView<'_> {
-    fn load(&self, name: &str) -> Result<String, String> {
-        let path = view::path_argument(name).map_err(|f| f.message)?;
-        self.0.read_text(&path).map_err(|f| f.message)
-    }
-}
-
-fn failed(diagnostics: &[Diagnostic]) -> Fault {
-    let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
-    let mut message = format!("{} in the token files; nothing was written", counted(errors.len(), "error"));
-    for error in errors.iter().take(ERRORS) {
-        message.push_str(&format!("\n{error}"));
-    }
-    if errors.len() > ERRORS {
-        message.push_str(&format!("\n(showing {ERRORS} of {})", errors.len()));
-    }
-    let mut fault = Fault::new(Code::InvalidSource, message);
-    for error in &errors {
-        if !fault.affected_files.contains(&error.file) {
-            fault = fault.about(&*error.file);
-        }
-    }
-    match errors.first().filter(|e| !e.fix.is_empty()) {
-        Some(first) => fault.suggest(format!("{}:{}: {}", first.file, first.line, first.fix)),
-        None => fault,
-    }
 }
 
 fn emit(input: &Input, compiled: &Compiled, options: &Options) -> Result<Vec<(String, File)>, Fault> {
@@ -280,20 +149,6 @@ fn emit(input: &Input, compiled: &Compiled, options: &Options) -> Result<Vec<(St
     Ok(files)
 }
 
-fn values(compiled: &Compiled) -> BTreeMap<String, BTreeMap<String, String>> {
-    let css = |tokens: &design_tokens::Tokens| {
-        tokens.iter().map(|(id, token)| (id.clone(), shown(&token.value))).collect()
-    };
-    compiled.permutations().map(|(mode, tokens)| (mode.to_owned(), css(tokens))).collect()
-}
-
-fn shown(value: &design_tokens::value::Value) -> String {
-    match value {
-        design_tokens::value::Value::Typography(_) => value.to_json().to_string(),
-        other => design_tokens::css_value(other),
-    }
-}
-
 /// The manifest of the latest build of the same source.
 fn previous(source: &str, view: &View) -> Result<Option<Manifest>, Fault> {
     let base = artifacts::base()?;
@@ -315,41 +170,6 @@ fn previous(source: &str, view: &View) -> Result<Option<Manifest>, Fault> {
         }
     }
     Ok(None)
-}
-
-fn compare(before: Option<&Manifest>, after: &Manifest) -> Changes {
-    let mut changes = Changes::default();
-    let empty = BTreeMap::new();
-    for (mode, tokens) in &after.tokens {
-        let old = before.and_then(|b| b.tokens.get(mode)).unwrap_or(&empty);
-        let name = |id: &String| if mode.is_empty() { id.clone() } else { format!("{id} ({mode})") };
-        for (id, value) in tokens {
-            match old.get(id) {
-                Some(same) if same == value => {}
-                Some(other) => {
-                    changes.changed_count += 1;
-                    if changes.changed.len() < LISTED {
-                        let (before, after) = (other.clone(), value.clone());
-                        changes.changed.push(Changed { id: name(id), before, after });
-                    }
-                }
-                None if mode.is_empty() => {
-                    changes.added_count += 1;
-                    if changes.added.len() < LISTED {
-                        changes.added.push(id.clone());
-                    }
-                }
-                None => {}
-            }
-        }
-        for id in old.keys().filter(|id| mode.is_empty() && !tokens.contains_key(*id)) {
-            changes.removed_count += 1;
-            if changes.removed.len() < LISTED {
-                changes.removed.push(id.clone());
-            }
-        }
-    }
-    changes
 }
 
 /// Drafts the files. The folder is named by what is in it, so that the same build lands in the same place.

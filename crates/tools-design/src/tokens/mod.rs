@@ -1,0 +1,60 @@
+//! What the tools that read design tokens have in common: where tokens come from, and how they differ.
+
+pub(crate) mod changes;
+mod source;
+
+use contract::text::counted;
+use contract::{Code, Fault};
+use design_tokens::{Compiled, Diagnostic, Options, Severity};
+use exec::view::View;
+use kit::Section;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use source::{FromView, sources};
+
+/// How many errors a fault spells out.
+const ERRORS: usize = 20;
+
+/// How many entries are listed of each kind.
+pub(crate) const LISTED: usize = 40;
+
+/// `[tokens]` in `gatewright.toml`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(crate) struct TokensSection(pub(crate) Options);
+
+impl Section for TokensSection {
+    const NAME: &'static str = "tokens";
+}
+
+/// Reads what `source` means: a file, a folder, a glob or a resolver document.
+pub(crate) fn read(source: &str, view: &View, options: &Options) -> Result<Compiled, Fault> {
+    let mut sources = sources(source, view)?;
+    if sources.len() > 1 {
+        // A mode's own file is laid over the default, and is no part of it.
+        sources.retain(|s| !options.modes.iter().any(|m| m.sources.contains(s)));
+    }
+    design_tokens::compile(&sources, &FromView(view), options).map_err(|d| failed(&d))
+}
+
+fn failed(diagnostics: &[Diagnostic]) -> Fault {
+    let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
+    let mut message = format!("{} in the token files; nothing was written", counted(errors.len(), "error"));
+    for error in errors.iter().take(ERRORS) {
+        message.push_str(&format!("\n{error}"));
+    }
+    if errors.len() > ERRORS {
+        message.push_str(&format!("\n(showing {ERRORS} of {})", errors.len()));
+    }
+    let mut fault = Fault::new(Code::InvalidSource, message);
+    for error in &errors {
+        if !fault.affected_files.contains(&error.file) {
+            fault = fault.about(&*error.file);
+        }
+    }
+    match errors.first().filter(|e| !e.fix.is_empty()) {
+        Some(first) => fault.suggest(format!("{}:{}: {}", first.file, first.line, first.fix)),
+        None => fault,
+    }
+}
