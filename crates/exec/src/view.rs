@@ -115,6 +115,12 @@ impl View {
         Ok(entries)
     }
 
+    /// Whether `path` is a folder now. Nothing of this becomes a precondition.
+    #[must_use]
+    pub fn is_folder(&self, path: &RelPath) -> bool {
+        self.root.dir().metadata(path.as_str()).is_ok_and(|there| there.is_dir())
+    }
+
     /// What tells one state of the root, or of a folder in it, from another: a sum over the times and names of its files, and how many there are.
     /// Folders whose name begins with a dot or is among `without` are left out; nothing is read, and nothing of this becomes a
     /// precondition.

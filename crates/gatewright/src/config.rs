@@ -225,7 +225,7 @@ pub fn load(root: Option<&Path>) -> Result<Config, ConfigError> {
         let rest: Map<String, Value> = table.value.into_iter().filter(|(k, _)| !own(k)).collect();
         config.settings = Settings::new(rest);
     }
-    if let Some(table) = root.map(|root| read(&root.join("gatewright.toml"))).transpose()?.flatten() {
+    if let Some(table) = root.map(|root| of_root(&root.join("gatewright.toml"))).transpose()?.flatten() {
         config.policy.project = take(&table, "policy")?;
         let inert = OWN.iter().filter(|o| !o.project && table.value.contains_key(o.name));
         config.inert = inert.map(|o| o.name.to_owned()).collect();
@@ -238,6 +238,15 @@ pub fn load(root: Option<&Path>) -> Result<Config, ConfigError> {
 struct Table {
     file: String,
     value: Map<String, Value>,
+}
+
+/// The root's own file. A link is not followed: a repository does not choose which file of this machine is read.
+fn of_root(path: &Path) -> Result<Option<Table>, ConfigError> {
+    if std::fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink()) {
+        let message = "it is a link, which is not followed: put the file itself there".to_owned();
+        return Err(ConfigError::Invalid { file: "gatewright.toml".to_owned(), message });
+    }
+    read(path)
 }
 
 fn read(path: &Path) -> Result<Option<Table>, ConfigError> {

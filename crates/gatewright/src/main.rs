@@ -31,9 +31,8 @@ fn main() -> ExitCode {
     let cli = cli::Cli::parse();
     match commands::run(cli) {
         Ok(code) => code,
-        // Whoever was reading has gone away: nothing is left to say.
         Err(commands::CommandError::Io(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => {
-            ExitCode::SUCCESS
+            ExitCode::from(term::unsaid(&error))
         }
         Err(error) => {
             term::error(&error);

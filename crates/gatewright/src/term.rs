@@ -13,11 +13,24 @@ pub const NOTE: Style = AnsiColor::Cyan.on_default();
 pub const BOLD: Style = Style::new().bold();
 pub const DIM: Style = Style::new().dimmed();
 
-/// Prints a line; a reader that has gone away (`| head`) ends the command quietly.
+/// The exit code of a command whose reader has gone away: what a shell says of a program that SIGPIPE ended.
+pub const READER_GONE: u8 = 141;
+
+/// Prints a line. A reader that has gone away (`| head`) ends the command quietly, and a full disk with a word; neither ends it
+/// as a success: what was found out may not have been said.
 pub fn line(text: std::fmt::Arguments<'_>) {
-    if writeln!(anstream::stdout().lock(), "{text}").is_err() {
-        std::process::exit(0);
+    if let Err(error) = writeln!(anstream::stdout().lock(), "{text}") {
+        std::process::exit(i32::from(unsaid(&error)));
     }
+}
+
+/// The exit code where standard output could not be written.
+pub fn unsaid(error: &std::io::Error) -> u8 {
+    if error.kind() == std::io::ErrorKind::BrokenPipe {
+        return READER_GONE;
+    }
+    anstream::eprintln!("{BAD}error{BAD:#}: standard output cannot be written: {error}");
+    1
 }
 
 /// Prints a line to standard output, in colour where it is a terminal.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contract::{Fault, RelPath, State};
+use contract::{Code, Fault, RelPath, State};
 use exec::run::{Cache, Command, DEFAULT_TIMEOUT, Ran};
 use grammar::{Grammar, Place};
 use kit::{ReadDesk, RunDesk};
@@ -165,6 +165,18 @@ pub(crate) fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
+/// The directory of a call, which must be there: a program that finds none says so as if itself were missing.
+pub(crate) fn is_there(desk: &ReadDesk, dir: Option<&RelPath>) -> Result<(), Fault> {
+    match dir {
+        Some(dir) if !desk.view().is_folder(dir) => {
+            Err(Fault::new(Code::NotFound, format!("{dir}: there is no such folder"))
+                .about(dir.as_str())
+                .suggest("`directory` is relative to the root: name a folder that is there."))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// A directory that a caller names; the root where none is named.
 pub(crate) fn directory(named: Option<&str>) -> Result<Option<RelPath>, Fault> {
     match named {
@@ -187,6 +199,7 @@ pub(crate) fn held(program: &str, args: &[String], dir: Option<&RelPath>) -> Res
 pub(crate) async fn configured(desk: &RunDesk, mut command: Command) -> Result<Command, Fault> {
     let asked = desk.asked().timeout;
     desk.blocking(move |desk| {
+        is_there(desk, command.dir.as_ref())?;
         let settings: DevtoolsSection = desk.settings()?;
         for (name, value) in settings.variables()? {
             command.env.entry(name.clone()).or_insert_with(|| value.clone());

@@ -174,7 +174,22 @@ fn a_reader_that_goes_away_ends_the_command_quietly() {
     let mut first = [0; 16];
     child.stdout.take().unwrap().read_exact(&mut first).unwrap();
     let out = child.wait_with_output().unwrap();
-    assert!(out.status.success() && out.stderr.is_empty(), "{}", String::from_utf8_lossy(&out.stderr));
+    assert_eq!(out.status.code(), Some(141), "as a shell says of what SIGPIPE ended: no success");
+    assert!(out.stderr.is_empty(), "{}", String::from_utf8_lossy(&out.stderr));
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let out = place.command().args(["audit", "verify"]).stdout(full).output().unwrap();
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.code() == Some(1) && said.contains("cannot be written"), "{said}");
+}
+
+#[test]
+fn p_a_configuration_that_is_a_link_is_refused_and_what_it_leads_to_is_not_read() {
+    let place = Place::new();
+    let outside = place.root().with_extension("outside");
+    std::fs::write(&outside, "SECRET_NAME = 1\n").unwrap();
+    std::os::unix::fs::symlink(&outside, place.root().join("gatewright.toml")).unwrap();
+    let (code, error) = place.fails(&build(&[]));
+    assert!(code == 2 && error.contains("is a link") && !error.contains("SECRET_NAME"), "{error}");
 }
 
 #[test]

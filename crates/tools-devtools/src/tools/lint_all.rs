@@ -6,7 +6,7 @@
 use contract::{Fault, Toolset};
 use exec::run::Cache;
 use kit::limits::Limits;
-use kit::{Answer, Define, Doc, Run, RunDesk, doc};
+use kit::{Answer, Define, Doc, ReadDesk, Run, RunDesk, doc};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ use serde::Serialize;
 use crate::families::LINT;
 use crate::files::Choice;
 use crate::own::Own;
-use crate::running::{ALL_CACHES, Asked, WHATEVER_IS_IGNORED, reported, words};
+use crate::running::{self, ALL_CACHES, Asked, WHATEVER_IS_IGNORED, is_there, reported, words};
 use crate::settings::DevtoolsSection;
 use crate::tools::{eslint, go_lint, go_vet, markdownlint, yamllint};
 use crate::window::detected;
@@ -184,7 +184,11 @@ impl Run for LintAll {
             return its_own(&desk, &asked, &own, input.fix).await;
         }
         let directory = asked.directory.map(str::to_owned);
-        let project = desk.blocking(move |desk| detected(desk, directory.as_deref())).await?;
+        let looked = move |desk: &ReadDesk| {
+            is_there(desk, running::directory(directory.as_deref())?.as_ref())?;
+            detected(desk, directory.as_deref())
+        };
+        let project = desk.blocking(move |desk| looked(desk)).await?;
         let names: Vec<&str> = project.linters.iter().map(|found| found.name.as_str()).collect();
         let is_go = project.build_systems.contains(&projects::BuildSystem::Go);
         let chosen = LINTERS.iter().filter(|linter| {

@@ -34,11 +34,10 @@ const FAILURE: &str = r"(?ix)
     | ^make(\[\d+\])?:\ \*\*\*";
 
 /// Which stream.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Stream {
     /// Standard output.
-    #[default]
     Stdout,
     /// Standard error.
     Stderr,
@@ -50,9 +49,9 @@ pub enum Stream {
 pub struct Input {
     /// The run: a result's `runs[].run`.
     pub run: String,
-    /// Which stream.
+    /// Which stream; without, the one that has it.
     #[serde(default)]
-    pub stream: Stream,
+    pub stream: Option<Stream>,
     /// Lines, such as `120-180` or `900-`.
     #[serde(default)]
     #[schemars(regex(pattern = r"^[0-9]{1,9}-([0-9]{1,9})?$"))]
@@ -124,10 +123,21 @@ impl Read for RunOutput {
         let wanted = Wanted::of(&input)?;
         desk.blocking(move |desk| {
             let kept = desk.kept_run(&input.run)?;
-            let (stream, other) = match input.stream {
+            let of = |stream: Stream| match stream {
                 Stream::Stdout => (&kept.stdout, &kept.stderr),
                 Stream::Stderr => (&kept.stderr, &kept.stdout),
             };
+            let mut has = [Stream::Stdout, Stream::Stderr].into_iter();
+            let chosen = match input.stream {
+                Some(named) => named,
+                None => loop {
+                    let Some(stream) = has.next() else { break Stream::Stdout };
+                    if wanted.is_in(desk, of(stream).0)? {
+                        break stream;
+                    }
+                },
+            };
+            let (stream, other) = of(chosen);
             let (lines, total) = selected(desk, stream, &wanted)?;
             let shown = lines.len() as u64;
             let ended = match kept.exit {
@@ -149,7 +159,7 @@ impl Read for RunOutput {
             let list = List { field: "lines".into(), total, offset: desk.page().offset };
             let output = Output {
                 lines,
-                stream: input.stream,
+                stream: chosen,
                 command: kept.line.join(" "),
                 ended,
                 total_lines: stream.lines,
@@ -196,6 +206,20 @@ impl Wanted {
         };
         let failure = input.around_failure.then(|| expression(FAILURE)).transpose()?;
         Ok(Self { from, to, matching, failure })
+    }
+}
+
+impl Wanted {
+    /// Whether any line of `stream` is what is looked for.
+    fn is_in(&self, desk: &ReadDesk, stream: &KeptStream) -> Result<bool, Fault> {
+        let expression = self.failure.as_ref().or(self.matching.as_ref());
+        let mut found = false;
+        each_line(desk, stream, |number, text| {
+            let is_it = expression.is_none_or(|expression| expression.is_match(text));
+            found = is_it && number >= self.from && number <= self.to;
+            !found && number <= self.to
+        })?;
+        Ok(found)
     }
 }
 

@@ -48,6 +48,13 @@ fn run_output_shows_any_part_of_what_a_run_said() {
     assert_eq!(session.ok("run_output", next)["lines"][0]["text"], "12342");
     let other = session.ok("run_output", json!({ "run": run, "stream": "stderr", "grep": "said" }));
     assert_eq!(other["lines"][0]["text"], "said");
+    let unnamed = session.ok("run_output", json!({ "run": run, "grep": "^said$" }));
+    assert_eq!(
+        (unnamed["stream"].as_str(), unnamed["lines"][0]["text"].as_str()),
+        (Some("stderr"), Some("said")),
+        "the stream that has it: {unnamed}"
+    );
+    assert_eq!(session.ok("run_output", json!({ "run": run, "range": "1-2" }))["stream"], "stdout");
     for (arguments, code) in [
         (json!({ "run": "run_00000000000000000000000000000000" }), "not_found"),
         (json!({ "run": "../../etc/passwd" }), "not_found"),

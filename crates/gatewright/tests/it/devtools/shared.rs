@@ -113,6 +113,12 @@ fn every_tool_runs_its_program_in_the_directory_that_is_named() {
         assert_eq!(ran_in(&mut session, &top), "", "{tool}");
         let below = session.ok(tool, with(own.clone(), "directory", json!("sub")));
         assert_eq!(ran_in(&mut session, &below), "/sub", "{tool}");
+        let gone = session.fails(tool, with(own.clone(), "directory", json!("gone")));
+        assert_eq!(gone["code"], "not_found", "{tool}: {gone}");
+        // Some say what they looked for there; none says that its program is missing.
+        let looks_first = ["lint", "yamllint", "run_tests"].iter().any(|part| tool.contains(part));
+        let message = gone["message"].as_str().unwrap();
+        assert!(message == "gone: there is no such folder" || looks_first, "{tool}: {gone}");
         let out = session.fails(tool, with(own, "directory", json!("../sub")));
         assert_eq!(out["code"], "path_not_allowed", "{tool}");
     }

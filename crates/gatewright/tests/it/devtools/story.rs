@@ -108,7 +108,7 @@ fn a_failing_test_of_the_example_is_found_explained_fixed_by_calls_alone_and_und
 
 /// A package of a published library, with its tests: what Go's own distribution has of `encoding/csv`, as a module.
 #[test]
-fn a_regression_in_a_real_published_package_is_found_in_its_own_tests_with_names_and_places() {
+fn a_regression_in_a_real_published_package_is_found_explained_and_mended_by_calls_alone() {
     let Some(go) = toolchain() else { return };
     let mut sources = files(&go.join("../src/encoding/csv"));
     sources.push(("go.mod".to_owned(), "module example.com/csv\n\ngo 1.27\n".to_owned()));
@@ -145,7 +145,7 @@ fn a_regression_in_a_real_published_package_is_found_in_its_own_tests_with_names
     assert!(test["message"].as_str().unwrap().contains(r#"#5: out=" abc\n" want "\" abc\"\n""#), "{test}");
     assert_eq!(failed["history"][0]["is"], "new");
     assert!(failed["suggestions"].as_array().is_some_and(|all| !all.is_empty()), "{failed}");
-    // It is what the diff says it is; put back, everything holds.
+    // It is what the diff says it is; a rule for gofmt takes it back, rehearsed and then applied.
     let diff = session.ok("git_diff", json!({}));
     assert!(
         diff["diff"]["files"][0]["hunks"]
@@ -153,7 +153,19 @@ fn a_regression_in_a_real_published_package_is_found_in_its_own_tests_with_names
             .unwrap()
             .contains("+\treturn unicode.IsSpace(r1) && false")
     );
-    bench.put("writer.go", &writer);
+    let rule = json!({ "files": ["writer.go"], "args": ["-r", "a && false -> a"] });
+    let proposed = session.ok("go_fmt", rule.clone());
+    assert_eq!(proposed["status"], "proposed", "{proposed}");
+    let diff = proposed["plan"]["diff"].as_str().unwrap();
+    assert!(
+        diff.contains("-\treturn unicode.IsSpace(r1) && false\n+\treturn unicode.IsSpace(r1)\n"),
+        "{diff}"
+    );
+    let mut applied = rule;
+    applied["apply"] = json!(true);
+    applied["plan"] = proposed["plan"]["id"].clone();
+    assert_eq!(session.ok("go_fmt", applied)["status"], "completed");
+    assert_eq!(bench.read("writer.go").unwrap(), writer);
     let fixed = session.ok("go_test", json!({}));
     assert!(fixed["success"] == true && fixed["recovered"].to_string().contains("TestWrite"), "{fixed}");
     assert_eq!(bench.dirt(), "", "nothing of all this is left in the tree");
