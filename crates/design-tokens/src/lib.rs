@@ -19,6 +19,7 @@
 
 mod compile;
 mod diagnostic;
+pub mod diff;
 mod emit;
 mod extends;
 mod json;

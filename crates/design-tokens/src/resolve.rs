@@ -5,6 +5,7 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use crate::diagnostic::{At, Diagnostics};
+use crate::emit;
 use crate::json::{Kind, Node};
 use crate::names;
 use crate::options::Options;
@@ -40,6 +41,14 @@ pub struct Token {
     /// What its tools keep with it.
     pub extensions: Option<Json>,
     pub(crate) at: At,
+}
+
+impl Token {
+    /// Every name that the token takes up in output, composites have several: in CSS after `--`, in SCSS after `$`.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        emit::names_of(&self.name, &self.value)
+    }
 }
 
 /// Tokens by their id (the path, joined with dots), in the order of the files.

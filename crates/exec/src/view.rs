@@ -168,20 +168,9 @@ impl View {
     ///
     /// Every directory looked at is remembered, so that a file that appears later is a conflict.
     pub fn glob(&self, pattern: &str) -> Result<Vec<RelPath>, Fault> {
-        // The fixed front part must itself be a path beneath the root.
-        let fixed: Vec<&str> = pattern.split('/').take_while(|part| !is_pattern(part)).collect();
-        let base = if fixed.is_empty() { None } else { Some(path_argument(&fixed.join("/"))?) };
-        if pattern.split('/').any(|part| part == "..") {
-            return Err(Fault::new(Code::PathNotAllowed, format!("{pattern}: the pattern climbs with `..`")));
-        }
-        let matcher: GlobMatcher = GlobBuilder::new(pattern)
-            .literal_separator(true)
-            .backslash_escape(false)
-            .build()
-            .map_err(|e| Fault::invalid(format!("{pattern}: {}", e.kind())))?
-            .compile_matcher();
+        let wanted = Pattern::new(pattern)?;
         let (mut found, mut visited) = (Vec::new(), 0usize);
-        let mut open = vec![base];
+        let mut open = vec![wanted.base.clone()];
         while let Some(dir) = open.pop() {
             let entries = match self.list(dir.as_ref()) {
                 Ok(entries) => entries,
@@ -202,9 +191,9 @@ impl View {
                     Some(dir) => dir.join(&entry.name),
                 };
                 let Ok(path) = path else { continue };
-                if entry.is_dir && !matches!(entry.name.as_str(), "node_modules" | "target") {
+                if entry.is_dir && !OTHERS.contains(&entry.name.as_str()) {
                     open.push(Some(path));
-                } else if entry.is_file && matcher.is_match(path.as_str()) {
+                } else if entry.is_file && wanted.matcher.is_match(path.as_str()) {
                     found.push(path);
                 }
             }
@@ -230,6 +219,50 @@ impl View {
         let observation = Observation::of(path.clone(), state);
         // The first look counts: a file that moved between two looks is a conflict either way.
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).entry(path).or_insert(observation);
+    }
+}
+
+/// Folders that hold other people's work or a build's: no pattern looks into them, unless it names them.
+const OTHERS: &[&str] = &["node_modules", "target"];
+
+/// A glob over paths below a root: `*`, `?`, `[…]`, `{a,b}` within a name, `**` over folders.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    /// The fixed front part.
+    base: Option<RelPath>,
+    matcher: GlobMatcher,
+}
+
+impl Pattern {
+    /// Reads a pattern; refused where it climbs or its front part is no path below the root.
+    pub fn new(pattern: &str) -> Result<Self, Fault> {
+        // The fixed front part must itself be a path beneath the root.
+        let fixed: Vec<&str> = pattern.split('/').take_while(|part| !is_pattern(part)).collect();
+        let base = if fixed.is_empty() { None } else { Some(path_argument(&fixed.join("/"))?) };
+        if pattern.split('/').any(|part| part == "..") {
+            return Err(Fault::new(Code::PathNotAllowed, format!("{pattern}: the pattern climbs with `..`")));
+        }
+        let matcher = GlobBuilder::new(pattern)
+            .literal_separator(true)
+            .backslash_escape(false)
+            .build()
+            .map_err(|e| Fault::invalid(format!("{pattern}: {}", e.kind())))?
+            .compile_matcher();
+        Ok(Self { base, matcher })
+    }
+
+    /// Whether a file at `path` is found by it, as [`View::glob`] finds it.
+    #[must_use]
+    pub fn finds(&self, path: &str) -> bool {
+        let below = match &self.base {
+            None => path,
+            Some(base) => match path.strip_prefix(base.as_str()).and_then(|rest| rest.strip_prefix('/')) {
+                Some(below) => below,
+                None => return false,
+            },
+        };
+        let folders = below.rsplit_once('/').map_or("", |(folders, _)| folders);
+        !folders.split('/').any(|folder| OTHERS.contains(&folder)) && self.matcher.is_match(path)
     }
 }
 

@@ -49,6 +49,17 @@ impl crate::Repo {
         Ok(None)
     }
 
+    /// The branch that work starts from, as a revision: the one that `origin` calls its HEAD, else `main`, else `master`;
+    /// `None` where there is none of them.
+    pub fn default_branch(&self) -> Result<Option<String>, HistoryError> {
+        for full in ["refs/remotes/origin/HEAD", "refs/heads/main", "refs/heads/master"] {
+            if self.reference(full)?.is_some() {
+                return Ok(Some(full.to_owned()));
+            }
+        }
+        Ok(None)
+    }
+
     /// The full name of the ref that a branch follows, by `branch.<name>.remote` and `merge` and the remote's `fetch`.
     pub(crate) fn follows(&self, branch: &str) -> Option<String> {
         let config = self.git.config_snapshot();

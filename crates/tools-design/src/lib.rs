@@ -1,6 +1,7 @@
 //! Tools for design systems: one file each under `tools/`, one line each in [`FAMILY`].
 
 mod artifacts;
+mod consumers;
 mod tokens;
 pub mod tools;
 
@@ -14,9 +15,12 @@ pub const DESIGN: Toolset = Toolset("design");
 /// The tools.
 pub static FAMILY: Family = Family {
     name: "design",
-    guide: "Design tokens to CSS, SCSS or JavaScript: tokens_build.",
+    guide: "Design tokens to CSS, SCSS or JavaScript: tokens_build; what a branch changes of them: tokens_diff.",
     markers: &["tokens", "design-tokens", "*.tokens.json", "*.tokens", "*.resolver.json", "style-dictionary"],
     toolsets: &[DESIGN],
-    tools: &[Entry::change::<tools::tokens_build::TokensBuild>()],
+    tools: &[
+        Entry::change::<tools::tokens_build::TokensBuild>(),
+        Entry::read::<tools::tokens_diff::TokensDiff>(),
+    ],
     sections: &[SectionEntry::of::<tokens::TokensSection>()],
 };

@@ -238,6 +238,16 @@ impl Color {
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
 
+    /// How far two colours look apart: the Euclidean distance in Oklab (`deltaEOK` of CSS Color 4 §19) times 100, so that
+    /// some 2 is just noticeable, with a difference of alpha counted as one more axis.
+    #[must_use]
+    pub fn distance(&self, other: &Self) -> f64 {
+        let of = |color: &Self| color.dynamic().convert(ColorSpaceTag::Oklab).components.map(f64::from);
+        let (a, b) = (of(self), of(other));
+        let sum: f64 = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum();
+        sum.sqrt() * 100.0
+    }
+
     /// The components as bytes, when the colour is sRGB and exactly that.
     #[must_use]
     pub fn exact_bytes(&self) -> Option<[u8; 3]> {

@@ -1,6 +1,7 @@
 //! What must hold of the compiler, rule by rule, and of its output as other programs read it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says where")]
 
+mod differences;
 mod generated;
 mod modes;
 mod real;

@@ -12,7 +12,7 @@ const OLDER: &str = "2025-11-25";
 const NEWER: &str = "2026-07-28";
 
 /// What the menu of a project with tokens lists.
-const MENU: [&str; 4] = ["tokens_build", "tool_call", "tool_read", "tools_search"];
+const MENU: [&str; 5] = ["tokens_build", "tokens_diff", "tool_call", "tool_read", "tools_search"];
 
 /// A call that works.
 const GOOD: &str = r#"{"name":"tokens_build","arguments":{"source":"tokens","platforms":["css"]}}"#;

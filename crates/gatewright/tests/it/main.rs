@@ -3,9 +3,11 @@
 #![allow(clippy::disallowed_methods, reason = "tests start the program and look at the disk from outside")]
 
 mod agents;
+mod bench;
 mod cli;
 mod clients;
 mod confirm;
+mod design;
 mod devtools;
 mod disk;
 mod docs;
@@ -40,6 +42,24 @@ const TOKENS: &str =
     r#"{ "space": { "$type": "dimension", "s": { "$value": { "value": 4, "unit": "px" } } } }"#;
 
 impl Place {
+    fn git(&self, args: &[&str]) -> String {
+        let mut git = Command::new("git");
+        git.args(args).current_dir(self.root()).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        for (name, value) in [("NAME", "Test"), ("EMAIL", "test@example.com")] {
+            git.env(format!("GIT_AUTHOR_{name}"), value).env(format!("GIT_COMMITTER_{name}"), value);
+        }
+        let out = git.output().unwrap();
+        assert!(out.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&out.stderr));
+        String::from_utf8(out.stdout).unwrap()
+    }
+
+    /// Makes the root a repository with all that is in it committed.
+    fn commit(&self) {
+        self.git(&["init", "--quiet", "--initial-branch=main"]);
+        self.git(&["add", "--all"]);
+        self.git(&["commit", "--quiet", "--message", "first"]);
+    }
+
     fn new() -> Self {
         let scratch = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(scratch.path().join("root/tokens")).unwrap();

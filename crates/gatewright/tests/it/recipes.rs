@@ -46,13 +46,15 @@ fn recipe_001_a_revision_is_agreed_on_and_tools_are_declared_and_listed() {
 #[test]
 fn recipe_004_what_a_tool_answers_fits_the_schema_that_it_declares_and_stands_in_a_text_as_well() {
     let place = Place::new();
-    let mut wire = Wire::initialized(&place);
+    place.commit();
+    let mut wire = Wire::greeted(place.command().args(["serve", "--toolsets", "design"]), &json!({}));
     let build = json!({ "source": "tokens", "platforms": ["css", "js", "scss"] });
     let mut applied = build.clone();
     applied["apply"] = json!(true);
     let calls = [
         ("tokens_build", build.clone()),
         ("tokens_build", applied),
+        ("tokens_diff", json!({ "source": "tokens" })),
         ("tools_search", json!({ "query": "design tokens" })),
         ("tool_read", json!({ "tool": "tools_search", "arguments": { "query": "css" } })),
         ("tool_call", json!({ "tool": "tokens_build", "arguments": build })),
@@ -135,7 +137,7 @@ fn recipe_013_arguments_that_do_not_fit_reach_no_tool() {
 #[test]
 fn a_server_without_tools_does_not_start() {
     let place = Place::new();
-    let (code, message) = place.fails(&["serve", "--toolsets", "design", "--read-only"]);
+    let (code, message) = place.fails(&["serve", "--toolsets", "lint", "--read-only"]);
     assert!(code == 2 && message.contains("no tool is left to offer"), "{message}");
 }
 

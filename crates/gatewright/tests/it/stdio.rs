@@ -236,7 +236,7 @@ fn the_front_door_finds_and_calls_over_the_protocol() {
     let listed = wire.request("tools/list", json!({}));
     let names: Vec<&str> =
         listed["result"]["tools"].as_array().unwrap().iter().map(|t| t["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["tokens_build", "tool_call", "tool_read", "tools_search"]);
+    assert_eq!(names, ["tokens_build", "tokens_diff", "tool_call", "tool_read", "tools_search"]);
     let found = wire.request(
         "tools/call",
         json!({ "name": "tools_search", "arguments": { "query": "css from design tokens" } }),

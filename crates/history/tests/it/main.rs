@@ -11,5 +11,6 @@ mod ignores;
 mod logs;
 mod opened;
 mod place;
+mod snapshots;
 mod statuses;
 mod unchanged;

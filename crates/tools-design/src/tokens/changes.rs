@@ -48,16 +48,9 @@ pub(crate) struct Manifest {
 /// The CSS text of every token, by mode.
 pub(crate) fn values(compiled: &Compiled) -> BTreeMap<String, BTreeMap<String, String>> {
     let css = |tokens: &design_tokens::Tokens| {
-        tokens.iter().map(|(id, token)| (id.clone(), shown(&token.value))).collect()
+        tokens.iter().map(|(id, token)| (id.clone(), design_tokens::diff::shown(&token.value))).collect()
     };
     compiled.permutations().map(|(mode, tokens)| (mode.to_owned(), css(tokens))).collect()
-}
-
-fn shown(value: &design_tokens::value::Value) -> String {
-    match value {
-        design_tokens::value::Value::Typography(_) => value.to_json().to_string(),
-        other => design_tokens::css_value(other),
-    }
 }
 
 /// What differs between two builds; without one before, everything is new.

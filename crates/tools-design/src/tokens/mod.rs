@@ -3,15 +3,16 @@
 pub(crate) mod changes;
 mod source;
 
+pub(crate) use source::{Committed, Files};
+
 use contract::text::counted;
 use contract::{Code, Fault};
 use design_tokens::{Compiled, Diagnostic, Options, Severity};
-use exec::view::View;
 use kit::Section;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use source::{FromView, sources};
+use source::{From, sources};
 
 /// How many errors a fault spells out.
 const ERRORS: usize = 20;
@@ -29,13 +30,13 @@ impl Section for TokensSection {
 }
 
 /// Reads what `source` means: a file, a folder, a glob or a resolver document.
-pub(crate) fn read(source: &str, view: &View, options: &Options) -> Result<Compiled, Fault> {
-    let mut sources = sources(source, view)?;
+pub(crate) fn read(source: &str, files: &dyn Files, options: &Options) -> Result<Compiled, Fault> {
+    let mut sources = sources(source, files)?;
     if sources.len() > 1 {
         // A mode's own file is laid over the default, and is no part of it.
         sources.retain(|s| !options.modes.iter().any(|m| m.sources.contains(s)));
     }
-    design_tokens::compile(&sources, &FromView(view), options).map_err(|d| failed(&d))
+    design_tokens::compile(&sources, &From(files), options).map_err(|d| failed(&d))
 }
 
 fn failed(diagnostics: &[Diagnostic]) -> Fault {

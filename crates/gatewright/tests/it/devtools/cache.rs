@@ -4,7 +4,8 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 
-use super::{Bench, Session, Wire, installed};
+use super::{Bench, Session, installed};
+use crate::wire::Wire;
 
 /// How often an answer of this namespace was given again.
 fn hits(session: &mut Session, namespace: &str) -> u64 {

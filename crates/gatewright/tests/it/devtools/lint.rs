@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::{Bench, Session, Wire, installed};
+use super::{Bench, Session, installed};
+use crate::wire::Wire;
 
 fn node() -> Option<PathBuf> {
     installed("the linters of npm", "npm/devtools/node_modules/.bin")
