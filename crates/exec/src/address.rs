@@ -2,6 +2,82 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+/// What may be reached: public addresses, and what is named besides.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Reach {
+    loopback: bool,
+    hosts: Vec<String>,
+}
+
+impl Reach {
+    /// Public addresses alone.
+    #[must_use]
+    pub const fn public() -> Self {
+        Self { loopback: false, hosts: Vec::new() }
+    }
+
+    /// This machine's loopback, too.
+    #[must_use]
+    pub fn with_loopback(mut self) -> Self {
+        self.loopback = true;
+        self
+    }
+
+    /// These hosts, too, at whatever private address they are: `*.example.com` for those below one.
+    #[must_use]
+    pub fn with_hosts(mut self, mut hosts: Vec<String>) -> Self {
+        for host in &mut hosts {
+            host.make_ascii_lowercase();
+        }
+        hosts.sort();
+        self.hosts = hosts;
+        self
+    }
+
+    /// Whether `host`, in lower case, is named.
+    #[must_use]
+    pub fn names(&self, host: &str) -> bool {
+        self.hosts.iter().any(|named| is_named(named, host))
+    }
+
+    /// Whether `host` may be spoken to at `address`. Clouds' metadata is at no address that may be reached, whatever is
+    /// named.
+    #[must_use]
+    pub fn allows(&self, host: &str, address: IpAddr) -> bool {
+        let plain = plain(address);
+        is_public(address)
+            || (self.loopback && plain.is_loopback())
+            || (self.names(host) && is_private(plain))
+    }
+}
+
+/// Whether `named` means `host`: itself, or with `*.` in front those below it. Both are in lower case.
+pub(crate) fn is_named(named: &str, host: &str) -> bool {
+    match named.strip_prefix("*.") {
+        Some(domain) => {
+            host.strip_suffix(domain).is_some_and(|below| below.ends_with('.') && below.len() > 1)
+        }
+        None => named == host,
+    }
+}
+
+/// An IPv4 address in an IPv6 one is what it is.
+fn plain(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V6(v6) => v6.to_ipv4_mapped().map_or(address, IpAddr::V4),
+        IpAddr::V4(_) => address,
+    }
+}
+
+/// Whether it is of a network of one's own (RFC 1918, RFC 4193) or loopback; link-local ones, where metadata is, are not.
+fn is_private(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => v4.is_private() || v4.is_loopback(),
+        // Amazon's metadata by IPv6 is at a unique local address.
+        IpAddr::V6(v6) => v6.is_loopback() || (v6.is_unique_local() && v6.segments()[..2] != [0xfd00, 0xec2]),
+    }
+}
+
 /// Whether an address is public: not loopback, private, link-local, shared, reserved, multicast, or any of these
 /// wrapped in IPv6 (IANA special-purpose registries, RFC 6890).
 #[must_use]
@@ -51,6 +127,32 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_named_may_be_private_and_never_metadata() {
+        let ip = |text: &str| text.parse::<IpAddr>().unwrap();
+        let named = Reach::public().with_hosts(vec!["Build.Example".into(), "*.dev.example".into()]);
+        assert!(
+            named.allows("build.example", ip("10.0.0.1")) && named.allows("a.dev.example", ip("fd12::1"))
+        );
+        assert!(named.allows("a.dev.example", ip("::ffff:192.168.0.1")));
+        for (host, address) in [
+            ("other.example", "10.0.0.1"),
+            ("dev.example", "10.0.0.1"),
+            ("build.example", "169.254.169.254"),
+            ("build.example", "fd00:ec2::254"),
+            ("build.example", "fe80::1"),
+            ("build.example", "100.100.100.200"),
+            ("build.example", "0.0.0.0"),
+        ] {
+            assert!(!named.allows(host, ip(address)), "{host} {address}");
+        }
+        let local = Reach::public().with_loopback();
+        for address in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "1.1.1.1"] {
+            assert!(local.allows("x", ip(address)), "{address}");
+        }
+        assert!(!local.allows("x", ip("10.0.0.1")) && !Reach::public().allows("x", ip("127.0.0.1")));
+    }
+
+    #[test]
     fn n08_special_purpose_addresses_are_not_public() {
         for text in [
             "127.0.0.1",
@@ -93,6 +195,16 @@ mod tests {
             "::ffff:1.1.1.1",
         ] {
             assert!(is_public(text.parse().unwrap()), "{text}");
+        }
+    }
+
+    #[test]
+    fn hosts_are_named_themselves_and_below_a_domain() {
+        assert!(
+            is_named("proxy.golang.org", "proxy.golang.org") && is_named("*.npmjs.org", "registry.npmjs.org")
+        );
+        for host in ["npmjs.org", "evilnpmjs.org", ".npmjs.org", "registry.npmjs.org.evil.example"] {
+            assert!(!is_named("*.npmjs.org", host), "{host}");
         }
     }
 }

@@ -11,6 +11,7 @@ use landlock::{
     ABI, Access as _, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _,
     RulesetCreatedAttr as _, RulesetStatus, Scope, path_beneath_rules,
 };
+use rustix::io::fcntl_dupfd_cloexec;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid};
 use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities, set_no_new_privs};
 use seccompiler::{
@@ -18,14 +19,22 @@ use seccompiler::{
     TargetArch, apply_filter, sock_filter,
 };
 
-use crate::spec::{Isolation, Layer, Limits, Report, Spec};
+use crate::spec::{CHANNEL, Isolation, Layer, Limits, Report, Spec};
 use crate::{Done, Failure, sys, talk};
 
 /// The newest Landlock that is asked for; an older kernel gives what it has.
 const LANDLOCK: ABI = ABI::V6;
 
+/// The first descriptor that is none of the channel's.
+const ABOVE: i32 = 10;
+
 /// Becomes the program. `layers` hold already; `init` is told which do at last.
-pub(crate) fn exec(spec: &Spec, mut layers: Vec<Layer>, init: &OwnedFd) -> Done<Infallible> {
+pub(crate) fn exec(
+    spec: &Spec,
+    mut layers: Vec<Layer>,
+    init: &OwnedFd,
+    channel: Option<&OwnedFd>,
+) -> Done<Infallible> {
     setsid().map_err(Failure::doing("beginning a session"))?;
     limits(&spec.limits)?;
     // SAFETY-relevant order: Landlock and seccomp ask for no_new_privs, and dropping capabilities comes before both.
@@ -44,6 +53,14 @@ pub(crate) fn exec(spec: &Spec, mut layers: Vec<Layer>, init: &OwnedFd) -> Done<
         return Err(Failure { doing: "asking for Landlock".into(), why: "the kernel has none".into() });
     }
     sys::close_others_on_exec().map_err(Failure::doing("closing what is open"))?;
+    // Out of the way of the channel's places.
+    let init = fcntl_dupfd_cloexec(init, ABOVE).map_err(Failure::doing("closing what is open"))?;
+    if let Some(channel) = channel {
+        let channel = fcntl_dupfd_cloexec(channel, ABOVE).map_err(Failure::doing("giving the channel"))?;
+        for place in CHANNEL {
+            sys::give(&channel, place).map_err(Failure::doing("giving the channel"))?;
+        }
+    }
     let filters = filters(spec)?;
     let mut command = Command::new(&spec.program);
     command.args(&spec.args).env_clear().envs(&spec.env).current_dir(&spec.dir);
@@ -51,7 +68,7 @@ pub(crate) fn exec(spec: &Spec, mut layers: Vec<Layer>, init: &OwnedFd) -> Done<
         apply_filter(filter).map_err(Failure::doing("filtering system calls"))?;
     }
     layers.push(Layer::Seccomp);
-    talk::tell_init(init, &Report::Ready { layers });
+    talk::tell_init(&init, &Report::Ready { layers });
     Err(Failure::doing(format!("executing {}", spec.program.display()))(command.exec()))
 }
 

@@ -22,12 +22,13 @@ mod talk;
 mod world;
 
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use rustix::process::{DumpableBehavior, Pid, set_dumpable_behavior};
 
 pub use spec::{
-    Bound, DOOR_PORT, Ground, Isolation, Layer, Limits, MIN_PROCESSES, Network, Overlay, Report,
+    Bound, CHANNEL, DOOR_PORT, Ground, Isolation, Layer, Limits, MIN_PROCESSES, Network, Overlay, Report,
     SCRATCH_BYTES, Spec,
 };
 pub use talk::{Said, TalkError, say_ground, say_spec};
@@ -133,8 +134,9 @@ fn init(ground: &Ground, talk: &mut talk::Talk, alive: &OwnedFd) -> Done<()> {
         return Err(Failure { doing: "reading what to start".into(), why });
     }
     if spec.network == Network::Door {
-        talk.open_door(&world::door()?)?;
+        talk.give(&Report::Door, &world::door()?)?;
     }
+    let channel = if spec.channel { Some(channel(talk)?) } else { None };
     let mut layers = vec![Layer::Namespaces, Layer::Network, Layer::Root];
     match own_proc {
         Ok(()) => layers.push(Layer::Proc),
@@ -151,7 +153,7 @@ fn init(ground: &Ground, talk: &mut talk::Talk, alive: &OwnedFd) -> Done<()> {
     match sys::fork().map_err(Failure::doing("forking the program"))? {
         sys::Fork::Child => {
             drop(ours);
-            let failure = match last::exec(&spec, layers, &theirs) {
+            let failure = match last::exec(&spec, layers, &theirs, channel.as_ref()) {
                 Ok(never) => match never {},
                 Err(failure) => failure,
             };
@@ -160,6 +162,7 @@ fn init(ground: &Ground, talk: &mut talk::Talk, alive: &OwnedFd) -> Done<()> {
         }
         sys::Fork::Parent(program) => {
             drop(theirs);
+            drop(channel);
             talk::let_streams_go()?;
             // What holds, or what failed; then the pipe closes, because the program runs or is no more.
             let mut started = false;
@@ -181,6 +184,13 @@ fn init(ground: &Ground, talk: &mut talk::Talk, alive: &OwnedFd) -> Done<()> {
             Ok(())
         }
     }
+}
+
+/// Makes the program's channel: gives one end away, and returns the program's.
+fn channel(talk: &mut talk::Talk) -> Done<OwnedFd> {
+    let (ours, theirs) = UnixStream::pair().map_err(Failure::doing("making a channel"))?;
+    talk.give(&Report::Channel, &OwnedFd::from(ours))?;
+    Ok(OwnedFd::from(theirs))
 }
 
 /// Whether `path` can be given to the program: absolute, and no way up in it.

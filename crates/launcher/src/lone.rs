@@ -24,6 +24,10 @@ pub(crate) fn begun(spec: &Spec, talk: &mut talk::Talk) -> Done<i32> {
         let why = "there is no network of its own that a door could be in".to_owned();
         return Err(Failure { doing: "opening the door".into(), why });
     }
+    if spec.channel {
+        let why = "a program without a world of its own gets none".to_owned();
+        return Err(Failure { doing: "making a channel".into(), why });
+    }
     set_child_subreaper(Some(rustix::process::getpid())).map_err(Failure::doing("adopting orphans"))?;
     // Whoever asked may go: this one then still has something to do. Its socket tells.
     set_parent_process_death_signal(None).map_err(Failure::doing("outliving whoever asked"))?;
@@ -33,7 +37,7 @@ pub(crate) fn begun(spec: &Spec, talk: &mut talk::Talk) -> Done<i32> {
         sys::Fork::Child => {
             drop(ours);
             let tied = sys::die_with_parent().map_err(Failure::doing("tying the program to the launcher"));
-            let failure = match tied.and_then(|()| last::exec(spec, Vec::new(), &theirs)) {
+            let failure = match tied.and_then(|()| last::exec(spec, Vec::new(), &theirs, None)) {
                 Ok(never) => match never {},
                 Err(failure) => failure,
             };

@@ -49,6 +49,9 @@ pub struct Spec {
     pub hidden: Vec<PathBuf>,
     /// What it may connect to.
     pub network: Network,
+    /// Whether it is given one end of a socket as its descriptors [`CHANNEL`], whose other end comes with
+    /// [`Report::Channel`]. [`Isolation::Filters`] gives none.
+    pub channel: bool,
     /// How much it may use.
     pub limits: Limits,
     /// Whether a missing layer is a failure, rather than reported.
@@ -71,6 +74,9 @@ impl Bound {
         Self { from: path.clone(), at: path }
     }
 }
+
+/// The descriptors under which a program finds its channel: one to read, one to write, both the same socket.
+pub const CHANNEL: [i32; 2] = [3, 4];
 
 /// The port of the door of [`Network::Door`], on the program's own loopback.
 pub const DOOR_PORT: u16 = 3128;
@@ -159,6 +165,8 @@ pub enum Layer {
 pub enum Report {
     /// The door of [`Network::Door`] is open; its listening socket came with this.
     Door,
+    /// The other end of the program's channel came with this.
+    Channel,
     /// The program is about to be started within these layers.
     Ready {
         /// The layers that hold.

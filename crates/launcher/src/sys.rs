@@ -163,6 +163,15 @@ pub(crate) fn close_others_on_exec() -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Puts a copy of `descriptor` in `place`, where the program that is executed next finds it.
+pub(crate) fn give(descriptor: &OwnedFd, place: i32) -> io::Result<()> {
+    // SAFETY: what `place` was before is closed under whoever owned it in this process. That owner never uses it again: this
+    // is the last step before the program is executed, what is still used was moved above every place that is given away
+    // (`last::exec`), and where executing fails the process only says so over one of those, and exits without dropping.
+    let result = unsafe { libc::dup2(descriptor.as_raw_fd(), place) };
+    if result == place { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// Brings the loopback of this network namespace up.
 pub(crate) fn loopback_up(socket: &OwnedFd) -> io::Result<()> {
     // SAFETY: `ifreq` is plain data, for which zeros are a value.

@@ -1,5 +1,6 @@
 //! The socket between whoever wants a program run and the launcher: one specification in, reports out.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, IoSlice, IoSliceMut, Read as _, Write as _};
 use std::mem::MaybeUninit;
@@ -59,14 +60,14 @@ fn say(socket: &mut UnixStream, message: &impl Serialize) -> Result<(), TalkErro
 pub struct Said {
     socket: UnixStream,
     heard: Vec<u8>,
-    door: Option<OwnedFd>,
+    given: VecDeque<OwnedFd>,
 }
 
 impl Said {
     /// Listens on `socket`.
     #[must_use]
     pub const fn new(socket: UnixStream) -> Self {
-        Self { socket, heard: Vec::new(), door: None }
+        Self { socket, heard: Vec::new(), given: VecDeque::new() }
     }
 
     /// The next report; `None` when the launcher and its world are gone.
@@ -82,9 +83,9 @@ impl Said {
         }
     }
 
-    /// The listening socket that came with [`Report::Door`], once.
-    pub fn take_door(&mut self) -> Option<OwnedFd> {
-        self.door.take()
+    /// The socket that came with the last [`Report::Door`] or [`Report::Channel`], once.
+    pub fn take_given(&mut self) -> Option<OwnedFd> {
+        self.given.pop_front()
     }
 
     /// Hangs up: a launcher that outlives whoever asked ends the run then.
@@ -106,7 +107,7 @@ impl Said {
         };
         for message in with.drain() {
             if let RecvAncillaryMessage::ScmRights(fds) = message {
-                self.door = fds.last().or(self.door.take());
+                self.given.extend(fds);
             }
         }
         self.heard.extend_from_slice(&buffer[..read]);
@@ -157,17 +158,17 @@ impl Talk {
         serde_json::from_slice(&text).map(Some).map_err(Failure::doing("reading what to start"))
     }
 
-    /// Gives the listening socket away, with the report of it.
-    pub(crate) fn open_door(&mut self, door: &OwnedFd) -> Done<()> {
-        let mut line = serde_json::to_vec(&Report::Door).map_err(Failure::doing("opening the door"))?;
+    /// Gives a socket away, with the report of it.
+    pub(crate) fn give(&mut self, report: &Report, socket: &OwnedFd) -> Done<()> {
+        let mut line = serde_json::to_vec(report).map_err(Failure::doing("giving a socket away"))?;
         line.push(b'\n');
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut with = SendAncillaryBuffer::new(&mut space);
-        let fds = [door.as_fd()];
+        let fds = [socket.as_fd()];
         with.push(SendAncillaryMessage::ScmRights(&fds));
         sendmsg(&self.0, &[IoSlice::new(&line)], &mut with, SendFlags::empty())
             .map(drop)
-            .map_err(Failure::doing("opening the door"))
+            .map_err(Failure::doing("giving a socket away"))
     }
 
     pub(crate) fn say(&mut self, report: &Report) {

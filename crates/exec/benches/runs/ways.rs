@@ -132,6 +132,7 @@ impl Ground {
             overlay: None,
             hidden: sight.hidden,
             network: Network::None,
+            channel: false,
             limits: Limits::default(),
             strict: false,
         }

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::capture::capture;
 use super::door::Doorkeeper;
+use super::door::hosts::Hosts;
 use super::sight::{self, Surroundings};
 use super::waiting::Begun;
 use super::watch::Watch;
@@ -105,6 +106,7 @@ pub(crate) fn run(command: &Command, setup: Setup<'_>, cancel: &CancellationToke
         overlay: setup.overlay,
         hidden,
         network: if command.hosts.is_empty() { Network::None } else { Network::Door },
+        channel: false,
         limits: Limits {
             cpu_seconds: command.timeout.min(MAX_TIMEOUT).as_secs().saturating_mul(16).max(1),
             ..Limits::default()
@@ -195,7 +197,7 @@ fn confined(
         let full = [Layer::Root, Layer::Capabilities, Layer::Landlock, Layer::Seccomp];
         let level =
             if full.iter().all(|layer| layers.contains(layer)) { Level::Full } else { Level::Filters };
-        Ok(Ended { exit, out, err, level, reached: door.map(|d| d.reached()).unwrap_or_default() })
+        Ok(Ended { exit, out, err, level, reached: door.map(|d| d.manner().reached()).unwrap_or_default() })
     })
 }
 
@@ -205,7 +207,7 @@ fn heard(
     said: &mut Said,
     spec: &Spec,
     watch: &mut Watch<'_>,
-    door: &mut Option<Doorkeeper>,
+    door: &mut Option<Doorkeeper<Hosts>>,
 ) -> Result<(Exit, Vec<Layer>), Fault> {
     let mut held = Vec::new();
     loop {
@@ -220,9 +222,12 @@ fn heard(
         }
         match said.report().map_err(|e| watch.failed("its launcher is not understood", &e.to_string()))? {
             Some(Report::Door) => {
-                let listener = said.take_door().map(TcpListener::from);
-                *door = listener.map(|listener| Doorkeeper::stand(listener, watch.command.hosts.clone()));
+                let listener = said.take_given().map(TcpListener::from);
+                *door = listener
+                    .map(|listener| Doorkeeper::stand(listener, Hosts::new(watch.command.hosts.clone())));
             }
+            // None was asked for.
+            Some(Report::Channel) => {}
             Some(Report::Ready { layers }) => held = layers,
             Some(Report::Exited { code }) => return Ok((Exit::Code(code), held)),
             Some(Report::Killed { signal }) => return Ok((Exit::Signal(signal), held)),

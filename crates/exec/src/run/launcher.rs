@@ -206,6 +206,11 @@ impl Launcher {
         }
     }
 
+    /// Starts a program by a launcher that has not waited: the one that waits is for runs.
+    pub(super) fn begin_alone(&self, spec: &Spec) -> std::io::Result<Begun> {
+        waiting::begun(&self.program, spec, Stdio::piped)
+    }
+
     /// The process of the launcher that waits for the next run, where one does.
     #[must_use]
     pub fn waiting(&self) -> Option<u32> {
@@ -259,6 +264,7 @@ fn nothing(stage: &Path, isolation: Isolation) -> Spec {
         overlay: None,
         hidden: Vec::new(),
         network: Network::None,
+        channel: false,
         limits: Limits::default(),
         strict: false,
     }

@@ -8,7 +8,8 @@
 //! - [`launch`]: starting, watching and ending one.
 //! - [`watch`] and [`memory`]: what may end one early.
 //! - [`capture`]: what it says.
-//! - [`door`]: the one way to the network, for tools that declare hosts.
+//! - [`door`]: the one way to the network.
+//! - [`resident`]: a program that goes on.
 
 pub mod capture;
 pub mod door;
@@ -16,6 +17,7 @@ pub mod find;
 pub mod launch;
 pub mod launcher;
 mod memory;
+pub mod resident;
 pub mod sight;
 pub mod waiting;
 mod watch;
@@ -27,8 +29,10 @@ use contract::RelPath;
 use serde::{Deserialize, Serialize};
 
 pub use capture::Captured;
+pub use door::web::{Resolve, Web};
 pub use find::{candidates, find, trusted};
 pub use launcher::{Launcher, Offer};
+pub use resident::{Needs, Resident};
 
 use crate::handle::Handle;
 

@@ -11,6 +11,7 @@ mod jail;
 mod killed;
 mod plans;
 mod requests;
+mod resident;
 mod runs;
 mod waiting;
 

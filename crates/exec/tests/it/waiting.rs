@@ -53,6 +53,7 @@ impl Place {
             overlay: None,
             hidden: Vec::new(),
             network: Network::None,
+            channel: false,
             limits: Limits::default(),
             strict: true,
         };

@@ -82,6 +82,7 @@ impl World {
             overlay: None,
             hidden: Vec::new(),
             network: Network::None,
+            channel: false,
             limits: Limits::default(),
             strict: true,
         };
@@ -526,8 +527,8 @@ fn the_door_is_the_only_way_out_and_whoever_asked_for_the_run_stands_in_it() {
          python3 -c 'import socket; socket.create_connection((\"192.0.2.1\", 80), 2)' 2>/dev/null || echo shut"
     ));
     assert_eq!(said.report().unwrap(), Some(Report::Door));
-    let door = TcpListener::from(said.take_door().unwrap());
-    assert!(said.take_door().is_none(), "it is given once");
+    let door = TcpListener::from(said.take_given().unwrap());
+    assert!(said.take_given().is_none(), "it is given once");
     let (mut caller, _) = door.accept().unwrap();
     let mut asked = [0; 5];
     caller.read_exact(&mut asked).unwrap();
@@ -536,6 +537,31 @@ fn the_door_is_the_only_way_out_and_whoever_asked_for_the_run_stands_in_it() {
     let mut out = String::new();
     child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
     assert_eq!((&asked, out.as_str()), (b"asked", "answered\nshut\n"));
+    assert!(matches!(said.report().unwrap(), Some(Report::Ready { .. })));
+    assert_eq!(said.report().unwrap(), Some(Report::Exited { code: 0 }));
+    child.wait().unwrap();
+}
+
+#[test]
+fn a_channel_is_the_programs_two_descriptors_and_whoever_asked_has_the_other_end() {
+    let Some(mut world) = World::possible() else { return };
+    world.spec.channel = true;
+    world.spec.network = Network::Door;
+    let (mut child, mut said) =
+        world.start("head -c 5 <&3 >&4; ls /proc/self/fd | tr '\\n' ' '; cat <&3 >/dev/null; echo over");
+    assert_eq!(said.report().unwrap(), Some(Report::Door));
+    drop(said.take_given().unwrap());
+    assert_eq!(said.report().unwrap(), Some(Report::Channel));
+    let mut channel = UnixStream::from(said.take_given().unwrap());
+    channel.write_all(b"there").unwrap();
+    let mut back = [0; 5];
+    channel.read_exact(&mut back).unwrap();
+    assert_eq!(&back, b"there");
+    drop(channel);
+    let mut out = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    // Its three streams, the channel, and the folder that is being listed.
+    assert_eq!(out, "0 1 2 3 4 5 over\n");
     assert!(matches!(said.report().unwrap(), Some(Report::Ready { .. })));
     assert_eq!(said.report().unwrap(), Some(Report::Exited { code: 0 }));
     child.wait().unwrap();

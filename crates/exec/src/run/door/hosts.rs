@@ -1,26 +1,22 @@
-//! The one way to the network: a proxy (`CONNECT`, RFC 9110 §9.3.6) at the door of a run's world, for hosts that the tool
-//! declares. It passes bytes on and reads none of them but the first: those must be a TLS greeting that names the same host, or
-//! the servers of many that share an address would answer for one.
+//! For programs: a proxy (`CONNECT`, RFC 9110 §9.3.6) to the hosts that the tool declares. It passes bytes on and reads none of
+//! them but the first: those must be a TLS greeting that names the same host, or the servers of many that share an address
+//! would answer for one.
 //!
 //! A name is looked up here, once, and the address that was checked is the one that is connected to. Addresses of this
 //! machine, of private networks and of clouds' metadata are refused whatever name leads to them.
 
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs as _};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::net::{Shutdown, TcpStream, ToSocketAddrs as _};
+use std::sync::{Mutex, PoisonError};
 
 use rustls::server::Acceptor;
 
-use crate::address::is_public;
+use super::{Manner, PATIENCE, Refusal, connected, head, refuse};
+use crate::address::{is_named, is_public};
 
 /// The port that is connected to: TLS alone.
 const PORT: u16 = 443;
-
-/// Most connections of one run at a time.
-const MAX_CONNECTIONS: usize = 64;
 
 /// Largest head of a request.
 const MAX_HEAD: usize = 8 * 1024;
@@ -28,99 +24,53 @@ const MAX_HEAD: usize = 8 * 1024;
 /// Largest TLS greeting.
 const MAX_GREETING: usize = 64 * 1024;
 
-/// How long a connection may take to come about.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Stands at the door until it is dropped.
-pub(crate) struct Doorkeeper(Arc<Rules>);
-
 /// Connects to a host that is allowed, or says with which status and why not.
-type Dial = fn(&str) -> Result<TcpStream, (&'static str, &'static str)>;
+type Dial = fn(&str) -> Result<TcpStream, Refusal>;
 
-struct Rules {
-    hosts: Vec<String>,
+/// Lets connections through to the hosts that it was told.
+pub(crate) struct Hosts {
+    names: Vec<String>,
     dial: Dial,
     reached: Mutex<BTreeSet<String>>,
-    open: AtomicUsize,
-    closed: AtomicBool,
 }
 
-impl Doorkeeper {
+impl Hosts {
     /// Lets connections through to `hosts`.
-    pub(crate) fn stand(listener: TcpListener, hosts: Vec<String>) -> Self {
-        Self::with(listener, hosts, dialled)
+    pub(crate) fn new(hosts: Vec<String>) -> Self {
+        Self::with(hosts, dialled)
     }
 
-    fn with(listener: TcpListener, hosts: Vec<String>, dial: Dial) -> Self {
-        let rules = Arc::new(Rules {
-            hosts,
-            dial,
-            reached: Mutex::default(),
-            open: AtomicUsize::new(0),
-            closed: AtomicBool::new(false),
-        });
-        let kept = Arc::clone(&rules);
-        std::thread::spawn(move || keep(&listener, &kept));
-        Self(rules)
+    fn with(names: Vec<String>, dial: Dial) -> Self {
+        Self { names, dial, reached: Mutex::default() }
     }
 
     /// The hosts that were reached.
     pub(crate) fn reached(&self) -> Vec<String> {
-        self.0.reached.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.reached.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 }
 
-impl Drop for Doorkeeper {
-    fn drop(&mut self) {
-        self.0.closed.store(true, Ordering::Relaxed);
+impl Manner for Hosts {
+    const MOST: usize = 64;
+
+    fn serve(&self, caller: TcpStream) -> std::io::Result<()> {
+        serve(caller, self)
     }
 }
 
-fn keep(listener: &TcpListener, rules: &Arc<Rules>) {
-    // The listener lives in the run's network: nobody out here can wake it, so it looks up now and then.
-    if listener.set_nonblocking(true).is_err() {
-        return;
-    }
-    while !rules.closed.load(Ordering::Relaxed) {
-        match listener.accept() {
-            Ok((caller, _)) => {
-                if rules.open.fetch_add(1, Ordering::Relaxed) >= MAX_CONNECTIONS {
-                    rules.open.fetch_sub(1, Ordering::Relaxed);
-                    continue;
-                }
-                let rules = Arc::clone(rules);
-                std::thread::spawn(move || {
-                    let _ = serve(caller, &rules);
-                    rules.open.fetch_sub(1, Ordering::Relaxed);
-                });
-            }
-            Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => {
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            Err(_) => return,
-        }
-    }
-}
-
-fn serve(mut caller: TcpStream, rules: &Rules) -> std::io::Result<()> {
+fn serve(mut caller: TcpStream, rules: &Hosts) -> std::io::Result<()> {
     caller.set_nonblocking(false)?;
     caller.set_read_timeout(Some(PATIENCE))?;
     caller.set_write_timeout(Some(PATIENCE))?;
-    let head = head(&mut caller)?;
-    let mut refuse = |status: &str, why: &str| {
-        let answer = format!(
-            "HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{why}",
-            why.len()
-        );
-        caller.write_all(answer.as_bytes())
-    };
+    let head = head(&mut caller, MAX_HEAD)?;
+    let mut refuse = |status: &str, why: &str| refuse(&mut caller, (status, why));
     let Some((host, port)) = asked(&head) else {
         return refuse(
             "405 Method Not Allowed",
             "gatewright: only CONNECT to a host by TLS is let through\n",
         );
     };
-    if port != PORT || !rules.hosts.iter().any(|allowed| is_allowed(allowed, &host)) {
+    if port != PORT || !rules.names.iter().any(|allowed| is_named(allowed, &host)) {
         return refuse(
             "403 Forbidden",
             &format!("gatewright: {host}:{port} is not a host that this tool may reach\n"),
@@ -148,41 +98,10 @@ fn serve(mut caller: TcpStream, rules: &Rules) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Most addresses of one host that are tried.
-const MAX_TRIED: usize = 4;
-
-const UNREACHED: (&str, &str) = ("504 Gateway Timeout", "could not be reached");
-
 /// Connects to an address that was checked.
-fn dialled(host: &str) -> Result<TcpStream, (&'static str, &'static str)> {
+fn dialled(host: &str) -> Result<TcpStream, Refusal> {
     let all = (host, PORT).to_socket_addrs().map_err(|_| ("502 Bad Gateway", "was not found"))?;
     connected(all.filter(|address| is_public(address.ip())))
-}
-
-/// Connects to the first address that answers, each given its share of the time: one family may lead nowhere.
-fn connected(addresses: impl Iterator<Item = SocketAddr>) -> Result<TcpStream, (&'static str, &'static str)> {
-    let addresses: Vec<SocketAddr> = addresses.take(MAX_TRIED).collect();
-    let Ok(many) = u32::try_from(addresses.len()) else { return Err(UNREACHED) };
-    if many == 0 {
-        return Err(("403 Forbidden", "is at no public address"));
-    }
-    addresses
-        .iter()
-        .find_map(|address| TcpStream::connect_timeout(address, PATIENCE / many).ok())
-        .ok_or(UNREACHED)
-}
-
-/// The head of a request, to its empty line: byte by byte, since what follows it is not for us.
-fn head(caller: &mut TcpStream) -> std::io::Result<String> {
-    let mut head = Vec::new();
-    let mut byte = [0];
-    while !head.ends_with(b"\r\n\r\n") {
-        if head.len() >= MAX_HEAD || caller.read(&mut byte)? == 0 {
-            return Err(std::io::ErrorKind::InvalidData.into());
-        }
-        head.push(byte[0]);
-    }
-    String::from_utf8(head).map_err(|_| std::io::ErrorKind::InvalidData.into())
 }
 
 /// The first bytes of a connection, if they are a TLS greeting (RFC 8446 §4.1.2) for `host` (RFC 6066 §3).
@@ -224,28 +143,13 @@ fn asked(head: &str) -> Option<(String, u16)> {
         .then(|| Some((host.to_ascii_lowercase(), port.parse().ok()?)))?
 }
 
-fn is_allowed(allowed: &str, host: &str) -> bool {
-    match allowed.strip_prefix("*.") {
-        Some(domain) => {
-            host.strip_suffix(domain).is_some_and(|below| below.ends_with('.') && below.len() > 1)
-        }
-        None => allowed == host,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::net::TcpListener;
+    use std::sync::Arc;
 
-    #[test]
-    fn an_address_that_leads_nowhere_does_not_hide_one_that_answers() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let answers = listener.local_addr().unwrap();
-        assert_eq!(connected([closed, answers].into_iter()).unwrap().peer_addr().unwrap(), answers);
-        assert_eq!(connected([closed].into_iter()).unwrap_err(), UNREACHED);
-        assert_eq!(connected(std::iter::empty()).unwrap_err().0, "403 Forbidden");
-    }
+    use super::super::Doorkeeper;
+    use super::*;
 
     #[test]
     fn only_a_connect_to_a_name_is_understood() {
@@ -283,7 +187,7 @@ mod tests {
 
     /// Dials a server of this machine's, which says what it hears, and goodbye when there is no more.
     #[expect(clippy::unnecessary_wraps, reason = "it stands for one that may fail")]
-    fn echo(_: &str) -> Result<TcpStream, (&'static str, &'static str)> {
+    fn echo(_: &str) -> Result<TcpStream, Refusal> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
         std::thread::spawn(move || {
@@ -300,7 +204,7 @@ mod tests {
     fn bytes_pass_both_ways_through_a_door_that_is_open_and_what_was_reached_is_told() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
-        let door = Doorkeeper::with(listener, vec!["proxy.golang.org".into()], echo);
+        let door = Doorkeeper::stand(listener, Hosts::with(vec!["proxy.golang.org".into()], echo));
         let ask = |line: &str, then: &[u8]| {
             let mut caller = TcpStream::connect(address).unwrap();
             caller.write_all(format!("{line}\r\nHost: x\r\n\r\n").as_bytes()).unwrap();
@@ -317,10 +221,10 @@ mod tests {
         {
             assert!(ask(connect, other).ends_with("\r\n\r\n"), "nothing comes back");
         }
-        assert!(door.reached().is_empty());
+        assert!(door.manner().reached().is_empty());
         let said = ask(connect, &hello("proxy.golang.org"));
         assert!(said.starts_with("HTTP/1.1 200 ") && said.ends_with("hello and goodbye"), "{said}");
-        assert_eq!(door.reached(), ["proxy.golang.org"]);
+        assert_eq!(door.manner().reached(), ["proxy.golang.org"]);
         for (line, status) in [
             ("CONNECT evil.example:443 HTTP/1.1", "403"),
             ("CONNECT proxy.golang.org:80 HTTP/1.1", "403"),
@@ -329,20 +233,9 @@ mod tests {
             let said = ask(line, b"");
             assert!(said.starts_with(&format!("HTTP/1.1 {status} ")), "{line}: {said}");
         }
-        assert_eq!(door.reached(), ["proxy.golang.org"], "what was refused was not reached");
+        assert_eq!(door.manner().reached(), ["proxy.golang.org"], "what was refused was not reached");
         // The real one looks a name up and lets no address of this machine's through.
         assert_eq!(dialled("localhost").unwrap_err().0, "403 Forbidden");
         assert_eq!(dialled("nowhere.invalid").unwrap_err().0, "502 Bad Gateway");
-    }
-
-    #[test]
-    fn hosts_are_allowed_by_name_and_below_a_domain() {
-        assert!(
-            is_allowed("proxy.golang.org", "proxy.golang.org")
-                && is_allowed("*.npmjs.org", "registry.npmjs.org")
-        );
-        for host in ["npmjs.org", "evilnpmjs.org", ".npmjs.org", "registry.npmjs.org.evil.example"] {
-            assert!(!is_allowed("*.npmjs.org", host), "{host}");
-        }
     }
 }

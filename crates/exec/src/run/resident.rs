@@ -1,0 +1,255 @@
+//! A program that goes on: a browser, say. It works over no root, keeps nothing on the disk, is spoken with over a channel,
+//! and ends with whoever started it.
+//!
+//! It gets the same world as a run, made by a launcher of its own on a thread of its own, since a launcher ends with the thread
+//! that started it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::Read;
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::Child;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use contract::{Code, Fault};
+use launcher::{Ground, Isolation, Limits, Network, Report, SCRATCH_BYTES, Said, Spec};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::door::Doorkeeper;
+use super::door::web::Web;
+use super::sight::{self, Surroundings};
+use super::{Launcher, Level, memory};
+use crate::state::StateDir;
+
+/// How often it is looked after.
+const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+
+/// How often it is looked at how much memory it holds.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// How long it may take to start.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What it said last, in bytes.
+const TAIL: usize = 64 * 1024;
+
+/// Where it begins, and where its home is: private, in memory, gone with it.
+const HOME: &str = "/tmp";
+
+/// What is to be started.
+#[derive(Debug)]
+pub struct Needs {
+    /// The program, absolute and without links.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its variables besides those that every run has.
+    pub env: BTreeMap<String, String>,
+    /// Most bytes of memory that it may hold, with all that it starts.
+    pub memory: u64,
+    /// Whom it may reach.
+    pub web: Arc<Web>,
+}
+
+/// A program that goes on until this is dropped.
+#[derive(Debug)]
+pub struct Resident {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    stop: AtomicBool,
+    ended: Mutex<Option<String>>,
+    tail: Mutex<VecDeque<u8>>,
+}
+
+impl Resident {
+    /// Starts it, and gives the channel to it: the program has the other end as descriptors 3 and 4.
+    ///
+    /// Only a world of its own will do: elsewhere this is `confinement_unavailable`.
+    pub fn start(
+        launcher: &Launcher,
+        state: &StateDir,
+        home: Option<&std::path::Path>,
+        needs: Needs,
+    ) -> Result<(Self, UnixStream), Fault> {
+        let nowhere = state.nowhere()?;
+        let name = needs.program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if launcher.level(&nowhere)? < Level::Full {
+            let message = format!("{name} is started in a world of its own or not at all");
+            return Err(Fault::new(Code::ConfinementUnavailable, message)
+                .suggest("`gatewright doctor` says why this machine makes no namespaces."));
+        }
+        let path = launcher.path(&nowhere);
+        let around = Surroundings { root: &nowhere, state: state.path(), home };
+        let sight = sight::of(&around, &path, &needs.program);
+        let mut env: BTreeMap<String, String> =
+            [("LANG", "C.UTF-8"), ("TZ", "UTC"), ("HOME", HOME), ("PATH", "/usr/bin:/bin")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into();
+        env.extend(needs.env);
+        let spec = Spec {
+            program: needs.program,
+            args: needs.args,
+            env,
+            dir: HOME.into(),
+            ground: Ground {
+                isolation: Isolation::Full,
+                is_online: false,
+                stage: nowhere,
+                readable: sight.ground,
+                scratch_bytes: SCRATCH_BYTES,
+            },
+            readable: sight.readable,
+            shown: Vec::new(),
+            writable: Vec::new(),
+            overlay: None,
+            hidden: sight.hidden,
+            network: Network::Door,
+            channel: true,
+            limits: Limits { cpu_seconds: 3_600, file_bytes: 1 << 30, ..Limits::default() },
+            strict: true,
+        };
+        let shared = Arc::<Shared>::default();
+        let (told, tells) = channel();
+        let looked_after = Looked {
+            launcher: launcher.clone(),
+            spec,
+            shared: Arc::clone(&shared),
+            memory: needs.memory,
+            web: needs.web,
+        };
+        let thread = std::thread::Builder::new()
+            .name(name.clone())
+            .spawn(move || looked_after.run(&told))
+            .map_err(|e| Fault::internal(format!("{name}: {e}")))?;
+        let resident = Self { shared, thread: Some(thread) };
+        match tells.recv_timeout(PATIENCE) {
+            Ok(channel) => Ok((resident, UnixStream::from(channel))),
+            // Dropping it ends what has begun.
+            Err(_) => {
+                let why = resident.ended().unwrap_or_else(|| "it took too long to start".to_owned());
+                Err(Fault::new(Code::ToolExecutionFailed, format!("{name}: {why}")))
+            }
+        }
+    }
+
+    /// Why it is no more, once it is.
+    #[must_use]
+    pub fn ended(&self) -> Option<String> {
+        self.shared.ended.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What it said last, on its standard output and error.
+    #[must_use]
+    pub fn tail(&self) -> String {
+        let tail = self.shared.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&tail.iter().copied().collect::<Vec<u8>>()).into_owned()
+    }
+}
+
+impl Drop for Resident {
+    fn drop(&mut self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the thread of a resident has to do.
+struct Looked {
+    launcher: Launcher,
+    spec: Spec,
+    shared: Arc<Shared>,
+    memory: u64,
+    web: Arc<Web>,
+}
+
+impl Looked {
+    fn run(self, told: &Sender<OwnedFd>) {
+        let why = match self.launcher.begin_alone(&self.spec) {
+            Err(error) => format!("it could not be started: {}", error.kind()),
+            Ok(mut begun) => {
+                for stream in [
+                    begun.child.stdout.take().map(|s| Box::new(s) as Box<dyn Read + Send>),
+                    begun.child.stderr.take().map(|s| Box::new(s) as Box<dyn Read + Send>),
+                ]
+                .into_iter()
+                .flatten()
+                {
+                    let shared = Arc::clone(&self.shared);
+                    std::thread::spawn(move || overhear(stream, &shared));
+                }
+                let why = self.watched(&begun.child, &mut begun.said, told);
+                // With the launcher goes its world.
+                let _ = begun.child.kill();
+                let _ = begun.child.wait();
+                why
+            }
+        };
+        *self.shared.ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+    }
+
+    /// Looks after it, and says why it ends.
+    fn watched(&self, child: &Child, said: &mut Said, told: &Sender<OwnedFd>) -> String {
+        let (mut channel, mut looked) = (None, Instant::now());
+        // It stands for as long as this runs.
+        let mut door = None;
+        loop {
+            if self.shared.stop.load(Ordering::Relaxed) {
+                return "it was let go".to_owned();
+            }
+            if looked.elapsed() >= LOOK {
+                looked = Instant::now();
+                if let Some(held) = memory::held_beyond(child.id(), self.memory) {
+                    return format!(
+                        "it took {} MiB of memory, of {} MiB that it may",
+                        held >> 20,
+                        self.memory >> 20
+                    );
+                }
+            }
+            match poll(&mut [PollFd::new(said, PollFlags::IN)], Some(&TICK)) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => continue,
+                Ok(_) => {}
+                Err(error) => return format!("it cannot be watched: {error}"),
+            }
+            match said.report() {
+                Ok(Some(Report::Door)) => {
+                    let listener = said.take_given().map(TcpListener::from);
+                    door = listener.map(|listener| Doorkeeper::stand(listener, Arc::clone(&self.web)));
+                }
+                Ok(Some(Report::Channel)) => channel = said.take_given(),
+                Ok(Some(Report::Ready { .. })) => match (channel.take(), &door) {
+                    (Some(channel), Some(_)) => drop(told.send(channel)),
+                    _ => return "its launcher gave no channel or no door".to_owned(),
+                },
+                Ok(Some(Report::Exited { code })) => return format!("it ended with code {code}"),
+                Ok(Some(Report::Killed { signal })) => return format!("signal {signal} ended it"),
+                Ok(Some(Report::Failed { doing, why })) => return format!("{doing}: {why}"),
+                Ok(None) => return "its world ended".to_owned(),
+                Err(error) => return error.to_string(),
+            }
+        }
+    }
+}
+
+/// Keeps the end of what it says.
+fn overhear(mut stream: impl Read, shared: &Shared) {
+    let mut buffer = [0; 4096];
+    while let Ok(read @ 1..) = stream.read(&mut buffer) {
+        let mut tail = shared.tail.lock().unwrap_or_else(PoisonError::into_inner);
+        tail.extend(buffer.get(..read).unwrap_or_default());
+        let over = tail.len().saturating_sub(TAIL);
+        tail.drain(..over);
+    }
+}
