@@ -22,7 +22,8 @@ const WITHOUT_TOKIO: [&str; 8] = [
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
 
 /// Which crates of ours a crate may use outside its tests; the binary may use all.
-const MAY_USE: [(&str, &[&str]); 23] = [
+const MAY_USE: [(&str, &[&str]); 24] = [
+    ("gatewright-browser", &["gatewright-contract", "gatewright-exec"]),
     ("gatewright-a11y", &[]),
     ("gatewright-contract", &[]),
     ("gatewright-policy", &["gatewright-contract"]),

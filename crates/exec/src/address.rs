@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// What may be reached: public addresses, and what is named besides.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reach {
+    public: bool,
     loopback: bool,
     hosts: Vec<String>,
 }
@@ -13,7 +14,19 @@ impl Reach {
     /// Public addresses alone.
     #[must_use]
     pub const fn public() -> Self {
-        Self { loopback: false, hosts: Vec::new() }
+        Self { public: true, loopback: false, hosts: Vec::new() }
+    }
+
+    /// Nothing but what is named.
+    #[must_use]
+    pub const fn nothing() -> Self {
+        Self { public: false, loopback: false, hosts: Vec::new() }
+    }
+
+    /// Whether hosts need not be named.
+    #[must_use]
+    pub const fn is_wide(&self) -> bool {
+        self.public
     }
 
     /// This machine's loopback, too.
@@ -45,7 +58,7 @@ impl Reach {
     #[must_use]
     pub fn allows(&self, host: &str, address: IpAddr) -> bool {
         let plain = plain(address);
-        is_public(address)
+        (is_public(address) && (self.public || self.names(host)))
             || (self.loopback && plain.is_loopback())
             || (self.names(host) && is_private(plain))
     }

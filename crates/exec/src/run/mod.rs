@@ -28,6 +28,8 @@ use std::time::Duration;
 use contract::RelPath;
 use serde::{Deserialize, Serialize};
 
+pub use ::launcher::DOOR_PORT;
+pub use ::launcher::main_if_asked;
 pub use capture::Captured;
 pub use door::web::{Resolve, Web};
 pub use find::{candidates, find, trusted};

@@ -1,0 +1,362 @@
+//! Browsers that are kept warm. Each is one principal's and reaches what that one may; a tab is one call's.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use contract::{Code, Fault};
+use exec::StateDir;
+use exec::address::Reach;
+use exec::run::{Launcher, Needs, Resident, Web};
+use tokio_util::sync::CancellationToken;
+
+use crate::page::{Page, Window};
+use crate::policy::Pages;
+use crate::wire::{Until, Wire};
+use crate::{BrowserError, find, flags};
+
+/// Most browsers at a time.
+const MAX_BROWSERS: usize = 2;
+
+/// Most tabs at a time.
+const MAX_TABS: usize = 4;
+
+/// After so many tabs a browser is let go.
+const MAX_USES: u64 = 200;
+
+/// After so long a browser is let go.
+const MAX_AGE: Duration = Duration::from_mins(15);
+
+/// For so long it may have nothing to do.
+const MAX_IDLE: Duration = Duration::from_mins(5);
+
+/// How much memory a browser may take, in bytes.
+const MEMORY: u64 = 3 << 29;
+
+/// How long a browser may take to answer for the first time.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What the user says about browsers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The program, where it is not to be looked for.
+    pub program: Option<PathBuf>,
+    /// Hosts that pages may reach at private addresses.
+    pub hosts: Vec<String>,
+    /// The home of whoever runs this: nothing of it is seen.
+    pub home: Option<PathBuf>,
+}
+
+/// A browser.
+struct Browser {
+    number: u64,
+    wire: Arc<Wire>,
+    resident: Resident,
+    web: Arc<Web>,
+    owner: String,
+    born: Instant,
+    used: u64,
+    idle_since: Instant,
+    tabs: usize,
+}
+
+impl Browser {
+    fn is_spent(&self) -> bool {
+        self.used >= MAX_USES || self.born.elapsed() >= MAX_AGE || self.is_over()
+    }
+
+    fn is_over(&self) -> bool {
+        self.wire.over().is_some() || self.resident.ended().is_some()
+    }
+}
+
+#[derive(Default)]
+struct Inside {
+    browsers: Vec<Browser>,
+    /// Tabs that are given out, and those about to be.
+    tabs: usize,
+    next: u64,
+    is_closed: bool,
+}
+
+/// Browsers and their tabs. When it is dropped, or [closed](Self::close), nothing of them is left.
+pub struct Pool {
+    launcher: Arc<Launcher>,
+    options: Options,
+    inside: Mutex<Inside>,
+    freed: Condvar,
+}
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pool").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl Pool {
+    /// A pool without a browser: one is started when it is needed.
+    #[must_use]
+    pub fn new(launcher: Arc<Launcher>, options: Options) -> Arc<Self> {
+        Arc::new(Self { launcher, options, inside: Mutex::default(), freed: Condvar::new() })
+    }
+
+    /// What the user says.
+    #[must_use]
+    pub const fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Where the program is, or what to do about it.
+    pub fn program(&self) -> Result<PathBuf, Fault> {
+        find(self.options.program.as_deref())
+    }
+
+    /// An empty tab for `owner`, from which `reach` may be reached: in a browser that is there already, else in a new one.
+    ///
+    /// Waits until there is room. Whatever is done with it ends at `deadline` or when `cancel` is cancelled.
+    pub fn tab(
+        self: &Arc<Self>,
+        owner: &str,
+        reach: &Reach,
+        state: &StateDir,
+        (window, pages): (Window, Option<Pages>),
+        (deadline, cancel): (Instant, &CancellationToken),
+    ) -> Result<Tab, Fault> {
+        let until = Until { deadline, cancel: cancel.clone() };
+        self.room(&until)?;
+        // From here on one tab is counted.
+        let tab = self.opened(owner, reach, state, (window, pages), &until);
+        if tab.is_err() {
+            self.given_back(None);
+        }
+        tab
+    }
+
+    fn room(&self, until: &Until) -> Result<(), Fault> {
+        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if inside.is_closed {
+                return Err(Fault::new(Code::Cancelled, "the server is being ended"));
+            }
+            if inside.tabs < MAX_TABS {
+                inside.tabs += 1;
+                return Ok(());
+            }
+            until.check("waiting for a browser")?;
+            inside = self.freed.wait_timeout(inside, until.tick()).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn opened(
+        self: &Arc<Self>,
+        owner: &str,
+        reach: &Reach,
+        state: &StateDir,
+        (window, pages): (Window, Option<Pages>),
+        until: &Until,
+    ) -> Result<Tab, Fault> {
+        let owner = format!("{owner} {reach:?}");
+        let mut last = None;
+        // A browser that turns out to be gone is replaced once.
+        for _ in 0..2 {
+            let (wire, web, number) = self.browser(&owner, reach, state, until)?;
+            let bounds = (until.deadline, until.cancel.clone());
+            match Page::new(&wire, &web, window, pages.clone(), bounds) {
+                Ok(page) => {
+                    let back = Back { pool: Arc::clone(self), browser: number };
+                    return Ok(Tab { page, _back: back });
+                }
+                Err(error) => {
+                    let is_gone = matches!(error, BrowserError::Ended(_));
+                    self.left(number);
+                    last = Some(error);
+                    if !is_gone {
+                        break;
+                    }
+                }
+            }
+        }
+        Err(last.unwrap_or(BrowserError::Ended("it did not start".to_owned())).into())
+    }
+
+    /// The browser of `owner`, with one more tab counted on it.
+    fn browser(
+        &self,
+        owner: &str,
+        reach: &Reach,
+        state: &StateDir,
+        until: &Until,
+    ) -> Result<(Arc<Wire>, Arc<Web>, u64), Fault> {
+        let gone = {
+            let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+            let found = inside.browsers.iter_mut().find(|b| b.owner == owner && !b.is_spent());
+            if let Some(browser) = found {
+                browser.tabs += 1;
+                browser.used += 1;
+                if browser.tabs == 1 {
+                    browser.web.begin();
+                }
+                let number = browser.number;
+                return Ok((Arc::clone(&browser.wire), Arc::clone(&browser.web), number));
+            }
+            // What has nothing to do makes room.
+            let mut gone = extract(&mut inside.browsers, |b| b.tabs == 0 && b.is_spent());
+            while inside.browsers.len() >= MAX_BROWSERS {
+                let idle = inside.browsers.iter().position(|b| b.tabs == 0);
+                match idle {
+                    Some(at) => gone.push(inside.browsers.swap_remove(at)),
+                    None => break,
+                }
+            }
+            gone
+        };
+        // Ending takes a moment, in which nobody else need wait.
+        drop(gone);
+        let hosts = self.options.hosts.clone();
+        let web = Arc::new(Web::new(reach.clone().with_hosts(hosts)));
+        let needs = Needs {
+            program: self.program()?,
+            args: flags::flags(),
+            env: [
+                ("DBUS_SESSION_BUS_ADDRESS", "disabled:"),
+                ("DBUS_SYSTEM_BUS_ADDRESS", "disabled:"),
+                ("XDG_CONFIG_HOME", "/tmp/config"),
+                ("XDG_CACHE_HOME", "/tmp/cache"),
+            ]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into(),
+            memory: MEMORY,
+            web: Arc::clone(&web),
+        };
+        let (resident, channel) =
+            Resident::start(&self.launcher, state, self.options.home.as_deref(), needs)?;
+        let wire = Wire::new(channel).map_err(|e| Fault::internal(e.to_string()))?;
+        let version = wire.call("", "Browser.getVersion", serde_json::json!({}), &until.within(PATIENCE));
+        if let Err(error) = version {
+            let said = resident.tail();
+            let last = said
+                .lines()
+                .rev()
+                .take(5)
+                .collect::<Vec<_>>()
+                .into_iter()
+                .rev()
+                .collect::<Vec<_>>()
+                .join("\n");
+            let why = resident.ended().unwrap_or_else(|| error.to_string());
+            return Err(Fault::new(
+                Code::ToolExecutionFailed,
+                format!("the browser did not start: {why}\n{last}"),
+            ));
+        }
+        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        if inside.is_closed {
+            return Err(Fault::new(Code::Cancelled, "the server is being ended"));
+        }
+        inside.next += 1;
+        let number = inside.next;
+        let now = Instant::now();
+        inside.browsers.push(Browser {
+            number,
+            wire: Arc::clone(&wire),
+            resident,
+            web: Arc::clone(&web),
+            owner: owner.to_owned(),
+            born: now,
+            used: 1,
+            idle_since: now,
+            tabs: 1,
+        });
+        Ok((wire, web, number))
+    }
+
+    /// A tab of a browser is no more.
+    fn left(&self, number: u64) {
+        let gone = {
+            let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(browser) = inside.browsers.iter_mut().find(|b| b.number == number) {
+                browser.tabs = browser.tabs.saturating_sub(1);
+                browser.idle_since = Instant::now();
+            }
+            extract(&mut inside.browsers, |b| {
+                b.tabs == 0 && (b.is_spent() || b.idle_since.elapsed() >= MAX_IDLE)
+            })
+        };
+        drop(gone);
+    }
+
+    fn given_back(&self, browser: Option<u64>) {
+        if let Some(number) = browser {
+            self.left(number);
+        }
+        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        inside.tabs = inside.tabs.saturating_sub(1);
+        drop(inside);
+        self.freed.notify_all();
+    }
+
+    /// Lets browsers go that have had nothing to do for long. To be called now and then.
+    pub fn tidy(&self) {
+        let gone = {
+            let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+            extract(&mut inside.browsers, |b| {
+                b.tabs == 0 && (b.is_spent() || b.idle_since.elapsed() >= MAX_IDLE)
+            })
+        };
+        drop(gone);
+    }
+
+    /// How many browsers there are.
+    #[must_use]
+    pub fn browsers(&self) -> usize {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner).browsers.len()
+    }
+
+    /// Ends every browser; there are no more from now on.
+    pub fn close(&self) {
+        let gone = {
+            let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+            inside.is_closed = true;
+            std::mem::take(&mut inside.browsers)
+        };
+        drop(gone);
+        self.freed.notify_all();
+    }
+}
+
+/// Takes out those of which `is` holds.
+fn extract(browsers: &mut Vec<Browser>, is: impl Fn(&Browser) -> bool) -> Vec<Browser> {
+    let all = std::mem::take(browsers);
+    let (gone, kept) = all.into_iter().partition(is);
+    *browsers = kept;
+    gone
+}
+
+/// A tab of the pool's: it goes back when it is dropped.
+#[derive(Debug)]
+pub struct Tab {
+    /// Dropped before what follows.
+    page: Page,
+    _back: Back,
+}
+
+/// Gives a tab back.
+#[derive(Debug)]
+struct Back {
+    pool: Arc<Pool>,
+    browser: u64,
+}
+
+impl std::ops::Deref for Tab {
+    type Target = Page;
+
+    fn deref(&self) -> &Page {
+        &self.page
+    }
+}
+
+impl Drop for Back {
+    fn drop(&mut self) {
+        self.pool.given_back(Some(self.browser));
+    }
+}
