@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::sh::{Done, step};
 
 /// A program, and the package that has it.
-const PROGRAMS: [(&str, &str); 6] = [
+const PROGRAMS: [(&str, &str); 8] = [
     ("strace", "strace"),
     ("git", "git"),
     ("make", "make"),
@@ -13,6 +13,9 @@ const PROGRAMS: [(&str, &str); 6] = [
     ("go-staticcheck", "go-staticcheck"),
     // Of the same release: staticcheck reads no later Go than it was built for.
     ("go", "golang-go"),
+    ("chromium-headless-shell", "chromium-headless-shell"),
+    // Without a font pages have no text: the browser's package only recommends one.
+    ("fc-list", "fontconfig fonts-liberation"),
 ];
 
 /// Installs what is missing; returns what could not be, with the command that would.

@@ -19,6 +19,9 @@ pub(crate) const CLIENTS: Project = Project("clients");
 /// Linters and test runners that tools run.
 pub(crate) const DEVTOOLS: Project = Project("devtools");
 
+/// axe-core, and pages that the design tools look at.
+pub(crate) const DESIGN: Project = Project("design");
+
 /// The protocol's conformance suite, and the Node that it needs.
 pub(crate) const CONFORMANCE: Project = Project("conformance");
 

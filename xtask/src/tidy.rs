@@ -58,7 +58,14 @@ const MAY_USE: [(&str, &[&str]); 24] = [
     ("gatewright-tools-front", &["gatewright-contract", "gatewright-exec", "gatewright-kit"]),
     (
         "gatewright-tools-design",
-        &["gatewright-contract", "gatewright-exec", "gatewright-kit", "design-tokens"],
+        &[
+            "gatewright-contract",
+            "gatewright-exec",
+            "gatewright-kit",
+            "design-tokens",
+            "gatewright-a11y",
+            "gatewright-browser",
+        ],
     ),
     (
         "gatewright-tools-devtools",

@@ -1,6 +1,5 @@
 //! Where the browser is.
 
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use contract::{Code, Fault};
@@ -17,19 +16,15 @@ const PLACES: &[&str] = &[
 
 /// The browser's program: the one that the user configured, else the first that is there.
 pub fn find(configured: Option<&Path>) -> Result<PathBuf, Fault> {
-    let is_program = |path: &Path| {
-        std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
-    };
     if let Some(configured) = configured {
-        let real = std::fs::canonicalize(configured).ok().filter(|real| is_program(real));
-        return real.ok_or_else(|| {
+        return exec::run::placed(&[configured]).ok_or_else(|| {
             let message = format!("{}: there is no program there", configured.display());
             Fault::new(Code::ToolExecutionFailed, message)
                 .suggest("Correct `program` in the section `[browser]` of your own configuration.")
         });
     }
-    let found = PLACES.iter().map(Path::new).find(|path| is_program(path));
-    found.and_then(|path| std::fs::canonicalize(path).ok()).ok_or_else(|| {
+    let places: Vec<&Path> = PLACES.iter().map(Path::new).collect();
+    exec::run::placed(&places).ok_or_else(|| {
         Fault::new(Code::ToolExecutionFailed, "no browser is installed")
             .suggest("On Debian: `apt-get install chromium-headless-shell fonts-liberation`.")
             .suggest(

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use exec::run::Web;
+use exec::run::{Shut, Web};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -178,8 +178,9 @@ impl Page {
         let here = main.evaluate(&self.shared, "location.href", &self.until(SOON))?;
         let here = here.as_str().unwrap_or(url).to_owned();
         // What the door answered in place of the page.
-        if let Some(why) = status.filter(|s| matches!(s, 403 | 502 | 504)).and_then(|_| self.refused(&here)) {
-            return Err(self.of_the_door(&here, why));
+        if let Some(shut) = status.filter(|s| matches!(s, 403 | 502 | 504)).and_then(|_| self.refused(&here))
+        {
+            return Err(of_the_door(&here, shut));
         }
         Ok(Opened { status, url: here })
     }
@@ -220,19 +221,10 @@ impl Page {
     }
 
     /// Why the door let nothing through to where `url` leads, if it did not.
-    fn refused(&self, url: &str) -> Option<&'static str> {
+    fn refused(&self, url: &str) -> Option<Shut> {
         let url = url::Url::parse(url).ok()?;
         let host = url.host_str()?;
         self.web.refusal(&format!("{host}:{}", url.port_or_known_default()?))
-    }
-
-    fn of_the_door(&self, url: &str, why: &str) -> BrowserError {
-        let url = url.to_owned();
-        if why.contains("may not") || why.contains("leads to no") || why.contains("no address") {
-            BrowserError::Refused { url, why: format!("its host {why}") }
-        } else {
-            BrowserError::Unreached { url, why: format!("its host {why}") }
-        }
     }
 
     fn unopened(&self, url: &str, why: &str) -> BrowserError {
@@ -241,7 +233,7 @@ impl Page {
             ("net::ERR_BLOCKED_BY_CLIENT", Some(blocked), _) => {
                 BrowserError::Refused { url: blocked.url, why: blocked.why.to_owned() }
             }
-            (_, _, Some(why)) => self.of_the_door(url, why),
+            (_, _, Some(shut)) => of_the_door(url, shut),
             _ => BrowserError::Unreached { url: url.to_owned(), why: why.to_owned() },
         }
     }
@@ -376,6 +368,25 @@ impl Page {
             .map_err(|e| BrowserError::Ended(format!("its picture is not understood: {e}")))
     }
 
+    /// Waits.
+    pub fn pause(&self, time: Duration) -> Result<(), BrowserError> {
+        let until = self.until(time);
+        loop {
+            match until.check("a pause") {
+                Err(BrowserError::Timeout(_)) => return Ok(()),
+                other => other?,
+            }
+            self.shared.pause(until.tick());
+        }
+    }
+
+    /// Whether nothing more can be done with it.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        let known = self.shared.known();
+        known.crashed || known.over || Instant::now() >= self.deadline
+    }
+
     /// The requests that were not let through, and forgets them.
     pub fn blocked(&self) -> Vec<Blocked> {
         std::mem::take(&mut self.shared.known().blocked)
@@ -391,6 +402,12 @@ impl Drop for Page {
         }
         wire.tell("", "Target.disposeBrowserContext", json!({ "browserContextId": self.context }));
     }
+}
+
+/// What it means that the door let nothing through.
+fn of_the_door(url: &str, shut: Shut) -> BrowserError {
+    let (url, why) = (url.to_owned(), format!("its host {}", shut.why));
+    if shut.is_refused { BrowserError::Refused { url, why } } else { BrowserError::Unreached { url, why } }
 }
 
 fn text(value: &Value) -> String {

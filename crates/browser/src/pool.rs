@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use contract::{Code, Fault};
+use contract::{Code, Fault, Principal};
 use exec::StateDir;
 use exec::address::Reach;
-use exec::run::{Launcher, Needs, Resident, Web};
+use exec::run::{Launcher, Level, Needs, Resident, Web};
 use tokio_util::sync::CancellationToken;
 
 use crate::page::{Page, Window};
@@ -30,8 +30,14 @@ const MAX_AGE: Duration = Duration::from_mins(15);
 /// For so long it may have nothing to do.
 const MAX_IDLE: Duration = Duration::from_mins(5);
 
+/// How often it is looked whether a browser has had nothing to do for long.
+const LOOK: Duration = Duration::from_secs(20);
+
 /// How much memory a browser may take, in bytes.
 const MEMORY: u64 = 3 << 29;
+
+/// Most bytes of a script that is put into pages.
+const MAX_SCRIPT: u64 = 4 << 20;
 
 /// How long a browser may take to answer for the first time.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -45,6 +51,12 @@ pub struct Options {
     pub hosts: Vec<String>,
     /// The home of whoever runs this: nothing of it is seen.
     pub home: Option<PathBuf>,
+    /// axe-core, where it is not to be looked for.
+    pub axe: Option<PathBuf>,
+    /// Where axe-core is put by setting it up.
+    pub set_up: Option<PathBuf>,
+    /// Whether pages of the local user's may reach this machine's loopback: not where others may be let in as that user.
+    pub loopback: bool,
 }
 
 /// A browser.
@@ -82,6 +94,7 @@ struct Inside {
 /// Browsers and their tabs. When it is dropped, or [closed](Self::close), nothing of them is left.
 pub struct Pool {
     launcher: Arc<Launcher>,
+    state: StateDir,
     options: Options,
     inside: Mutex<Inside>,
     freed: Condvar,
@@ -96,14 +109,54 @@ impl std::fmt::Debug for Pool {
 impl Pool {
     /// A pool without a browser: one is started when it is needed.
     #[must_use]
-    pub fn new(launcher: Arc<Launcher>, options: Options) -> Arc<Self> {
-        Arc::new(Self { launcher, options, inside: Mutex::default(), freed: Condvar::new() })
+    pub fn new(launcher: Arc<Launcher>, state: StateDir, options: Options) -> Arc<Self> {
+        Arc::new(Self { launcher, state, options, inside: Mutex::default(), freed: Condvar::new() })
     }
 
     /// What the user says.
     #[must_use]
     pub const fn options(&self) -> &Options {
         &self.options
+    }
+
+    /// axe-core's source, where the user says where it is.
+    pub fn axe(&self) -> Result<Option<Vec<u8>>, Fault> {
+        let Some(path) = &self.options.axe else { return Ok(None) };
+        let read = exec::run::read_small(path, MAX_SCRIPT);
+        read.map(Some).map_err(|e| {
+            Fault::new(Code::NotFound, format!("[browser] axe: {}: {e}", path.display()))
+                .suggest("Correct `axe` in the section `[browser]` of your own configuration.")
+        })
+    }
+
+    /// axe-core's source as it was set up, where it was.
+    #[must_use]
+    pub fn axe_set_up(&self) -> Option<Vec<u8>> {
+        exec::run::read_small(self.options.set_up.as_ref()?, MAX_SCRIPT).ok()
+    }
+
+    /// What a page of `principal`'s may reach: public addresses, and for the local user this machine's loopback.
+    #[must_use]
+    pub fn reach(&self, principal: &Principal) -> Reach {
+        match principal {
+            Principal::Local { .. } if self.options.loopback => Reach::public().with_loopback(),
+            _ => Reach::public(),
+        }
+    }
+
+    /// Whether this machine gives a browser a world; else why not.
+    pub fn possible(&self) -> Result<PathBuf, Fault> {
+        let program = self.program()?;
+        let offer = self.launcher.offer(&self.state.nowhere()?);
+        if offer.level < Level::Full {
+            let message = format!(
+                "a browser is started in a world of its own or not at all, and this machine gives none ({})",
+                offer.missing.join("; ")
+            );
+            return Err(Fault::new(Code::ConfinementUnavailable, message)
+                .suggest("`gatewright doctor` says what is missing and how a machine comes by it."));
+        }
+        Ok(program)
     }
 
     /// Where the program is, or what to do about it.
@@ -118,14 +171,13 @@ impl Pool {
         self: &Arc<Self>,
         owner: &str,
         reach: &Reach,
-        state: &StateDir,
         (window, pages): (Window, Option<Pages>),
         (deadline, cancel): (Instant, &CancellationToken),
     ) -> Result<Tab, Fault> {
         let until = Until { deadline, cancel: cancel.clone() };
         self.room(&until)?;
         // From here on one tab is counted.
-        let tab = self.opened(owner, reach, state, (window, pages), &until);
+        let tab = self.opened(owner, reach, (window, pages), &until);
         if tab.is_err() {
             self.given_back(None);
         }
@@ -151,7 +203,6 @@ impl Pool {
         self: &Arc<Self>,
         owner: &str,
         reach: &Reach,
-        state: &StateDir,
         (window, pages): (Window, Option<Pages>),
         until: &Until,
     ) -> Result<Tab, Fault> {
@@ -159,7 +210,7 @@ impl Pool {
         let mut last = None;
         // A browser that turns out to be gone is replaced once.
         for _ in 0..2 {
-            let (wire, web, number) = self.browser(&owner, reach, state, until)?;
+            let (wire, web, number) = self.browser(&owner, reach, until)?;
             let bounds = (until.deadline, until.cancel.clone());
             match Page::new(&wire, &web, window, pages.clone(), bounds) {
                 Ok(page) => {
@@ -181,10 +232,9 @@ impl Pool {
 
     /// The browser of `owner`, with one more tab counted on it.
     fn browser(
-        &self,
+        self: &Arc<Self>,
         owner: &str,
         reach: &Reach,
-        state: &StateDir,
         until: &Until,
     ) -> Result<(Arc<Wire>, Arc<Web>, u64), Fault> {
         let gone = {
@@ -229,7 +279,7 @@ impl Pool {
             web: Arc::clone(&web),
         };
         let (resident, channel) =
-            Resident::start(&self.launcher, state, self.options.home.as_deref(), needs)?;
+            Resident::start(&self.launcher, &self.state, self.options.home.as_deref(), needs)?;
         let wire = Wire::new(channel).map_err(|e| Fault::internal(e.to_string()))?;
         let version = wire.call("", "Browser.getVersion", serde_json::json!({}), &until.within(PATIENCE));
         if let Err(error) = version {
@@ -267,7 +317,22 @@ impl Pool {
             idle_since: now,
             tabs: 1,
         });
+        drop(inside);
+        let pool = Arc::downgrade(self);
+        // Without it a browser is let go when the next tab is asked for or given back.
+        let _ = std::thread::Builder::new().name("browsers".to_owned()).spawn(move || {
+            while let Some(pool) = pool.upgrade().filter(|pool| pool.has(number)) {
+                pool.tidy();
+                drop(pool);
+                std::thread::sleep(LOOK);
+            }
+        });
         Ok((wire, web, number))
+    }
+
+    fn has(&self, number: u64) -> bool {
+        let inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        inside.browsers.iter().any(|b| b.number == number)
     }
 
     /// A tab of a browser is no more.
@@ -295,8 +360,8 @@ impl Pool {
         self.freed.notify_all();
     }
 
-    /// Lets browsers go that have had nothing to do for long. To be called now and then.
-    pub fn tidy(&self) {
+    /// Lets browsers go that have had nothing to do for long.
+    fn tidy(&self) {
         let gone = {
             let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
             extract(&mut inside.browsers, |b| {

@@ -1,7 +1,7 @@
 //! The DevTools protocol over a pipe: JSON objects that each end with NUL; commands are numbered, answers carry the number,
 //! events carry the session of the target that they are about.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,9 +40,9 @@ type Answer = Result<Value, String>;
 pub(crate) struct Wire {
     writer: Mutex<UnixStream>,
     next: AtomicU64,
-    waiting: Mutex<HashMap<u64, Sender<Answer>>>,
+    waiting: Mutex<BTreeMap<u64, Sender<Answer>>>,
     /// Who hears of which session.
-    sessions: Mutex<HashMap<String, Sender<Event>>>,
+    sessions: Mutex<BTreeMap<String, Sender<Event>>>,
     /// Why it is over, once it is.
     over: Mutex<Option<String>>,
 }

@@ -67,6 +67,22 @@ pub struct Compiled {
     pub warnings: Vec<Diagnostic>,
 }
 
+/// Two colours that are seen together, in one mode.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    /// The token in front.
+    pub foreground: String,
+    /// The token behind it.
+    pub background: String,
+    /// The mode; empty for the default.
+    pub mode: String,
+    /// The least contrast that they may have.
+    pub minimum: f64,
+    /// What they have (WCAG 2.2); `None` where one of them is no colour in this mode.
+    pub ratio: Option<f64>,
+    pub(crate) at: Option<At>,
+}
+
 /// Compiles `sources` (names that `loader` knows, later ones laid over earlier ones).
 ///
 /// Deep nesting and long chains of references need stack: the work is done on a thread that has enough of it.
@@ -264,14 +280,37 @@ impl Compiled {
         Ok(all)
     }
 
-    fn check_contrast(&self, options: &Options, diagnostics: &mut Diagnostics) {
-        let mut pairs: Vec<(String, String, f64)> = options
-            .contrast
-            .iter()
-            .map(|c| (c.foreground.clone(), c.background.clone(), c.minimum))
-            .collect();
+    /// Every pair of colours that are seen together, in every mode: those of the options, and by Material's convention
+    /// `on-primary` on `primary`.
+    #[must_use]
+    pub fn contrast(&self, options: &Options) -> Vec<Pair> {
+        let declared =
+            options.contrast.iter().map(|c| (c.foreground.clone(), c.background.clone(), c.minimum));
+        let mut found = Vec::new();
+        for (foreground, background, minimum) in declared.chain(self.conventional()) {
+            for (mode, tokens) in self.permutations() {
+                let color = |id: &str| match tokens.get(id).map(|t| (&t.value, t.at)) {
+                    Some((Value::Color(c), at)) => Some((c, at)),
+                    _ => None,
+                };
+                let both = color(&foreground).zip(color(&background));
+                found.push(Pair {
+                    foreground: foreground.clone(),
+                    background: background.clone(),
+                    mode: mode.to_owned(),
+                    minimum,
+                    ratio: both.map(|((front, _), (back, _))| front.contrast(back)),
+                    at: both.map(|((_, at), _)| at),
+                });
+            }
+        }
+        found
+    }
+
+    /// The pairs that names tell of.
+    fn conventional(&self) -> Vec<(String, String, f64)> {
+        let mut pairs = Vec::new();
         for id in self.tokens.keys() {
-            // Material's convention: `on-primary` is read on `primary`.
             let (front, name) = id.rsplit_once('.').map_or(("", id.as_str()), |(f, n)| (f, n));
             let bare = name
                 .strip_prefix("on-")
@@ -284,37 +323,29 @@ impl Compiled {
                 pairs.push((id.clone(), behind, 4.5));
             }
         }
-        for (foreground, background, minimum) in pairs {
-            for (mode, tokens) in self.permutations() {
-                let color = |id: &str| match tokens.get(id).map(|t| (&t.value, t.at)) {
-                    Some((Value::Color(c), at)) => Some((c.clone(), at)),
-                    _ => None,
-                };
-                let (Some((front, at)), Some((back, _))) = (color(&foreground), color(&background)) else {
-                    if options
-                        .contrast
-                        .iter()
-                        .any(|c| c.foreground == foreground && c.background == background)
-                    {
-                        let message =
-                            format!("the pair {foreground} on {background} names a token that is no colour");
-                        diagnostics.warn(
-                            At::default(),
-                            "contrast-pair",
-                            message,
-                            "check `contrast` under [tokens]",
-                        );
-                    }
-                    continue;
-                };
-                let ratio = front.contrast(&back);
-                if ratio + 0.005 < minimum {
+        pairs
+    }
+
+    fn check_contrast(&self, options: &Options, diagnostics: &mut Diagnostics) {
+        for pair in self.contrast(options) {
+            let Pair { foreground, background, mode, minimum, ratio, at } = pair;
+            let is_declared =
+                options.contrast.iter().any(|c| c.foreground == foreground && c.background == background);
+            match (ratio, at) {
+                (Some(ratio), Some(at)) if ratio + 0.005 < minimum => {
                     let place = if mode.is_empty() { String::new() } else { format!(" in mode {mode}") };
                     let message = format!(
                         "{foreground} on {background}{place} has contrast {ratio:.2}, below {minimum}"
                     );
                     diagnostics.warn(at, "contrast", message, "darken one or lighten the other");
                 }
+                (None, _) if is_declared => {
+                    let message =
+                        format!("the pair {foreground} on {background} names a token that is no colour");
+                    let fix = "check `contrast` under [tokens]";
+                    diagnostics.warn(At::default(), "contrast-pair", message, fix);
+                }
+                _ => {}
             }
         }
     }

@@ -33,7 +33,7 @@ mod studio;
 mod tree;
 pub mod value;
 
-pub use compile::{Compiled, Loader, Mode, Permutation, compile};
+pub use compile::{Compiled, Loader, Mode, Pair, Permutation, compile};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use emit::{Output, Platform, css_value, preview};
 pub use options::{Contrast, ModeOptions, Naming, Options, References};

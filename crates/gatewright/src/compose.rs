@@ -25,6 +25,8 @@ use kit::{Catalog, Engine, House, Registry};
 use store::Store;
 use store_api::Failures;
 
+use browser::Pool;
+
 use crate::approved::{self, Kept};
 use crate::config::{self, Config};
 use crate::families;
@@ -40,6 +42,8 @@ pub struct Offer {
     pub read_only: bool,
     /// Whether results are held to their schemas.
     pub check_outputs: bool,
+    /// Whether others than whoever started this may call.
+    pub is_shared: bool,
 }
 
 impl Offer {
@@ -154,6 +158,8 @@ pub struct Offered {
     pub menu: Choose,
     /// The calls that go on after they were answered: to be ended with the server.
     pub jobs: Arc<Jobs>,
+    /// The browsers: to be ended with the server.
+    pub browsers: Arc<Pool>,
     /// To be run where upstreams are configured.
     pub refresh: Option<Refresh>,
 }
@@ -190,7 +196,20 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let patterns = &config.failures.patterns;
     let analyzer = Analyzer::new(patterns).map_err(|e| Fault::invalid(format!("[failures]: {e}")))?;
     let (analyzer, cache) = (Arc::new(analyzer), Arc::new(Cache::new(config.cache.clone())));
-    let services = Services::default().with::<dyn Failures>(Arc::new(remembered()?));
+    let browsers = Pool::new(
+        Arc::clone(&launcher),
+        state(None)?,
+        browser::Options {
+            program: config.browser.program.clone(),
+            axe: config.browser.axe.clone(),
+            hosts: config.browser.hosts.clone(),
+            home: std::env::var_os("HOME").map(PathBuf::from),
+            set_up: crate::setup::axe(),
+            loopback: !offer.is_shared,
+        },
+    );
+    let services =
+        Services::default().with::<dyn Failures>(Arc::new(remembered()?)).with::<Pool>(Arc::clone(&browsers));
     let engine = |root: Option<&Arc<Root>>| {
         let config = configuration(root.map(|r| &**r))?;
         let others = roots.iter().filter(|r| Some(*r) != root).cloned().collect();
@@ -223,7 +242,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         let wanted = Box::new(move |head: &Head| offer.wants(head));
         Refresh { gateway, catalog, wanted }
     });
-    Ok(Offered { house, menu, jobs, refresh })
+    Ok(Offered { house, menu, jobs, browsers, refresh })
 }
 
 /// What is remembered of the runs in all roots. Nothing is opened before it is asked for.

@@ -84,6 +84,19 @@ pub struct SecuritySection {
     pub confinement: Confinement,
 }
 
+/// `[browser]`: the user's alone. A repository does not choose what is started, nor what it may reach.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct BrowserSection {
+    /// Chromium's program, where it is not where systems put it.
+    pub program: Option<PathBuf>,
+    /// axe-core's `axe.min.js`, where it is neither the project's own nor set up.
+    pub axe: Option<PathBuf>,
+    /// Hosts that pages may reach although they are private, and that pages of a root may reach at all; `*.example.com` is
+    /// those below one.
+    pub hosts: Vec<String>,
+}
+
 /// `[failures]`: the user's alone.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
@@ -119,6 +132,7 @@ const OWN: &[Own] = &[
     Own::of::<EgressSection>("egress", false),
     Own::of::<SecuritySection>("security", false),
     Own::of::<FailuresSection>("failures", false),
+    Own::of::<BrowserSection>("browser", false),
     Own::of::<cache::Settings>("cache", false),
     Own::of::<RootsSection>("roots", false),
     Own::of::<OAuthSection>("oauth", false),
@@ -138,6 +152,8 @@ pub struct Config {
     pub security: SecuritySection,
     /// What else the user wants recognised in what programs say.
     pub failures: FailuresSection,
+    /// The user's browser.
+    pub browser: BrowserSection,
     /// How long answers are kept.
     pub cache: cache::Settings,
     /// The user's further roots.
@@ -217,6 +233,7 @@ pub fn load(root: Option<&Path>) -> Result<Config, ConfigError> {
         config.egress = take(&table, "egress")?;
         config.security = take(&table, "security")?;
         config.failures = take(&table, "failures")?;
+        config.browser = take(&table, "browser")?;
         config.cache = take(&table, "cache")?;
         config.roots = take(&table, "roots")?;
         config.oauth = take(&table, "oauth")?;

@@ -16,6 +16,7 @@ mod families;
 mod oauth;
 mod releases;
 mod roots;
+mod setup;
 mod upstreams;
 
 use std::process::ExitCode;

@@ -20,6 +20,8 @@ struct Inner {
     at_work: Mutex<Weak<Workshop>>,
     failed: Mutex<Vec<Analysis>>,
     leave: Notify,
+    /// How far something was confined that is no run.
+    level: Mutex<Option<Level>>,
 }
 
 /// One program's end.
@@ -72,6 +74,18 @@ impl Course {
             handle: ran.handle.as_ref().map(ToString::to_string).unwrap_or_default(),
         };
         self.0.ended.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
+    }
+
+    /// Notes that something worked for the call that is no run, and how far it was confined.
+    pub(crate) fn note_level(&self, level: Level) {
+        let mut noted = self.0.level.lock().unwrap_or_else(PoisonError::into_inner);
+        *noted = Some(noted.map_or(level, |noted| noted.min(level)));
+    }
+
+    /// The least that anything which worked for the call was confined.
+    pub(crate) fn level(&self) -> Option<Level> {
+        let noted = *self.0.level.lock().unwrap_or_else(PoisonError::into_inner);
+        self.ended().iter().map(|run| run.level).chain(noted).min()
     }
 
     /// Notes what is to be said of a program that failed.

@@ -118,7 +118,7 @@ impl Notes {
             plan_id: self.plan,
             definition_hash: self.definition,
             // Of several programs, that of the one that was confined least.
-            confinement: runs.iter().map(|run| run.level).min().map_or("no program ran", Level::word).into(),
+            confinement: self.course.level().map_or("no program ran", Level::word).into(),
             error,
             root: root.map(str::to_owned),
             effects: self.effects,

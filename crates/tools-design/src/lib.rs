@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod consumers;
+mod scan;
 mod tokens;
 pub mod tools;
 
@@ -15,12 +16,13 @@ pub const DESIGN: Toolset = Toolset("design");
 /// The tools.
 pub static FAMILY: Family = Family {
     name: "design",
-    guide: "Design tokens to CSS, SCSS or JavaScript: tokens_build; what a branch changes of them: tokens_diff.",
+    guide: "Design tokens to CSS, SCSS or JavaScript: tokens_build; what a branch changes of them: tokens_diff. Accessibility of pages, files and tokens: a11y_scan.",
     markers: &["tokens", "design-tokens", "*.tokens.json", "*.tokens", "*.resolver.json", "style-dictionary"],
     toolsets: &[DESIGN],
     tools: &[
         Entry::change::<tools::tokens_build::TokensBuild>(),
         Entry::read::<tools::tokens_diff::TokensDiff>(),
+        Entry::read::<tools::a11y_scan::A11yScan>(),
     ],
-    sections: &[SectionEntry::of::<tokens::TokensSection>()],
+    sections: &[SectionEntry::of::<tokens::TokensSection>(), SectionEntry::of::<scan::A11ySection>()],
 };

@@ -29,7 +29,6 @@ fn skip(part: &str) {
 /// A pool and its state.
 struct House {
     pool: Arc<Pool>,
-    state: StateDir,
     _scratch: TempDir,
 }
 
@@ -48,8 +47,8 @@ impl House {
             skip(&format!("browsers ({})", fault.message));
             return None;
         }
-        let pool = Pool::new(Arc::new(launcher), Options::default());
-        Some(Self { pool, state, _scratch: scratch })
+        let pool = Pool::new(Arc::new(launcher), state, Options::default());
+        Some(Self { pool, _scratch: scratch })
     }
 
     fn tab(&self, reach: &Reach, pages: Option<Pages>) -> Tab {
@@ -58,7 +57,7 @@ impl House {
 
     fn tab_in(&self, reach: &Reach, window: Window, pages: Option<Pages>) -> Tab {
         let bounds = (Instant::now() + Duration::from_secs(60), &CancellationToken::new());
-        self.pool.tab("test", reach, &self.state, (window, pages), bounds).unwrap()
+        self.pool.tab("test", reach, (window, pages), bounds).unwrap()
     }
 }
 

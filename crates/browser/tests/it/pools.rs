@@ -50,13 +50,7 @@ fn tabs_share_no_cookies_and_owners_no_browser_and_nothing_is_left() {
     assert_eq!(seen, json!(["", 0]));
     assert_eq!(house.pool.browsers(), 1);
     let bounds = (Instant::now() + SOON, &CancellationToken::new());
-    let third = house.pool.tab(
-        "somebody else",
-        &Reach::nothing(),
-        &house.state,
-        (Window::default(), Some(pages)),
-        bounds,
-    );
+    let third = house.pool.tab("somebody else", &Reach::nothing(), (Window::default(), Some(pages)), bounds);
     assert_eq!(house.pool.browsers(), 2);
     drop((tab, other, third));
     house.pool.close();
@@ -86,10 +80,7 @@ fn a_cancelled_call_and_one_out_of_time_let_go_at_once() {
     let cancel = CancellationToken::new();
     let bounds = (Instant::now() + Duration::from_secs(60), &cancel);
     let endless = site(&[("/", "<script>while (location.hash != '#x');</script>")]);
-    let tab = house
-        .pool
-        .tab("test", &Reach::nothing(), &house.state, (Window::default(), Some(endless)), bounds)
-        .unwrap();
+    let tab = house.pool.tab("test", &Reach::nothing(), (Window::default(), Some(endless)), bounds).unwrap();
     let stopper = cancel.clone();
     let thread = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(700));

@@ -50,6 +50,24 @@ fn install(program: &str) -> String {
     }
 }
 
+/// What is in a file of this machine that the user named, at most `most` bytes of it.
+pub fn read_small(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
+    let size = std::fs::metadata(path)?.len();
+    if size > most {
+        return Err(std::io::ErrorKind::FileTooLarge.into());
+    }
+    std::fs::read(path)
+}
+
+/// The first of `places` at which a program is, without links.
+#[must_use]
+pub fn placed(places: &[&Path]) -> Option<PathBuf> {
+    let is_program = |path: &Path| {
+        std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+    };
+    places.iter().find(|path| is_program(path)).and_then(|path| std::fs::canonicalize(path).ok())
+}
+
 /// Everything called `program` in `path`, whether or not it can be run, links that lead nowhere among it: together with the
 /// folders of `path` it decides what [`find`] says.
 #[must_use]

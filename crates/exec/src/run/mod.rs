@@ -31,8 +31,8 @@ use serde::{Deserialize, Serialize};
 pub use ::launcher::DOOR_PORT;
 pub use ::launcher::main_if_asked;
 pub use capture::Captured;
-pub use door::web::{Resolve, Web};
-pub use find::{candidates, find, trusted};
+pub use door::web::{Resolve, Shut, Web};
+pub use find::{candidates, find, placed, read_small, trusted};
 pub use launcher::{Launcher, Offer};
 pub use resident::{Needs, Resident};
 

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use browser::Pool;
 use contract::Fault;
 use kit::House;
 use kit::house::Access;
@@ -25,16 +26,21 @@ use crate::roots::Asked;
 use crate::upstreams::Refresh;
 
 pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
-    let offer = Offer { toolsets: args.toolsets.clone(), read_only: args.read_only, check_outputs: true };
+    let offer = Offer {
+        toolsets: args.toolsets.clone(),
+        read_only: args.read_only,
+        check_outputs: true,
+        is_shared: args.http.is_some(),
+    };
     let Some(address) = args.http else {
-        let Offered { house, menu, jobs, refresh } = offered(asked, &offer, None)?;
+        let Offered { house, menu, jobs, browsers, refresh } = offered(asked, &offer, None)?;
         let runtime = runtime()?;
         let served = runtime.block_on(async {
             let stop = stopped_by_signals()?;
             stop_with_parent(&stop);
             keep_up_to_date(refresh, &stop);
             let served = mcp::serve_stdio(house, menu, stop).await.map_err(std::io::Error::other);
-            end(&jobs).await;
+            end(&jobs, browsers).await;
             served
         });
         // Calls that were cancelled end their programs. A read of standard input may be pending: it is left.
@@ -49,7 +55,7 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
         _ => None,
     };
     let access = gate.access();
-    let Offered { house, menu, jobs, refresh } = offered(asked, &offer, access)?;
+    let Offered { house, menu, jobs, browsers, refresh } = offered(asked, &offer, access)?;
     let identify = gate.identify(&house)?;
     let options = Options {
         identify,
@@ -69,7 +75,7 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
     }
     let served = runtime.block_on(async {
         let served = over_http(house, menu, refresh, address, options, &gate).await;
-        end(&jobs).await;
+        end(&jobs, browsers).await;
         served
     });
     runtime.shutdown_timeout(Duration::from_millis(500));
@@ -80,11 +86,13 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
 /// How long jobs have to end with the server.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Ends the calls that go on after they were answered: each comes to its record.
-async fn end(jobs: &Jobs) {
+/// Ends the calls that go on after they were answered: each comes to its record. Then the browsers.
+async fn end(jobs: &Jobs, browsers: Arc<Pool>) {
     if !jobs.end(PATIENCE).await {
         tracing::warn!("a job did not end in time: its record holds that it went on, and no end");
     }
+    // Whoever still waits for one is told.
+    let _ = tokio::task::spawn_blocking(move || browsers.close()).await;
 }
 
 /// What is served, and what of it is listed.

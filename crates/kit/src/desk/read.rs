@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use contract::{Code, Fault, Principal, RelPath};
 use exec::history::Repo;
+use exec::run::Level;
 use exec::{Rights, Root, View};
 use tokio_util::sync::CancellationToken;
 
@@ -95,6 +96,11 @@ impl ReadDesk {
     /// The project's git repository, to be read; nothing of it is run or followed.
     pub fn repository(&self) -> Result<Repo, Fault> {
         Repo::open(self.view.root().path()).map_err(unread)
+    }
+
+    /// Says that something worked for the call that is no run of a program, and how far it was confined.
+    pub fn note_level(&self, level: Level) {
+        self.setting.course.note_level(level);
     }
 
     /// Says how far the call has come.

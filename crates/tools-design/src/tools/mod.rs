@@ -1,4 +1,5 @@
 //! One tool, one file.
 
+pub mod a11y_scan;
 pub mod tokens_build;
 pub mod tokens_diff;

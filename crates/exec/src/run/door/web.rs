@@ -28,12 +28,21 @@ const MAX_REFUSED: usize = 200;
 /// Looks a name up.
 pub type Resolve = dyn Fn(&str, u16) -> std::io::Result<Vec<SocketAddr>> + Send + Sync;
 
+/// Why a connection was not let through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shut {
+    /// What is to be said of the host.
+    pub why: &'static str,
+    /// Whether it may not be, rather than could not.
+    pub is_refused: bool,
+}
+
 /// Whom a browser may reach.
 pub struct Web {
     reach: Reach,
     resolve: Box<Resolve>,
     /// Where to (`host:port`), and why not.
-    refused: Mutex<VecDeque<(String, &'static str)>>,
+    refused: Mutex<VecDeque<(String, Shut)>>,
     let_in: AtomicU64,
 }
 
@@ -69,17 +78,17 @@ impl Web {
 
     /// Why a connection to `host:port` was last refused, if it was.
     #[must_use]
-    pub fn refusal(&self, to: &str) -> Option<&'static str> {
+    pub fn refusal(&self, to: &str) -> Option<Shut> {
         let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        refused.iter().rev().find(|(other, _)| other == to).map(|(_, why)| *why)
+        refused.iter().rev().find(|(other, _)| other == to).map(|(_, shut)| *shut)
     }
 
-    fn refused(&self, host: &str, port: u16, why: &'static str) {
+    fn refused(&self, host: &str, port: u16, shut: Shut) {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         if refused.len() >= MAX_REFUSED {
             refused.pop_front();
         }
-        refused.push_back((format!("{host}:{port}"), why));
+        refused.push_back((format!("{host}:{port}"), shut));
     }
 
     /// Connects where it may.
@@ -182,7 +191,8 @@ impl Manner for Arc<Web> {
         let upstream = match self.dial(&asked.host, asked.port) {
             Ok(upstream) => upstream,
             Err((status, why)) => {
-                self.refused(&asked.host, asked.port, why);
+                let is_refused = status.starts_with("403");
+                self.refused(&asked.host, asked.port, Shut { why, is_refused });
                 return refuse(&mut caller, (status, &format!("gatewright: {} {why}\n", asked.host)));
             }
         };

@@ -1,0 +1,253 @@
+//! Scans: real pages, real Chromium, real axe-core.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+
+use serde_json::{Value, json};
+
+use super::Bench;
+use crate::bench::installed;
+use crate::skip;
+
+const PAGE: &str = r#"<!doctype html>
+<html lang="en">
+<head><title>Harbour</title><link rel="stylesheet" href="style.css"></head>
+<body>
+<main>
+<h1>Harbour</h1>
+<img src="ship.png">
+<p class="faint">Hard to read</p>
+<div id="later"></div>
+<button id="more" onclick="later.innerHTML = '<input>'">More</button>
+<iframe title="inner" src="inner.html"></iframe>
+<img src="https://cdn.example/x.png" alt="far">
+</main>
+</body>
+</html>
+"#;
+
+const STYLE: &str = ".faint { color: #bbb; background: #fff } \
+    @media (prefers-color-scheme: dark) { body { background: #000; color: #fff } .faint { color: #ddd; background: #000 } }";
+
+const INNER: &str =
+    "<!doctype html><html lang=en><title>in</title><body><main><h1>in</h1><button></button></main>";
+
+/// A site in a repository, with axe-core in its `node_modules`; where this machine has no browser, that is said.
+fn site() -> Option<Bench> {
+    let axe = installed("axe-core", "npm/design/node_modules/axe-core/axe.min.js")?;
+    if !std::path::Path::new("/usr/lib/chromium/chromium-headless-shell").exists() {
+        skip("scans in a browser (chromium-headless-shell is not installed)");
+        return None;
+    }
+    let bench =
+        Bench::new(&[("site/index.html", PAGE), ("site/style.css", STYLE), ("site/inner.html", INNER)]);
+    let to = bench.place.root().join("node_modules/axe-core");
+    std::fs::create_dir_all(&to).unwrap();
+    std::fs::copy(axe, to.join("axe.min.js")).unwrap();
+    Some(bench)
+}
+
+fn ids(answer: &Value) -> Vec<&str> {
+    answer["issues"].as_array().unwrap().iter().map(|i| i["id"].as_str().unwrap()).collect()
+}
+
+fn issue<'v>(answer: &'v Value, id: &str) -> &'v Value {
+    let found = answer["issues"].as_array().unwrap().iter().find(|i| i["id"] == id);
+    found.unwrap_or_else(|| panic!("{id}: {answer}"))
+}
+
+#[test]
+fn a11y_scan_finds_what_is_broken_with_places_criteria_and_frames() {
+    let Some(bench) = site() else { return };
+    let mut session = bench.serve();
+    let answer = session.ok("a11y_scan", json!({ "url": "root:site/index.html" }));
+    assert_eq!(
+        (&answer["success"], &answer["mode"], &answer["issueCount"]),
+        (&json!(false), &json!("browser"), &json!(4)),
+        "{answer}"
+    );
+    assert_eq!(
+        answer["engine"],
+        json!({ "name": "axe-core", "version": "4.14.1", "from": "project", "verified": true })
+    );
+    let image = issue(&answer, "image-alt");
+    assert_eq!(
+        (&image["impact"], &image["criteria"], &image["nodeCount"]),
+        (&json!("critical"), &json!(["1.1.1"]), &json!(1))
+    );
+    let node = &image["nodes"][0];
+    assert!(node["html"].as_str().unwrap().contains("ship.png") && node["why"][0].is_string(), "{node}");
+    assert_eq!(issue(&answer, "color-contrast")["nodes"][0]["target"], json!(["p"]));
+    let inner = &issue(&answer, "button-name")["nodes"][0];
+    assert_eq!(inner["target"], json!(["iframe", "button"]), "in the frame");
+    assert!(inner["box"]["y"].as_f64().unwrap() > 50.0, "on the page, not in the frame: {inner}");
+    assert_eq!(answer["pages"][0]["status"], 200);
+    assert_eq!(
+        answer["blocked"][0]["url"], "https://cdn.example/x.png",
+        "a page of the root reaches the root alone: {answer}"
+    );
+    let record = bench.place.json(&["audit", "tail", "-n", "1", "--output", "json"]);
+    assert_eq!(record[0]["confinement"], "full", "{record}");
+    assert_eq!(bench.dirt(), "?? node_modules/\n", "nothing is written");
+}
+
+#[test]
+fn a11y_scan_looks_where_how_and_for_what_it_is_told() {
+    let Some(bench) = site() else { return };
+    bench.put("site/fine.html", "<!doctype html><html lang=en><title>fine</title><main><h1>fine</h1></main>");
+    let mut session = bench.serve();
+    let page = "root:site/index.html";
+    let mut scan = |arguments: Value| {
+        let mut all = json!({ "url": page });
+        all.as_object_mut().unwrap().extend(arguments.as_object().unwrap().clone());
+        session.ok("a11y_scan", all)
+    };
+    assert!(
+        !ids(&scan(json!({ "scheme": "dark" }))).contains(&"color-contrast"),
+        "the dark one has contrast"
+    );
+    assert_eq!(ids(&scan(json!({ "tags": ["wcag143"] }))), ["color-contrast"]);
+    assert!(!ids(&scan(json!({ "rules": { "color-contrast": false } }))).contains(&"color-contrast"));
+    assert_eq!(ids(&scan(json!({ "include": [".faint"] }))), ["color-contrast"]);
+    assert!(!ids(&scan(json!({ "exclude": ["img"] }))).contains(&"image-alt"));
+    let acted = scan(json!({ "actions": ["click #more", "wait input"] }));
+    assert_eq!(issue(&acted, "label")["nodes"][0]["target"], json!(["input"]), "{acted}");
+    assert_eq!(scan(json!({ "threshold": "critical", "tags": ["wcag143"] }))["success"], true);
+    let narrow = scan(json!({ "viewport": { "width": 320, "height": 600 }, "tags": ["wcag111"] }));
+    let wide = scan(json!({ "tags": ["wcag111"] }));
+    assert!(narrow["issues"].is_array() && wide["issues"].is_array());
+    let several = scan(json!({ "urls": ["root:site/fine.html"], "wait": "idle" }));
+    let pages = several["pages"].as_array().unwrap();
+    assert_eq!((pages[1]["issueCount"].as_u64(), pages.len()), (Some(0), 2), "{several}");
+}
+
+#[test]
+fn a11y_scan_holds_to_a_baseline_until_its_day() {
+    let Some(bench) = site() else { return };
+    let entry = |target: &str, rule: &str, day: &str| json!({ "rule": rule, "page": "root:site/index.html", "target": target, "expires": day, "reason": "known" });
+    let baseline = json!({ "version": 1, "entries": [
+        entry("p", "color-contrast", "2999-01-01"),
+        entry("iframe | button", "button-name", "2020-01-01"),
+        entry("#gone", "image-alt", "2999-01-01"),
+    ]});
+    bench.put("a11y.json", &baseline.to_string());
+    bench.put("gatewright.toml", "[a11y]\nthreshold = \"critical\"\n");
+    let mut session = bench.serve();
+    let answer = session.ok("a11y_scan", json!({ "url": "root:site/index.html", "baseline": "a11y.json" }));
+    assert_eq!(answer["baseline"], json!({ "suppressed": 1, "expired": 1, "gone": 1 }), "{answer}");
+    assert!(!ids(&answer).contains(&"color-contrast") && ids(&answer).contains(&"button-name"));
+    bench.put("a11y.json", "{ \"version\": 1, \"entries\": [{ \"rule\": \"x\" }] }");
+    let wrong = session.fails("a11y_scan", json!({ "url": "root:site/index.html", "baseline": "a11y.json" }));
+    assert_eq!(
+        (&wrong["code"], &wrong["affectedFiles"]),
+        (&json!("invalid_argument"), &json!(["a11y.json"]))
+    );
+}
+
+/// A server of this machine's that answers every path with a page.
+fn server() -> std::net::SocketAddr {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for caller in listener.incoming() {
+            let mut caller = caller.unwrap();
+            let mut head = [0; 4096];
+            let read = caller.read(&mut head).unwrap_or(0);
+            let asked = String::from_utf8_lossy(&head[..read]).into_owned();
+            let (status, body) = if asked.starts_with("GET /inward") {
+                ("302 Found\r\nLocation: http://169.254.169.254/", String::new())
+            } else {
+                (
+                    "200 OK",
+                    "<!doctype html><html lang=en><title>t</title><main><h1>t</h1><img src=x></main>"
+                        .to_owned(),
+                )
+            };
+            let _ = write!(
+                caller,
+                "HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            );
+        }
+    });
+    address
+}
+
+#[test]
+fn n02_n04_a11y_scan_reaches_loopback_for_the_local_user_and_no_metadata() {
+    let Some(bench) = site() else { return };
+    let address = server();
+    let mut session = bench.serve();
+    let answer = session.ok("a11y_scan", json!({ "url": format!("http://{address}/") }));
+    assert_eq!((ids(&answer), &answer["pages"][0]["status"]), (vec!["image-alt"], &json!(200)), "{answer}");
+    for url in [
+        format!("http://{address}/inward"),
+        "http://169.254.169.254/latest/".into(),
+        "http://10.0.0.1/".into(),
+    ] {
+        let fault = session.fails("a11y_scan", json!({ "url": url }));
+        assert_eq!(
+            (&fault["type"], &fault["code"]),
+            (&json!("policy"), &json!("forbidden")),
+            "{url}: {fault}"
+        );
+    }
+    for url in ["file:///etc/passwd", "javascript:alert(1)", "nonsense", "root:../x", "root:/etc/passwd"] {
+        let fault = session.fails("a11y_scan", json!({ "url": url }));
+        assert!(
+            ["invalid_argument", "path_not_allowed", "not_found"].contains(&fault["code"].as_str().unwrap()),
+            "{url}: {fault}"
+        );
+    }
+    let closed = session.fails("a11y_scan", json!({ "url": "http://127.0.0.1:1/" }));
+    assert_eq!(closed["code"], "not_found", "{closed}");
+}
+
+#[test]
+fn a11y_scan_without_a_browser_looks_at_markup_and_says_what_it_cannot_decide() {
+    let bench = Bench::new(&[("a.html", "<!doctype html>\n<html lang=en>\n<body><main><h1>x</h1></main>")]);
+    bench.place.configure("[browser]\nprogram = \"/nowhere/chromium\"\n");
+    let mut session = bench.serve();
+    let answer = session.ok("a11y_scan", json!({ "url": "root:a.html" }));
+    assert_eq!(
+        (&answer["mode"], &answer["engine"]["name"], &answer["success"]),
+        (&json!("static"), &json!("static"), &json!(false)),
+        "{answer}"
+    );
+    assert_eq!(issue(&answer, "document-title")["nodes"][0]["line"], 2);
+    assert!(answer["undecided"].as_array().unwrap().contains(&json!("color-contrast")));
+    let asked = session.fails("a11y_scan", json!({ "url": "root:a.html", "mode": "browser" }));
+    assert_eq!(asked["code"], "tool_execution_failed", "{asked}");
+    let acted = session.fails("a11y_scan", json!({ "url": "root:a.html", "mode": "static", "wait": "idle" }));
+    assert_eq!(acted["code"], "invalid_argument");
+    let web = session.fails("a11y_scan", json!({ "url": "https://example.com/", "mode": "static" }));
+    assert_eq!(web["code"], "invalid_argument");
+    let none = session.fails("a11y_scan", json!({ "url": "root:none/*.html" }));
+    assert_eq!(none["code"], "not_found");
+}
+
+#[test]
+fn a11y_scan_of_tokens_checks_every_declared_pair_in_every_mode() {
+    let bench = Bench::new(&[
+        (
+            "tokens/c.json",
+            r##"{ "c": { "$type": "color", "ink": { "$value": "#111111" }, "page": { "$value": "#ffffff" } } }"##,
+        ),
+        ("dark.json", r##"{ "c": { "$type": "color", "page": { "$value": "#222222" } } }"##),
+        (
+            "gatewright.toml",
+            "[[tokens.modes]]\nname = \"dark\"\nsources = [\"dark.json\"]\n[[tokens.contrast]]\nforeground = \"c.ink\"\nbackground = \"c.page\"\n",
+        ),
+    ]);
+    let mut session = bench.serve();
+    let answer = session.ok("a11y_scan", json!({ "url": "tokens:tokens" }));
+    assert_eq!((&answer["success"], &answer["issueCount"]), (&json!(false), &json!(1)), "{answer}");
+    let pairs = answer["contrast"].as_array().unwrap();
+    assert_eq!(
+        (pairs.len(), &pairs[0]["mode"], &pairs[0]["passes"], &pairs[1]["passes"]),
+        (2, &json!("dark"), &json!(false), &json!(true))
+    );
+    assert!((pairs[1]["ratio"].as_f64().unwrap() - 18.88).abs() < 0.01, "{answer}");
+    let both = session.fails("a11y_scan", json!({ "url": "tokens:tokens", "urls": ["root:x"] }));
+    assert_eq!(both["code"], "invalid_argument");
+}
