@@ -198,7 +198,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let (analyzer, cache) = (Arc::new(analyzer), Arc::new(Cache::new(config.cache.clone())));
     let browsers = Pool::new(
         Arc::clone(&launcher),
-        state(None)?,
+        state(roots.first().map(|root| &**root))?,
         browser::Options {
             program: config.browser.program.clone(),
             axe: config.browser.axe.clone(),

@@ -76,7 +76,7 @@ fn an_agent_applies_the_plan_that_it_was_shown() {
             assert_eq!((&answer["protocol"], &answer["warnings"]), (&json!("2026-07-28"), &json!([])));
             assert_eq!(answer["server"]["name"], "gatewright");
             assert_eq!(answer["requests"].as_array().unwrap().len(), 3);
-            let tools = json!(["tokens_build", "tokens_diff", "tool_call", "tool_read", "tools_search"]);
+            let tools = json!(super::MENU);
             assert_eq!(
                 (&answer["requests"][0]["tools"], &answer["requests"][0]["strict"]),
                 (&tools, &json!([]))

@@ -3,6 +3,7 @@
 use contract::tokens_used;
 use serde_json::{Value, json};
 
+use super::MENU;
 use super::oauth::{Issuer, serve};
 use super::remote::Remote;
 use super::scripts::{Scripts, http, nobody_left, node, python, stdio};
@@ -10,9 +11,6 @@ use super::{Place, exists};
 
 const OLDER: &str = "2025-11-25";
 const NEWER: &str = "2026-07-28";
-
-/// What the menu of a project with tokens lists.
-const MENU: [&str; 5] = ["tokens_build", "tokens_diff", "tool_call", "tool_read", "tools_search"];
 
 /// A call that works.
 const GOOD: &str = r#"{"name":"tokens_build","arguments":{"source":"tokens","platforms":["css"]}}"#;

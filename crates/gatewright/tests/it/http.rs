@@ -22,7 +22,7 @@ fn recipe_007_both_eras_are_served_over_http() {
     let session = remote.session();
     let within = [("mcp-session-id", session.as_str()), ("mcp-protocol-version", "2025-11-25")];
     let listed = remote.post(&within, &json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }));
-    assert_eq!(listed.message()["result"]["tools"][0]["name"], "tokens_build", "{}", listed.body);
+    assert_eq!(listed.message()["result"]["tools"][0]["name"], super::MENU[0], "{}", listed.body);
     let mut arguments = json!({ "source": "tokens", "platforms": ["css"] });
     let rehearsed = remote.post(&within, &call(3, &arguments)).message();
     assert_eq!(rehearsed["result"]["structuredContent"]["status"], "proposed", "{rehearsed}");

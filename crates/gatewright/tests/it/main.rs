@@ -33,6 +33,10 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
+/// What is listed to clients in a folder of design tokens.
+const MENU: [&str; 6] =
+    ["a11y_scan", "tokens_build", "tokens_diff", "tool_call", "tool_read", "tools_search"];
+
 /// A scratch place with a root, and the program over it.
 struct Place {
     scratch: TempDir,

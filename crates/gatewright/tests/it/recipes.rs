@@ -46,6 +46,7 @@ fn recipe_001_a_revision_is_agreed_on_and_tools_are_declared_and_listed() {
 #[test]
 fn recipe_004_what_a_tool_answers_fits_the_schema_that_it_declares_and_stands_in_a_text_as_well() {
     let place = Place::new();
+    std::fs::write(place.root().join("page.html"), "<title>t</title><img src=x>").unwrap();
     place.commit();
     let mut wire = Wire::greeted(place.command().args(["serve", "--toolsets", "design"]), &json!({}));
     let build = json!({ "source": "tokens", "platforms": ["css", "js", "scss"] });
@@ -55,6 +56,7 @@ fn recipe_004_what_a_tool_answers_fits_the_schema_that_it_declares_and_stands_in
         ("tokens_build", build.clone()),
         ("tokens_build", applied),
         ("tokens_diff", json!({ "source": "tokens" })),
+        ("a11y_scan", json!({ "url": "root:page.html", "mode": "static" })),
         ("tools_search", json!({ "query": "design tokens" })),
         ("tool_read", json!({ "tool": "tools_search", "arguments": { "query": "css" } })),
         ("tool_call", json!({ "tool": "tokens_build", "arguments": build })),

@@ -20,9 +20,13 @@ const MAX_HTML: usize = 200;
 /// Where an element is, in CSS pixels from the page's top left corner.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Place {
+    /// From the left.
     pub(crate) x: f64,
+    /// From the top.
     pub(crate) y: f64,
+    /// How wide.
     pub(crate) width: f64,
+    /// How high.
     pub(crate) height: f64,
 }
 
