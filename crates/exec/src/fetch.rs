@@ -12,6 +12,9 @@ pub const MAX_ANSWER: u64 = 1 << 20;
 /// How long a question may take, in all.
 pub const TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How long a file may take.
+const DOWNLOADS: Duration = Duration::from_mins(1);
+
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
@@ -64,6 +67,13 @@ impl Fetcher {
     pub fn get(&self, url: &str) -> Result<Fetched, FetchError> {
         let url = checked(url)?;
         answer(self.agent.get(url.as_str()).header("accept", "application/json").call())
+    }
+
+    /// `GET`s a file, whatever its type, at most [`MAX_ANSWER`] of it, in at most a minute.
+    pub fn download(&self, url: &str) -> Result<Fetched, FetchError> {
+        let url = checked(url)?;
+        let patient = self.agent.get(url.as_str()).config().timeout_global(Some(DOWNLOADS)).build();
+        answer(patient.header("accept", "*/*").call())
     }
 
     /// `POST`s a form, as the client `credentials` name (RFC 6749 §2.3.1: id and secret by HTTP Basic).

@@ -63,6 +63,9 @@ pub enum Command {
     Config(ConfigCommand),
     /// Say what is wrong here, in your words, with the fix.
     Doctor,
+    /// Set up once what is not in this program.
+    #[command(subcommand)]
+    Setup(SetupPart),
     /// See it work: rehearse, apply, verify, tamper, undo, on a scratch copy of the example.
     Quickstart(QuickstartArgs),
     /// Print a completion script for a shell.
@@ -72,6 +75,20 @@ pub enum Command {
     },
     /// Print the manual page.
     Man,
+}
+
+/// What can be set up.
+#[derive(Debug, Subcommand)]
+pub enum SetupPart {
+    /// axe-core, which looks at pages in the browser: fetched from the npm registry and checked by its digest.
+    A11y {
+        /// The npm registry.
+        #[arg(long, value_name = "URL", default_value = "https://registry.npmjs.org")]
+        registry: String,
+        /// axe-core's package (`npm pack axe-core`), instead of fetching it.
+        #[arg(long, value_name = "FILE", conflicts_with = "registry")]
+        from: Option<PathBuf>,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -31,6 +31,7 @@ pub fn run(asked: &Asked) -> CommandResult {
         Check { what: "ledger", how: ledger_check(&root) },
         Check { what: "git", how: git_check(&root) },
         Check { what: "confinement", how: confinement_check(&root) },
+        Check { what: "browser", how: browser_check() },
         Check { what: "upstreams", how: upstreams_check() },
     ];
     say!("{BOLD}gatewright {}{BOLD:#}", env!("CARGO_PKG_VERSION"));
@@ -94,6 +95,31 @@ fn upstreams_check() -> Result<String, (String, String)> {
         lines.push(format!("{name}: {} approved", counted(own, "tool")));
     }
     Ok(lines.join(", "))
+}
+
+/// What scans of pages are made with. Nothing of it is needed by anything else.
+fn browser_check() -> Result<String, (String, String)> {
+    let config = config::load(None).unwrap_or_default().browser;
+    let said = |fault: contract::Fault| (fault.message, fault.suggestions.join(" "));
+    let program = match browser::find(config.program.as_deref()) {
+        Ok(program) => program,
+        // What the user named has to be there; what nobody named is only missed by scans.
+        Err(fault) if config.program.is_some() => return Err(said(fault)),
+        Err(fault) => {
+            let fix = fault.suggestions.first().cloned().unwrap_or_default();
+            return Ok(format!("none: a11y_scan looks at markup alone. {fix}"));
+        }
+    };
+    let axe = match (&config.axe, crate::setup::axe().filter(|axe| axe.is_file())) {
+        (Some(axe), _) if !axe.is_file() => {
+            let fix = "correct `axe` in the section [browser] of your own configuration".to_owned();
+            return Err((format!("{}: axe-core is not there", axe.display()), fix));
+        }
+        (Some(axe), _) => format!("axe-core at {}", axe.display()),
+        (None, Some(_)) => "axe-core is set up".to_owned(),
+        (None, None) => "axe-core of the project alone; `gatewright setup a11y` fetches one".to_owned(),
+    };
+    Ok(format!("{}; {axe}", program.display()))
 }
 
 /// How far programs are confined here, and over what they are rehearsed.

@@ -8,6 +8,7 @@ mod find;
 mod quickstart;
 mod recover;
 mod serve;
+mod setup;
 mod tools;
 mod undo;
 
@@ -70,6 +71,7 @@ pub fn run(cli: Cli) -> CommandResult {
         Command::Config(ConfigCommand::Schema) => print_json(&config::schema()),
         Command::Config(ConfigCommand::Show) => show_config(root),
         Command::Doctor => doctor::run(root),
+        Command::Setup(part) => setup::run(part),
         Command::Quickstart(args) => quickstart::run(&args),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "gatewright", &mut std::io::stdout());
@@ -110,6 +112,7 @@ fn show_config(asked: &Asked) -> CommandResult {
         "policy": { "user": config.policy.user, "project": config.policy.project },
         "limits": config.limits,
         "egress": config.egress,
+        "browser": config.browser,
         "roots": config.roots,
         "upstreams": config.upstreams,
         "sections": config.settings.overlaid(&config.project).sections(),

@@ -85,6 +85,7 @@ impl Place {
         command
             .env("XDG_STATE_HOME", self.scratch.path().join("state"))
             .env("XDG_CONFIG_HOME", self.scratch.path().join("config"))
+            .env("XDG_DATA_HOME", self.scratch.path().join("data"))
             .env("HOME", self.scratch.path())
             .env("NO_COLOR", "1")
             .env_remove("LOG_LEVEL")

@@ -251,3 +251,62 @@ fn a11y_scan_of_tokens_checks_every_declared_pair_in_every_mode() {
     let both = session.fails("a11y_scan", json!({ "url": "tokens:tokens", "urls": ["root:x"] }));
     assert_eq!(both["code"], "invalid_argument");
 }
+
+#[test]
+fn setup_fetches_axe_core_once_and_takes_nothing_else_for_it() {
+    let Some(axe) = installed("axe-core", "npm/design/node_modules/axe-core/axe.min.js") else { return };
+    let package = |script: &[u8]| {
+        let gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        let mut tar = tar::Builder::new(gzip);
+        for (name, bytes) in [("package/axe.min.js", script), ("package/LICENSE", &b"MPL-2.0"[..])] {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(bytes.len() as u64);
+            header.set_mode(0o644);
+            header.set_cksum();
+            tar.append_data(&mut header, name, bytes).unwrap();
+        }
+        tar.into_inner().unwrap().finish().unwrap()
+    };
+    let bench = Bench::new(&[(
+        "a.html",
+        "<!doctype html><html lang=en><title>t</title><main><h1>x</h1><img src=x></main>",
+    )]);
+    let good = package(&std::fs::read(axe).unwrap());
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let registry = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for caller in listener.incoming() {
+            let mut caller = caller.unwrap();
+            let mut head = [0; 4096];
+            let read = caller.read(&mut head).unwrap_or(0);
+            let is_asked = head[..read].starts_with(b"GET /axe-core/-/axe-core-4.14.1.tgz ");
+            let (status, body) =
+                if is_asked { ("200 OK", good.clone()) } else { ("404 Not Found", Vec::new()) };
+            let _ = write!(
+                caller,
+                "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+                body.len()
+            );
+            let _ = caller.write_all(&body);
+        }
+    });
+    let wrong = bench.place.scratch.path().join("wrong.tgz");
+    std::fs::write(&wrong, package(b"window.axe = { pass: true }")).unwrap();
+    let (_, message) = bench.place.fails(&["setup", "a11y", "--from", wrong.to_str().unwrap()]);
+    assert!(message.contains("no release of axe-core"), "{message}");
+    let (_, message) = bench.place.fails(&["setup", "a11y", "--registry", &format!("{registry}/none")]);
+    assert!(message.contains("answered 404") && message.contains("--from"), "{message}");
+    assert!(
+        bench.place.ok(&["setup", "a11y", "--registry", &registry]).starts_with("axe-core 4.14.1 is in ")
+    );
+    let doctor = bench.place.run(&["doctor"]);
+    assert!(String::from_utf8_lossy(&doctor.stdout).contains("axe-core is set up"), "{doctor:?}");
+    if std::path::Path::new("/usr/lib/chromium/chromium-headless-shell").exists() {
+        let answer = bench.serve().ok("a11y_scan", json!({ "url": "root:a.html" }));
+        assert_eq!(
+            (&answer["engine"]["from"], ids(&answer)),
+            (&json!("setup"), vec!["image-alt"]),
+            "{answer}"
+        );
+    }
+}
