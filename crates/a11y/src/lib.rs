@@ -2,6 +2,7 @@
 //!
 //! - [`finding`]: issues, their nodes and criteria; the same for both ways of looking.
 //! - [`engine`]: what axe-core answers, read.
+//! - [`report`]: findings as files, for people and for programs.
 //! - [`check`]: the rules that markup alone decides, under axe's ids, for files and for machines without a browser. It names
 //!   what it cannot decide.
 //!
@@ -12,6 +13,7 @@ mod catalogue;
 mod dom;
 pub mod engine;
 pub mod finding;
+pub mod report;
 mod rules;
 
 pub use finding::{Box as Rectangle, Finding, Findings, Impact, Node};

@@ -110,7 +110,7 @@ impl StateDir {
     }
 
     /// Keeps what `stream` says. What is kept stands under its own digest, so the same is kept once.
-    fn keep_stream(&self, mut stream: impl BufRead, clean: &Clean) -> std::io::Result<KeptStream> {
+    pub(crate) fn keep_stream(&self, mut stream: impl BufRead, clean: &Clean) -> std::io::Result<KeptStream> {
         if stream.fill_buf()?.is_empty() {
             return Ok(KeptStream::default());
         }

@@ -9,7 +9,7 @@
 //! - [`handle`]: random names for what a caller may come back to.
 //! - [`apply`]: a plan happens all or not at all, also across a crash; and is taken back.
 //! - [`run`] and [`workshop`]: one program in a world of its own, and what programs work over instead of the root.
-//! - [`kept`]: what they said, whole.
+//! - [`kept`] and [`reports`]: what they said, whole, and what tools made of it.
 //! - [`branch`] and [`request`]: the effects that are not files.
 //! - [`address`]: which addresses are public.
 //! - [`ondisk`]: how the cache asks whether files are as they were.
@@ -27,6 +27,7 @@ pub mod handle;
 pub mod jail;
 pub mod kept;
 pub mod ondisk;
+pub mod reports;
 pub mod request;
 pub mod root;
 pub mod run;

@@ -9,6 +9,7 @@ use contract::{Code, Fault};
 use crate::call::Call;
 use crate::house::House;
 use crate::registry::Registry;
+use crate::resources::Content;
 use crate::shape;
 
 /// What a prompt takes.
@@ -48,8 +49,8 @@ pub struct Prompt {
 pub struct Said {
     /// What the model is asked.
     pub text: String,
-    /// The URI, media type and text of what is shown.
-    pub shown: (String, &'static str, String),
+    /// The URI of what is shown, and what it is.
+    pub shown: (String, Content),
 }
 
 /// One line per prompt.
@@ -112,7 +113,7 @@ impl House {
             text = text.replace(&place, given);
             uri = uri.replace(&place, given);
         }
-        let (template, shown) = self.read(&uri, call).await?;
-        Ok(Said { text, shown: (uri, template.mime, shown) })
+        let shown = self.read(&uri, call).await?;
+        Ok(Said { text, shown: (uri, shown) })
     }
 }

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use contract::{CallId, Code, Fault, Principal};
 use kit::consent::Consent;
-use kit::resources::{Listed, READ, Template};
+use kit::resources::{Body, Content, Listed, READ, Template};
 use kit::{Call, House};
 use rmcp::model::{
     CompleteRequestParams, CompleteResult, CompletionInfo, ContentBlock, ErrorCode, ErrorData,
@@ -81,9 +83,17 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
 }
 
 pub(crate) async fn read(house: &House, uri: &str, call: Call) -> Result<ReadResourceResult, ErrorData> {
-    let (template, text) = house.read(uri, call).await.map_err(|fault| error(&fault))?;
-    let contents = ResourceContents::text(text, uri).with_mime_type(template.mime);
-    Ok(ReadResourceResult::new(vec![contents]))
+    let content = house.read(uri, call).await.map_err(|fault| error(&fault))?;
+    Ok(ReadResourceResult::new(vec![contents(content, uri)]))
+}
+
+/// What is read, as the protocol has it: bytes that are no text in base64.
+fn contents(content: Content, uri: &str) -> ResourceContents {
+    let Content { mime, body } = content;
+    match body {
+        Body::Text(text) => ResourceContents::text(text, uri).with_mime_type(mime),
+        Body::Bytes(bytes) => ResourceContents::blob(STANDARD.encode(bytes), uri).with_mime_type(mime),
+    }
 }
 
 pub(crate) fn prompts(house: &House) -> ListPromptsResult {
@@ -118,8 +128,8 @@ pub(crate) async fn prompt(
         }
         _ => error(&fault),
     })?;
-    let (uri, mime, text) = said.shown;
-    let shown = ContentBlock::resource(ResourceContents::text(text, uri).with_mime_type(mime));
+    let (uri, content) = said.shown;
+    let shown = ContentBlock::resource(contents(content, &uri));
     let messages =
         vec![PromptMessage::new_text(Role::User, said.text), PromptMessage::new(Role::User, shown)];
     Ok(GetPromptResult::new(messages))

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use contract::{Code, Fault, Principal, RelPath};
 use exec::history::Repo;
+use exec::reports::ReportFile;
 use exec::run::Level;
 use exec::{Rights, Root, View};
 use tokio_util::sync::CancellationToken;
@@ -96,6 +97,12 @@ impl ReadDesk {
     /// The project's git repository, to be read; nothing of it is run or followed.
     pub fn repository(&self) -> Result<Repo, Fault> {
         Repo::open(self.view.root().path()).map_err(unread)
+    }
+
+    /// Keeps a report for the caller; its handle is `report://` and what this gives.
+    pub fn keep_report(&self, title: &str, files: &[ReportFile]) -> Result<String, Fault> {
+        let Setting { state, principal, clean, .. } = &self.setting;
+        state.keep_report(title, files, principal, clean).map(|handle| handle.to_string())
     }
 
     /// Says that something worked for the call that is no run of a program, and how far it was confined.

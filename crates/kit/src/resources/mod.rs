@@ -3,6 +3,7 @@
 //! A URI stands for one thing in whichever root has it. For anyone but its owner it does not exist.
 
 mod plans;
+mod reports;
 mod runs;
 mod transcripts;
 
@@ -56,6 +57,24 @@ impl Template {
     }
 }
 
+/// What a URI stands for, as it is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Content {
+    /// Its media type.
+    pub mime: String,
+    /// What is in it.
+    pub body: Body,
+}
+
+/// Text, or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Body {
+    /// For reading.
+    Text(String),
+    /// For programs.
+    Bytes(Vec<u8>),
+}
+
 /// One thing on a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
@@ -78,10 +97,16 @@ trait Resource: Send + Sync {
 
     /// The text of one, without secrets; `not_found` where this root has none of that name. Blocking.
     fn read(&self, engine: &Engine, owner: &Principal, id: &str) -> Result<String, Fault>;
+
+    /// What `id` names, where that may be more than the text of one. Blocking.
+    fn content(&self, engine: &Engine, owner: &Principal, id: &str) -> Result<Content, Fault> {
+        let text = self.read(engine, owner, id)?;
+        Ok(Content { mime: self.template().mime.to_owned(), body: Body::Text(text) })
+    }
 }
 
 /// One line per kind.
-static ALL: [&dyn Resource; 3] = [&plans::Plans, &runs::Runs, &transcripts::Transcripts];
+static ALL: [&dyn Resource; 4] = [&plans::Plans, &reports::Reports, &runs::Runs, &transcripts::Transcripts];
 
 /// A fence that `text` does not close.
 fn fence(text: &str) -> String {
@@ -150,7 +175,7 @@ impl House {
     }
 
     /// Reads what `uri` names. `call` says who asks; the read is on record as a call of [`READ`].
-    pub async fn read(&self, uri: &str, call: Call) -> Result<(Template, String), Fault> {
+    pub async fn read(&self, uri: &str, call: Call) -> Result<Content, Fault> {
         let call = Call { tool: READ.to_owned(), arguments: json!({ "uri": uri }), ..call };
         let asked = self.usual(&call.principal);
         let id = TranscriptId::random().map_err(|e| Fault::internal(e.to_string()))?;
@@ -174,7 +199,7 @@ impl House {
     }
 
     /// What `uri` names, in whichever of the owner's roots has it.
-    async fn found(&self, uri: &str, owner: &Principal) -> Result<(Template, String), Fault> {
+    async fn found(&self, uri: &str, owner: &Principal) -> Result<Content, Fault> {
         for engine in self.open_to(owner) {
             match look(engine, uri, owner).await {
                 Err(fault) if fault.code == Code::NotFound => {}
@@ -185,18 +210,17 @@ impl House {
     }
 }
 
-async fn look(engine: &Arc<Engine>, uri: &str, owner: &Principal) -> Result<(Template, String), Fault> {
+async fn look(engine: &Arc<Engine>, uri: &str, owner: &Principal) -> Result<Content, Fault> {
     let (scheme, id) = uri.split_once("://").unwrap_or((uri, ""));
     let Some(kind) = ALL.iter().find(|kind| kind.template().scheme == scheme) else {
         return Err(unknown(&shape::bounded(uri, 256)));
     };
     let (engine, owner, id, uri) = (Arc::clone(engine), owner.clone(), id.to_owned(), uri.to_owned());
     crate::running::blocking(move || {
-        let text = kind.read(&engine, &owner, &id).map_err(|fault| match fault.code {
+        kind.content(&engine, &owner, &id).map_err(|fault| match fault.code {
             Code::NotFound => unknown(&shape::bounded(&uri, 256)),
             _ => fault,
-        })?;
-        Ok((kind.template(), text))
+        })
     })
     .await
 }

@@ -7,12 +7,14 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use a11y::report::{self, Looker, PageFindings};
 use a11y::{Finding, Findings, Impact, Node};
 use browser::page::Blocked;
 use browser::{Page, Pool, Scheme, Window};
 use contract::text::counted;
 use contract::{Code, Fault, Toolset};
 use exec::address::Reach;
+use exec::reports::ReportFile;
 use exec::run::Level;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -30,6 +32,9 @@ use crate::tokens::{self, TokensSection};
 
 /// Most refused requests that are listed.
 const BLOCKED: usize = 20;
+
+/// Highest picture of a page, in CSS pixels.
+const MAX_HEIGHT: u32 = 8_000;
 
 /// A call ends this long before its time is up, to say what it has.
 const MARGIN: Duration = Duration::from_secs(2);
@@ -115,6 +120,9 @@ pub struct Input {
     /// File of known findings.
     #[serde(default)]
     baseline: Option<String>,
+    /// Pictures with what was found.
+    #[serde(default)]
+    screenshots: bool,
 }
 
 /// A page that was looked at.
@@ -193,6 +201,9 @@ pub struct Output {
     /// What the baseline did.
     #[serde(skip_serializing_if = "Option::is_none")]
     baseline: Option<Baselined>,
+    /// All of it, as files: a resource with a page for people, SARIF and pictures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report: Option<String>,
 }
 
 /// The tool.
@@ -233,6 +244,14 @@ struct Scan {
     blocked: Vec<Stopped>,
     contrast: Vec<Contrast>,
     undecided: Vec<String>,
+    seen: Vec<Seen>,
+}
+
+/// A page as it goes into the report.
+struct Seen {
+    page: String,
+    findings: Findings,
+    picture: Option<(Vec<u8>, u32)>,
 }
 
 impl Scan {
@@ -245,7 +264,46 @@ impl Scan {
             blocked: Vec::new(),
             contrast: Vec::new(),
             undecided: Vec::new(),
+            seen: Vec::new(),
         }
+    }
+
+    /// Keeps what was found as files.
+    fn report(&self, desk: &ReadDesk) -> Result<Option<String>, Fault> {
+        if self.seen.is_empty() {
+            return Ok(None);
+        }
+        let looker = Looker { name: &self.engine.name, version: &self.engine.version };
+        let pages: Vec<PageFindings<'_>> = self
+            .seen
+            .iter()
+            .map(|seen| PageFindings {
+                page: &seen.page,
+                findings: &seen.findings,
+                picture: seen.picture.as_ref().map(|(png, width)| (png.as_slice(), *width)),
+            })
+            .collect();
+        let title = match self.seen.as_slice() {
+            [one] => format!("Accessibility of {}", one.page),
+            all => format!("Accessibility of {}", counted(all.len() as u64, "page")),
+        };
+        let sarif = report::sarif(&pages, looker).to_string();
+        let page = report::html(&title, &pages, looker);
+        let mut files = vec![
+            ReportFile { name: "report.html".to_owned(), mime: "text/html", bytes: page.into_bytes() },
+            ReportFile {
+                name: "report.sarif".to_owned(),
+                mime: "application/sarif+json",
+                bytes: sarif.into_bytes(),
+            },
+        ];
+        for (number, seen) in self.seen.iter().enumerate() {
+            if let Some((png, _)) = &seen.picture {
+                let name = format!("page-{}.png", number + 1);
+                files.push(ReportFile { name, mime: "image/png", bytes: png.clone() });
+            }
+        }
+        desk.keep_report(&title, &files).map(|handle| Some(format!("report://{handle}")))
     }
 }
 
@@ -266,7 +324,8 @@ fn scan(input: &Input, desk: &ReadDesk) -> Result<Answer<Output>, Fault> {
         Wanted::Pages(pages) => of_pages(input, &pages, &rules, desk, &mut known)?,
     };
     let threshold = input.threshold.or(section.threshold).unwrap_or(Grade::Minor);
-    Ok(answer(input, scanned, known, threshold))
+    let report = scanned.report(desk)?;
+    Ok(answer(input, scanned, known, threshold, report))
 }
 
 fn of_pages(
@@ -304,6 +363,7 @@ fn is_plain(input: &Input) -> bool {
         && input.actions.is_empty()
         && input.wait.is_none()
         && input.viewport.is_none()
+        && !input.screenshots
 }
 
 /// Why pages could not be looked at in a browser.
@@ -363,7 +423,13 @@ fn in_browser(
             desk.progress(done as f64, Some(pages.len() as f64), place.shown());
             let began = Instant::now();
             let looked = drive::open(&tab, &place.url(), wait.as_ref(), &actions)
-                .and_then(|opened| Ok((opened, engine::look(&tab, &axe, rules, &part)?)));
+                .and_then(|opened| Ok((opened, engine::look(&tab, &axe, rules, &part)?)))
+                .and_then(|(opened, findings)| {
+                    let picture = input.screenshots.then(|| tab.picture(MAX_HEIGHT)).transpose()?;
+                    let picture = picture.map(|png| (png, window.width));
+                    scan.seen.push(Seen { page: place.shown(), findings: findings.clone(), picture });
+                    Ok((opened, findings))
+                });
             scan.blocked.extend(tab.blocked().into_iter().map(stopped));
             let one = told(place, looked, began, &mut scan.outcome, known);
             match one {
@@ -423,7 +489,8 @@ fn statically(
     known: &mut Known<'_>,
 ) -> Result<Scan, Fault> {
     if !is_plain(input) {
-        let message = "mode: `include`, `exclude`, `viewport`, `wait` and `actions` need a browser";
+        let message =
+            "mode: `include`, `exclude`, `viewport`, `wait`, `actions` and `screenshots` need a browser";
         return Err(
             Fault::invalid(message).suggest("Leave them out, or install Chromium: `gatewright doctor`.")
         );
@@ -438,6 +505,7 @@ fn statically(
         let text = desk.view().read_text(path)?;
         let findings = a11y::check(&text, &|id, tags, by_default| rules.asks(id, tags, by_default));
         let url = place.shown();
+        scan.seen.push(Seen { page: url.clone(), findings: findings.clone(), picture: None });
         let issue_count = scan.outcome.add(&url, findings, known);
         scan.pages.push(Looked { url, status: None, issue_count, milliseconds: millis(began), error: None });
     }
@@ -500,7 +568,13 @@ fn of_tokens(source: &str, desk: &ReadDesk, known: &mut Known<'_>) -> Result<Sca
     Ok(scan)
 }
 
-fn answer(input: &Input, scan: Scan, known: Known<'_>, threshold: Grade) -> Answer<Output> {
+fn answer(
+    input: &Input,
+    scan: Scan,
+    known: Known<'_>,
+    threshold: Grade,
+    report: Option<String>,
+) -> Answer<Output> {
     let issues = scan.outcome.issues();
     let failing = issues.iter().filter(|issue| issue.impact >= threshold).count();
     let unlooked = scan.pages.iter().filter(|page| page.error.is_some()).count();
@@ -547,6 +621,7 @@ fn answer(input: &Input, scan: Scan, known: Known<'_>, threshold: Grade) -> Answ
         blocked,
         contrast: scan.contrast,
         baseline: known.told(),
+        report,
     };
     let mut answer = Answer::new(message, output);
     answer.success = failing == 0 && unlooked == 0;

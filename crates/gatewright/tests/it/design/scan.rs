@@ -310,3 +310,47 @@ fn setup_fetches_axe_core_once_and_takes_nothing_else_for_it() {
         );
     }
 }
+
+#[test]
+fn a11y_scan_leaves_a_report_that_only_its_owner_reads() {
+    let Some(bench) = site() else { return };
+    let mut session = bench.serve();
+    let answer = session.ok("a11y_scan", json!({ "url": "root:site/index.html", "screenshots": true }));
+    let uri = answer["report"].as_str().unwrap();
+    let mut read = |uri: &str| session.0.request("resources/read", json!({ "uri": uri }));
+    let index = read(uri)["result"]["contents"][0]["text"].as_str().unwrap().to_owned();
+    assert!(
+        index.contains("/report.html`: text/html") && index.contains("/page-1.png`: image/png"),
+        "{index}"
+    );
+    let sarif = read(&format!("{uri}/report.sarif"));
+    let sarif: Value =
+        serde_json::from_str(sarif["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        (&sarif["version"], &sarif["runs"][0]["tool"]["driver"]["name"]),
+        (&json!("2.1.0"), &json!("axe-core"))
+    );
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    let image = results.iter().find(|r| r["ruleId"] == "image-alt").unwrap();
+    assert_eq!(image["level"], "error");
+    assert_eq!(image["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "site/index.html");
+    let picture = read(&format!("{uri}/page-1.png"));
+    let content = &picture["result"]["contents"][0];
+    assert_eq!(content["mimeType"], "image/png");
+    assert!(content["blob"].as_str().unwrap().starts_with("iVBORw0KGgo"), "a PNG");
+    let page =
+        read(&format!("{uri}/report.html"))["result"]["contents"][0]["text"].as_str().unwrap().to_owned();
+    assert!(
+        page.contains("class=\"mark\"")
+            && page.contains("data:image/png;base64,")
+            && !page.contains("<script")
+    );
+    assert!(read(&format!("{uri}/none")).get("error").is_some());
+    assert!(read("report://report_00000000000000000000000000000000").get("error").is_some());
+    // Our own page keeps what it asks of others.
+    bench.put("report.html", &page);
+    let own = session.ok("a11y_scan", json!({ "url": "root:report.html" }));
+    assert_eq!((&own["issueCount"], &own["blocked"]), (&json!(0), &Value::Null), "{own}");
+    let dark = session.ok("a11y_scan", json!({ "url": "root:report.html", "scheme": "dark" }));
+    assert_eq!(dark["issueCount"], 0, "{dark}");
+}

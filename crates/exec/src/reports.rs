@@ -1,0 +1,131 @@
+//! Reports that a tool made, kept for whoever asked for them: a few files under one handle.
+
+use std::io::Read as _;
+use std::sync::Arc;
+
+use contract::{Code, Fault, Principal};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::handle::Handle;
+use crate::kept::{Clean, KeptStream};
+use crate::state::{StateDir, broken};
+
+/// The handles' kind.
+const KIND: &str = "report";
+
+/// Largest file of a report that is read back, in bytes.
+const MAX_FILE: u64 = 64 << 20;
+
+/// A file of a report, as it is made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReportFile {
+    /// Its plain name.
+    pub name: String,
+    /// Its media type.
+    pub mime: &'static str,
+    /// What is in it. Secrets are taken out of what is text.
+    pub bytes: Vec<u8>,
+}
+
+/// A file of a report, as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptFile {
+    /// Its plain name.
+    pub name: String,
+    /// Its media type.
+    pub mime: String,
+    /// Where its content is.
+    pub content: KeptStream,
+}
+
+/// A report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptReport {
+    /// What it is about.
+    pub title: String,
+    /// When it was made.
+    pub at: String,
+    /// Its files.
+    pub files: Vec<KeptFile>,
+}
+
+/// Whether bytes of this type are text, in which secrets can be told.
+fn is_text(mime: &str) -> bool {
+    mime.starts_with("text/") || mime.ends_with("json") || mime.ends_with("xml")
+}
+
+impl StateDir {
+    /// Keeps a report for `owner`, under the handle that is given back.
+    pub fn keep_report(
+        &self,
+        title: &str,
+        files: &[ReportFile],
+        owner: &Principal,
+        clean: &Clean,
+    ) -> Result<Handle, Fault> {
+        let as_it_is: Clean = Arc::new(<[u8]>::to_vec);
+        let mut kept = Vec::new();
+        for file in files {
+            let clean = if is_text(file.mime) { clean } else { &as_it_is };
+            let content = self.keep_stream(&file.bytes[..], clean).map_err(|e| broken("kept report", &e))?;
+            kept.push(KeptFile { name: file.name.clone(), mime: file.mime.to_owned(), content });
+        }
+        let title = String::from_utf8_lossy(&clean(title.as_bytes())).into_owned();
+        let report = KeptReport { title, at: format!("{:.3}", Timestamp::now()), files: kept };
+        self.keep_handle(KIND, owner, &report)
+    }
+
+    /// A report of `owner`. One that expired, is unknown or belongs to someone else does not exist.
+    pub fn report(&self, handle: &str, owner: &Principal) -> Result<KeptReport, Fault> {
+        self.handle(KIND, handle, owner).map_err(|fault: Fault| match fault.code {
+            Code::NotFound => {
+                Fault::new(Code::NotFound, format!("there is no report {handle:?}: it expired, or never was"))
+                    .suggest("Call the tool again: its result names the new report.")
+            }
+            _ => fault,
+        })
+    }
+
+    /// The reports of `owner`, the latest first, `most` at most.
+    #[must_use]
+    pub fn reports(&self, owner: &Principal, most: usize) -> Vec<(String, KeptReport)> {
+        let mut reports: Vec<(String, KeptReport)> = self.handles(KIND, owner);
+        reports.sort_by(|a, b| b.1.at.cmp(&a.1.at));
+        reports.truncate(most);
+        reports
+    }
+
+    /// What is in a file of a report.
+    pub fn report_file(&self, file: &KeptFile) -> Result<Vec<u8>, Fault> {
+        let mut bytes = Vec::new();
+        let content = self.output(&file.content)?;
+        content.take(MAX_FILE).read_to_end(&mut bytes).map_err(|e| broken("kept report", &e))?;
+        Ok(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_its_owners_its_texts_without_secrets_and_its_pictures_as_they_are() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = StateDir::at(dir.path().join("state")).unwrap();
+        let clean: Clean =
+            Arc::new(|bytes: &[u8]| String::from_utf8_lossy(bytes).replace("secret", "[gone]").into_bytes());
+        let file =
+            |name: &str, mime, bytes: &[u8]| ReportFile { name: name.into(), mime, bytes: bytes.to_vec() };
+        let files =
+            [file("a.html", "text/html", b"a secret"), file("a.png", "image/png", b"\x89PNG secret \xff")];
+        let (owner, other) = (Principal::Local { uid: 1 }, Principal::Local { uid: 2 });
+        let handle = state.keep_report("the secret", &files, &owner, &clean).unwrap().to_string();
+        let report = state.report(&handle, &owner).unwrap();
+        assert_eq!((report.title.as_str(), report.files.len()), ("the [gone]", 2));
+        assert_eq!(state.report_file(&report.files[0]).unwrap(), b"a [gone]");
+        assert_eq!(state.report_file(&report.files[1]).unwrap(), files[1].bytes);
+        assert_eq!(state.report(&handle, &other).unwrap_err().code, Code::NotFound);
+        assert_eq!((state.reports(&owner, 9).len(), state.reports(&other, 9).len()), (1, 0));
+    }
+}
