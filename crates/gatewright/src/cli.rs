@@ -63,6 +63,9 @@ pub enum Command {
     Config(ConfigCommand),
     /// Say what is wrong here, in your words, with the fix.
     Doctor,
+    /// List the reports that scans left, or write one into a folder.
+    #[command(subcommand)]
+    Report(ReportCommand),
     /// Set up once what is not in this program.
     #[command(subcommand)]
     Setup(SetupPart),
@@ -75,6 +78,20 @@ pub enum Command {
     },
     /// Print the manual page.
     Man,
+}
+
+/// What is done with reports.
+#[derive(Debug, Subcommand)]
+pub enum ReportCommand {
+    /// List them, the newest first.
+    List,
+    /// Write one as files: a page to open, SARIF, pictures.
+    Export {
+        /// The report (`report://…`), or `last`.
+        report: String,
+        /// The folder, which is made where it is not there.
+        folder: PathBuf,
+    },
 }
 
 /// What can be set up.

@@ -7,6 +7,7 @@ mod doctor;
 mod find;
 mod quickstart;
 mod recover;
+mod report;
 mod serve;
 mod setup;
 mod tools;
@@ -71,6 +72,7 @@ pub fn run(cli: Cli) -> CommandResult {
         Command::Config(ConfigCommand::Schema) => print_json(&config::schema()),
         Command::Config(ConfigCommand::Show) => show_config(root),
         Command::Doctor => doctor::run(root),
+        Command::Report(command) => report::run(root, command),
         Command::Setup(part) => setup::run(part),
         Command::Quickstart(args) => quickstart::run(&args),
         Command::Completions { shell } => {

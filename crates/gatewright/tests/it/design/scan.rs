@@ -347,6 +347,15 @@ fn a11y_scan_leaves_a_report_that_only_its_owner_reads() {
     );
     assert!(read(&format!("{uri}/none")).get("error").is_some());
     assert!(read("report://report_00000000000000000000000000000000").get("error").is_some());
+    drop(session);
+    let out = bench.place.scratch.path().join("out");
+    let written = bench.place.ok(&["report", "export", "last", out.to_str().unwrap()]);
+    assert_eq!(written.lines().count(), 3, "{written}");
+    assert_eq!(std::fs::read_to_string(out.join("report.html")).unwrap(), page);
+    let (_, again) = bench.place.fails(&["report", "export", uri, out.to_str().unwrap()]);
+    assert!(again.contains("empty or new"), "{again}");
+    assert!(bench.place.ok(&["report", "list"]).contains("Accessibility of root:site/index.html"));
+    let mut session = bench.serve();
     // Our own page keeps what it asks of others.
     bench.put("report.html", &page);
     let own = session.ok("a11y_scan", json!({ "url": "root:report.html" }));
