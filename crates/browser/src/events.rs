@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use exec::address::Reach;
 use serde_json::{Value, json};
 
-use crate::policy::{Decision, MAX_REDIRECTS, MAX_REQUESTS, Pages, decide};
+use crate::policy::{Decision, Given, MAX_REDIRECTS, MAX_REQUESTS, decide};
 use crate::wire::{Event, Wire};
 
 /// Most refused requests that are remembered.
@@ -48,7 +48,7 @@ pub(crate) struct Shared {
     known: Mutex<Known>,
     changed: Condvar,
     pub(crate) reach: Reach,
-    pub(crate) pages: Option<Pages>,
+    pub(crate) given: Given,
     /// Where new sessions are heard.
     pub(crate) events: Sender<Event>,
     /// The main frame's session.
@@ -61,14 +61,14 @@ impl Shared {
         session: String,
         events: Sender<Event>,
         reach: Reach,
-        pages: Option<Pages>,
+        given: Given,
     ) -> Arc<Self> {
         Arc::new(Self {
             wire,
             known: Mutex::default(),
             changed: Condvar::new(),
             reach,
-            pages,
+            given,
             events,
             session,
         })
@@ -174,7 +174,13 @@ impl Shared {
         let url = params["request"]["url"].as_str().unwrap_or_default();
         let decision = self.decided(url, params["networkId"].as_str());
         match decision {
-            Decision::GoesOn => self.wire.tell(session, "Fetch.continueRequest", json!({ "requestId": id })),
+            Decision::GoesOn => {
+                let mut go_on = json!({ "requestId": id });
+                if let (Some(headers), Some(object)) = (self.credited(url, params), go_on.as_object_mut()) {
+                    object.insert("headers".to_owned(), headers);
+                }
+                self.wire.tell(session, "Fetch.continueRequest", go_on);
+            }
             Decision::Served(served) => {
                 let mut headers = vec![json!({ "name": "content-type", "value": served.mime })];
                 headers.extend(served.headers.iter().map(|(n, v)| json!({ "name": n, "value": v })));
@@ -204,6 +210,31 @@ impl Shared {
         }
     }
 
+    /// The head of a request with what it is given, where it is given something.
+    fn credited(&self, url: &str, params: &Value) -> Option<Value> {
+        let url = url::Url::parse(url).ok()?;
+        let given: Vec<_> = self.given.credentials.iter().filter(|c| c.is_for(&url)).collect();
+        if given.is_empty() {
+            return None;
+        }
+        let own = params["request"]["headers"].as_object()?;
+        let mut fields: Vec<(String, String)> =
+            own.iter().filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect();
+        // Not put into the browser's jar of cookies: that one gives them to every port of a host.
+        for credential in given {
+            let name = if credential.is_cookie { "Cookie" } else { &credential.name };
+            let at = fields.iter().position(|(own, _)| own.eq_ignore_ascii_case(name));
+            let own = at.map(|at| fields.swap_remove(at).1).filter(|_| credential.is_cookie);
+            let value = match (credential.is_cookie, own) {
+                (true, Some(own)) => format!("{own}; {}={}", credential.name, credential.value),
+                (true, None) => format!("{}={}", credential.name, credential.value),
+                (false, _) => credential.value.clone(),
+            };
+            fields.push((name.to_owned(), value));
+        }
+        Some(fields.into_iter().map(|(name, value)| json!({ "name": name, "value": value })).collect())
+    }
+
     fn decided(&self, url: &str, network: Option<&str>) -> Decision {
         {
             let mut known = self.known();
@@ -220,6 +251,6 @@ impl Shared {
                 }
             }
         }
-        decide(url, &self.reach, self.pages.as_ref())
+        decide(url, &self.reach, self.given.pages.as_ref())
     }
 }

@@ -21,8 +21,8 @@ mod wire;
 pub use find::find;
 pub use frame::Frame;
 pub use page::{Opened, Page, Scheme, Window};
-pub use policy::{Pages, Served};
-pub use pool::{Options, Pool, Tab};
+pub use policy::{Credential, Given, Pages, Served};
+pub use pool::{Options, Pool, Secret, Tab};
 
 use contract::{Code, Fault};
 

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 pub use crate::events::Blocked;
 use crate::events::Shared;
 use crate::frame::Frame;
-use crate::policy::{Decision, Pages, decide};
+use crate::policy::{Decision, Given, decide};
 use crate::wire::{Until, Wire};
 use crate::{BrowserError, Done};
 
@@ -81,7 +81,7 @@ impl Page {
         wire: &Arc<Wire>,
         web: &Arc<Web>,
         window: Window,
-        pages: Option<Pages>,
+        given: Given,
         (deadline, cancel): (Instant, CancellationToken),
     ) -> Done<Self> {
         let until = Until { deadline, cancel: cancel.clone() }.within(SOON);
@@ -111,7 +111,7 @@ impl Page {
         };
         let (sender, receiver) = channel();
         let shared =
-            Shared::new(Arc::clone(wire), session.clone(), sender.clone(), web.reach().clone(), pages);
+            Shared::new(Arc::clone(wire), session.clone(), sender.clone(), web.reach().clone(), given);
         wire.attend(&session, sender);
         let listening = Arc::downgrade(&shared);
         let thread = std::thread::Builder::new().name("page".to_owned());
@@ -152,7 +152,7 @@ impl Page {
 
     /// Opens `url` and waits until it has loaded and its fonts are there, at most `patience`.
     pub fn open(&self, url: &str, patience: Duration) -> Result<Opened, BrowserError> {
-        if let Decision::Refused(why) = decide(url, &self.shared.reach, self.shared.pages.as_ref()) {
+        if let Decision::Refused(why) = decide(url, &self.shared.reach, self.shared.given.pages.as_ref()) {
             return Err(BrowserError::Refused { url: url.to_owned(), why: why.to_owned() });
         }
         let until = self.until(patience);

@@ -28,6 +28,47 @@ pub struct Served {
 /// Answers for hosts below `.invalid`, which no network has (RFC 6761 §6.4): by it, files are pages without a port.
 pub type Pages = Arc<dyn Fn(&Url) -> Served + Send + Sync>;
 
+/// A header or a cookie with a secret in it: only requests to its origins have it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credential {
+    /// The field's or the cookie's name.
+    pub name: String,
+    /// The secret.
+    pub value: String,
+    /// Whose requests have it, as `https://host:port`.
+    pub origins: Vec<String>,
+    /// Whether it is a cookie.
+    pub is_cookie: bool,
+}
+
+impl std::fmt::Debug for Credential {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Credential")
+            .field("name", &self.name)
+            .field("origins", &self.origins)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Credential {
+    /// Whether a request to `url` has it.
+    pub(crate) fn is_for(&self, url: &Url) -> bool {
+        let origin = url.origin().ascii_serialization();
+        self.origins
+            .iter()
+            .any(|own| Url::parse(own).is_ok_and(|own| own.origin().ascii_serialization() == origin))
+    }
+}
+
+/// What a page is given besides its address.
+#[derive(Clone, Default)]
+pub struct Given {
+    /// Answers for hosts that no network has.
+    pub pages: Option<Pages>,
+    /// Headers and cookies.
+    pub credentials: Vec<Credential>,
+}
+
 /// What becomes of a request.
 #[derive(Debug)]
 pub(crate) enum Decision {
@@ -81,6 +122,32 @@ pub(crate) fn decide(url: &str, reach: &Reach, pages: Option<&Pages>) -> Decisio
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_credential_is_for_its_origins_alone() {
+        let credential = Credential {
+            name: "authorization".into(),
+            value: "x".into(),
+            origins: vec!["https://a.example".into(), "http://localhost:6006/".into()],
+            is_cookie: false,
+        };
+        let is_for = |url: &str| credential.is_for(&Url::parse(url).unwrap());
+        assert!(
+            is_for("https://a.example/x?y")
+                && is_for("https://a.example:443/")
+                && is_for("http://localhost:6006/")
+        );
+        for other in [
+            "http://a.example/",
+            "https://a.example:444/",
+            "https://b.a.example/",
+            "https://evil.example/?a.example",
+            "http://localhost/",
+        ] {
+            assert!(!is_for(other), "{other}");
+        }
+        assert!(!format!("{credential:?}").contains("\"x\""));
+    }
 
     fn is_refused(url: &str, reach: &Reach) -> bool {
         matches!(decide(url, reach, None), Decision::Refused(_))

@@ -1,5 +1,6 @@
 //! Browsers that are kept warm. Each is one principal's and reaches what that one may; a tab is one call's.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,7 +12,7 @@ use exec::run::{Launcher, Level, Needs, Resident, Web};
 use tokio_util::sync::CancellationToken;
 
 use crate::page::{Page, Window};
-use crate::policy::Pages;
+use crate::policy::{Credential, Given};
 use crate::wire::{Until, Wire};
 use crate::{BrowserError, find, flags};
 
@@ -42,6 +43,21 @@ const MAX_SCRIPT: u64 = 4 << 20;
 /// How long a browser may take to answer for the first time.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// A secret that headers and cookies may hold.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret {
+    /// The secret; none where the environment has none.
+    pub value: Option<String>,
+    /// The origins that get it.
+    pub origins: Vec<String>,
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Secret").field("origins", &self.origins).finish_non_exhaustive()
+    }
+}
+
 /// What the user says about browsers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
@@ -53,6 +69,8 @@ pub struct Options {
     pub home: Option<PathBuf>,
     /// axe-core, where it is not to be looked for.
     pub axe: Option<PathBuf>,
+    /// Secrets that calls may name, each with the origins that get it.
+    pub secrets: BTreeMap<String, Secret>,
     /// Where axe-core is put by setting it up.
     pub set_up: Option<PathBuf>,
     /// Whether pages of the local user's may reach this machine's loopback: not where others may be let in as that user.
@@ -135,6 +153,24 @@ impl Pool {
         exec::run::read_small(self.options.set_up.as_ref()?, MAX_SCRIPT).ok()
     }
 
+    /// A header or cookie `name` with the secret that the user calls `secret`.
+    pub fn credential(&self, name: &str, secret: &str, is_cookie: bool) -> Result<Credential, Fault> {
+        let known = self.options.secrets.get(secret).ok_or_else(|| {
+            Fault::new(Code::NotFound, format!("{name}: there is no secret {secret:?}"))
+                .suggest(format!("A person may declare it: `[secrets.{secret}]` with `env` and `origins` in their own configuration."))
+        })?;
+        let value = known.value.clone().ok_or_else(|| {
+            Fault::new(Code::NotFound, format!("{name}: the secret {secret:?} is not in the environment"))
+                .suggest("Set the variable that it names where gatewright is started.")
+        })?;
+        let is_name = !name.is_empty()
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b));
+        if !is_name || value.contains(['\r', '\n', '\0']) {
+            return Err(Fault::invalid(format!("{name:?} cannot be sent with that value")));
+        }
+        Ok(Credential { name: name.to_owned(), value, origins: known.origins.clone(), is_cookie })
+    }
+
     /// What a page of `principal`'s may reach: public addresses, and for the local user this machine's loopback.
     #[must_use]
     pub fn reach(&self, principal: &Principal) -> Reach {
@@ -171,13 +207,13 @@ impl Pool {
         self: &Arc<Self>,
         owner: &str,
         reach: &Reach,
-        (window, pages): (Window, Option<Pages>),
+        (window, given): (Window, Given),
         (deadline, cancel): (Instant, &CancellationToken),
     ) -> Result<Tab, Fault> {
         let until = Until { deadline, cancel: cancel.clone() };
         self.room(&until)?;
         // From here on one tab is counted.
-        let tab = self.opened(owner, reach, (window, pages), &until);
+        let tab = self.opened(owner, reach, (window, given), &until);
         if tab.is_err() {
             self.given_back(None);
         }
@@ -203,7 +239,7 @@ impl Pool {
         self: &Arc<Self>,
         owner: &str,
         reach: &Reach,
-        (window, pages): (Window, Option<Pages>),
+        (window, given): (Window, Given),
         until: &Until,
     ) -> Result<Tab, Fault> {
         let owner = format!("{owner} {reach:?}");
@@ -212,7 +248,7 @@ impl Pool {
         for _ in 0..2 {
             let (wire, web, number) = self.browser(&owner, reach, until)?;
             let bounds = (until.deadline, until.cancel.clone());
-            match Page::new(&wire, &web, window, pages.clone(), bounds) {
+            match Page::new(&wire, &web, window, given.clone(), bounds) {
                 Ok(page) => {
                     let back = Back { pool: Arc::clone(self), browser: number };
                     return Ok(Tab { page, _back: back });

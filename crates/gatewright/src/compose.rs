@@ -205,6 +205,14 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
             hosts: config.browser.hosts.clone(),
             home: std::env::var_os("HOME").map(PathBuf::from),
             set_up: crate::setup::axe(),
+            secrets: config
+                .secrets
+                .iter()
+                .map(|(name, secret)| {
+                    let value = std::env::var(&secret.env).ok().filter(|value| !value.is_empty());
+                    (name.clone(), browser::Secret { value, origins: secret.origins.clone() })
+                })
+                .collect(),
             loopback: !offer.is_shared,
         },
     );
@@ -273,6 +281,8 @@ fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fau
     }
     let mut secrets = audit::redact::from_environment(std::env::vars());
     secrets.extend(upstreams::secrets(&config.upstreams));
+    let of_environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    secrets.extend(config.secrets.values().filter_map(|secret| of_environment(&secret.env)));
     let redactor = Redactor::new(&secrets, ledger.tag_key());
     let sender = (!config.egress.hosts.is_empty()).then(|| {
         Arc::new(Egress::new(config.egress.hosts.clone(), config.egress.allow_private)) as Arc<dyn Sender>

@@ -97,6 +97,20 @@ pub struct BrowserSection {
     pub hosts: Vec<String>,
 }
 
+/// `[secrets]`: the user's alone. What pages are given by the name of a secret; where nothing binds it to a place, whoever calls
+/// could send it anywhere.
+pub type SecretsSection = std::collections::BTreeMap<String, SecretEntry>;
+
+/// One secret.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SecretEntry {
+    /// The environment variable that has it.
+    pub env: String,
+    /// The origins that may get it, such as `https://staging.example.com`.
+    pub origins: Vec<String>,
+}
+
 /// `[failures]`: the user's alone.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
@@ -133,6 +147,7 @@ const OWN: &[Own] = &[
     Own::of::<SecuritySection>("security", false),
     Own::of::<FailuresSection>("failures", false),
     Own::of::<BrowserSection>("browser", false),
+    Own::of::<SecretsSection>("secrets", false),
     Own::of::<cache::Settings>("cache", false),
     Own::of::<RootsSection>("roots", false),
     Own::of::<OAuthSection>("oauth", false),
@@ -154,6 +169,8 @@ pub struct Config {
     pub failures: FailuresSection,
     /// The user's browser.
     pub browser: BrowserSection,
+    /// The user's secrets.
+    pub secrets: SecretsSection,
     /// How long answers are kept.
     pub cache: cache::Settings,
     /// The user's further roots.
@@ -234,6 +251,7 @@ pub fn load(root: Option<&Path>) -> Result<Config, ConfigError> {
         config.security = take(&table, "security")?;
         config.failures = take(&table, "failures")?;
         config.browser = take(&table, "browser")?;
+        config.secrets = take(&table, "secrets")?;
         config.cache = take(&table, "cache")?;
         config.roots = take(&table, "roots")?;
         config.oauth = take(&table, "oauth")?;

@@ -22,7 +22,7 @@ h2{font-size:1.2rem;margin:2rem 0 .5rem;overflow-wrap:anywhere}h3{font-size:1rem
 code{font:.85em ui-monospace,monospace;overflow-wrap:anywhere}pre{background:var(--card);border-radius:6px;padding:.5rem .75rem;\
 margin:.25rem 0;overflow:auto;white-space:pre-wrap}.page{position:relative;border:1px solid var(--line);margin:.75rem 0;\
 width:fit-content;max-width:100%;overflow:auto}.page img{display:block;max-width:none}.mark{position:absolute;\
-outline:3px solid #b3001b;background:#b3001b22}.mark b{position:absolute;left:0;top:0;background:#b3001b;color:#fff;\
+outline:3px solid #b3001b}.mark b{position:absolute;right:0;top:0;background:#b3001b;color:#fff;\
 font:600 12px/1 system-ui;padding:2px 4px}a{color:inherit}";
 
 /// The findings of all pages.
@@ -67,7 +67,8 @@ fn of_page(page: &PageFindings<'_>) -> Markup {
                 img src=(format!("data:image/png;base64,{}", STANDARD.encode(png))) width=(width)
                     alt=(format!("The page {}, with {} outlined", page.page, counted(numbered.len(), "element")));
                 @for (number, node) in &numbered {
-                    @if let Some(area) = node.area {
+                    // What is the whole page needs no outline.
+                    @if let Some(area) = node.area.filter(|_| !matches!(node.target.last().map(String::as_str), Some("html" | "body"))) {
                         span class="mark" style=(format!(
                             "left:{}px;top:{}px;width:{}px;height:{}px", area.x, area.y, area.width.max(4.0), area.height.max(4.0)
                         )) { b { (number) } }

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use exec::StateDir;
 use exec::address::Reach;
 use exec::run::{Launcher, Level};
-use gatewright_browser::{Options, Pages, Pool, Served, Tab, Window, find};
+use gatewright_browser::{Given, Options, Pages, Pool, Served, Tab, Window, find};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -57,7 +57,7 @@ impl House {
 
     fn tab_in(&self, reach: &Reach, window: Window, pages: Option<Pages>) -> Tab {
         let bounds = (Instant::now() + Duration::from_secs(60), &CancellationToken::new());
-        self.pool.tab("test", reach, (window, pages), bounds).unwrap()
+        self.pool.tab("test", reach, (window, Given { pages, ..Given::default() }), bounds).unwrap()
     }
 }
 

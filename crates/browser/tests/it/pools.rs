@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use exec::address::Reach;
-use gatewright_browser::{BrowserError, Window};
+use gatewright_browser::{BrowserError, Given, Window};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -50,7 +50,12 @@ fn tabs_share_no_cookies_and_owners_no_browser_and_nothing_is_left() {
     assert_eq!(seen, json!(["", 0]));
     assert_eq!(house.pool.browsers(), 1);
     let bounds = (Instant::now() + SOON, &CancellationToken::new());
-    let third = house.pool.tab("somebody else", &Reach::nothing(), (Window::default(), Some(pages)), bounds);
+    let third = house.pool.tab(
+        "somebody else",
+        &Reach::nothing(),
+        (Window::default(), Given { pages: Some(pages), ..Given::default() }),
+        bounds,
+    );
     assert_eq!(house.pool.browsers(), 2);
     drop((tab, other, third));
     house.pool.close();
@@ -80,7 +85,15 @@ fn a_cancelled_call_and_one_out_of_time_let_go_at_once() {
     let cancel = CancellationToken::new();
     let bounds = (Instant::now() + Duration::from_secs(60), &cancel);
     let endless = site(&[("/", "<script>while (location.hash != '#x');</script>")]);
-    let tab = house.pool.tab("test", &Reach::nothing(), (Window::default(), Some(endless)), bounds).unwrap();
+    let tab = house
+        .pool
+        .tab(
+            "test",
+            &Reach::nothing(),
+            (Window::default(), Given { pages: Some(endless), ..Given::default() }),
+            bounds,
+        )
+        .unwrap();
     let stopper = cancel.clone();
     let thread = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(700));

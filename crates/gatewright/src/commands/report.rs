@@ -20,12 +20,15 @@ pub fn run(asked: &Asked, command: ReportCommand) -> CommandResult {
     let engine = house.first();
     let owner = Principal::Local { uid: engine.uid() };
     match command {
-        ReportCommand::List => list(engine, &owner),
+        ReportCommand::List => {
+            list(engine, &owner);
+            Ok(ExitCode::SUCCESS)
+        }
         ReportCommand::Export { report, folder } => export(engine, &owner, &report, &folder),
     }
 }
 
-fn list(engine: &Engine, owner: &Principal) -> CommandResult {
+fn list(engine: &Engine, owner: &Principal) {
     let reports = engine.state().reports(owner, LISTED);
     if reports.is_empty() {
         say!("{NOTE}No report is kept here.{NOTE:#} `gatewright call a11y_scan --url root:FILE` leaves one.");
@@ -33,7 +36,6 @@ fn list(engine: &Engine, owner: &Principal) -> CommandResult {
     for (handle, report) in reports {
         say!("{BOLD}report://{handle}{BOLD:#}  {}  {}", report.at, report.title);
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// Writes a report's files into a folder. A file that is there already is left as it is, and that is an error.

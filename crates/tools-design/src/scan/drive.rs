@@ -116,6 +116,19 @@ pub(crate) fn open(page: &Page, url: &str, wait: Option<&Wait>, actions: &[Actio
     Ok(opened)
 }
 
+/// The text that is at a URL, as a page of its origin reads it.
+pub(crate) fn text(page: &Page, url: &str) -> Result<String, Fault> {
+    let opened = page.open(url, LOADS)?;
+    if opened.status.is_some_and(|status| status >= 400) {
+        let status = opened.status.unwrap_or_default();
+        return Err(Fault::new(Code::NotFound, format!("{url}: it was answered with {status}")));
+    }
+    let main = page.main()?;
+    let read = "fetch(location.href).then(r => r.text())";
+    let text = page.evaluate(&main, read, LOADS)?;
+    Ok(text.as_str().unwrap_or_default().to_owned())
+}
+
 fn said(argument: &str, mut fault: Fault) -> Fault {
     fault.message = format!("{argument}: {}", fault.message);
     fault

@@ -2,13 +2,17 @@
 //!
 //! - [`place`]: what a caller may name as a page.
 //! - [`engine`]: axe-core, where it comes from and how it is asked, frame by frame.
+//! - [`browse`]: pages in a browser, one after another.
 //! - [`drive`]: opening pages and acting on them in a browser.
+//! - [`seen`]: what was looked at, and its report.
 //! - [`outcome`]: findings of several pages together, held to a baseline and a threshold.
 
+pub(crate) mod browse;
 pub(crate) mod drive;
 pub(crate) mod engine;
 pub(crate) mod outcome;
 pub(crate) mod place;
+pub(crate) mod seen;
 
 use std::collections::BTreeMap;
 

@@ -5,17 +5,11 @@
 //! root (`root:site/**/*.html`); `tokens:SOURCE` checks the contrast that tokens declare. Use it after changing what users see.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use a11y::report::{self, Looker, PageFindings};
 use a11y::{Finding, Findings, Impact, Node};
-use browser::page::Blocked;
-use browser::{Page, Pool, Scheme, Window};
 use contract::text::counted;
 use contract::{Code, Fault, Toolset};
-use exec::address::Reach;
-use exec::reports::ReportFile;
-use exec::run::Level;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use kit::{Answer, Define, Doc, Read, ReadDesk};
@@ -23,21 +17,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::scan::drive::{self, Action, Wait};
-use crate::scan::engine::{self, Axe, Engine, Part};
-use crate::scan::outcome::{Baseline, Baselined, Doubt, Issue, Known, Outcome};
+use crate::scan::browse::{InBrowser, Missing};
+use crate::scan::engine::Engine;
+use crate::scan::outcome::{Baseline, Baselined, Doubt, Issue, Known};
 use crate::scan::place::{Place, Wanted, wanted};
+use crate::scan::seen::{Contrast, Looked, Scan, Seen, Stopped, millis};
 use crate::scan::{A11ySection, Grade, Rules};
 use crate::tokens::{self, TokensSection};
 
 /// Most refused requests that are listed.
 const BLOCKED: usize = 20;
-
-/// Highest picture of a page, in CSS pixels.
-const MAX_HEIGHT: u32 = 8_000;
-
-/// A call ends this long before its time is up, to say what it has.
-const MARGIN: Duration = Duration::from_secs(2);
 
 /// How pages are looked at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -69,10 +58,10 @@ pub enum Colors {
 pub struct Size {
     /// CSS pixels.
     #[schemars(range(min = 200, max = 4000))]
-    width: u32,
+    pub(crate) width: u32,
     /// CSS pixels.
     #[schemars(range(min = 200, max = 4000))]
-    height: u32,
+    pub(crate) height: u32,
 }
 
 /// The arguments.
@@ -81,93 +70,60 @@ pub struct Size {
 pub struct Input {
     /// `https://…`, `root:PATH` or `tokens:SOURCE`.
     #[schemars(length(min = 1))]
-    url: String,
+    pub(crate) url: String,
     /// Further pages.
     #[serde(default)]
     #[schemars(length(max = 49))]
-    urls: Vec<String>,
+    pub(crate) urls: Vec<String>,
+    /// Stories of the Storybook at `url`, by id.
+    #[serde(default)]
+    pub(crate) stories: Vec<String>,
+    /// `url` is a sitemap.
+    #[serde(default)]
+    pub(crate) sitemap: bool,
     /// How to look.
     #[serde(default)]
-    mode: Mode,
+    pub(crate) mode: Mode,
     /// Only rules with these tags (`wcag2aa`).
     #[serde(default)]
-    tags: Vec<String>,
+    pub(crate) tags: Vec<String>,
     /// Rules on or off, by id.
     #[serde(default)]
-    rules: BTreeMap<String, bool>,
+    pub(crate) rules: BTreeMap<String, bool>,
     /// Only within these selectors.
     #[serde(default)]
-    include: Vec<String>,
+    pub(crate) include: Vec<String>,
     /// Not within these selectors.
     #[serde(default)]
-    exclude: Vec<String>,
+    pub(crate) exclude: Vec<String>,
     /// The window.
     #[serde(default)]
-    viewport: Option<Size>,
+    pub(crate) viewport: Option<Size>,
     /// Preferred colours.
     #[serde(default)]
-    scheme: Colors,
+    pub(crate) scheme: Colors,
     /// A selector, `idle`, or milliseconds.
     #[serde(default)]
-    wait: Option<String>,
+    pub(crate) wait: Option<String>,
     /// First: `click S`, `type S = TEXT`, `press KEY`.
     #[serde(default)]
     #[schemars(length(max = 30))]
-    actions: Vec<String>,
+    pub(crate) actions: Vec<String>,
+    /// Header to the name of a secret.
+    #[serde(default)]
+    pub(crate) headers: BTreeMap<String, String>,
+    /// Cookie to the name of a secret.
+    #[serde(default)]
+    pub(crate) cookies: BTreeMap<String, String>,
     /// Least impact that fails.
     #[serde(default)]
-    threshold: Option<Grade>,
+    pub(crate) threshold: Option<Grade>,
     /// File of known findings.
     #[serde(default)]
-    baseline: Option<String>,
+    pub(crate) baseline: Option<String>,
     /// Pictures with what was found.
     #[serde(default)]
-    screenshots: bool,
-}
-
-/// A page that was looked at.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Looked {
-    /// The page.
-    url: String,
-    /// Its HTTP status.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<u16>,
-    /// Rules that are broken on it.
-    issue_count: u64,
-    /// How long it took.
-    milliseconds: u64,
-    /// Why it was not looked at.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-}
-
-/// A request of a page that was not let through.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Stopped {
-    /// What was asked for.
-    url: String,
-    /// Why not.
-    why: String,
-}
-
-/// Two colours of tokens.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Contrast {
-    /// The token in front.
-    foreground: String,
-    /// The token behind it.
-    background: String,
-    /// The mode; absent for the default.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    mode: String,
-    /// WCAG contrast ratio.
-    ratio: f64,
-    /// The least that it may be.
-    minimum: f64,
-    /// Whether it is at least that.
-    passes: bool,
+    pub(crate) screenshots: bool,
 }
 
 /// The result.
@@ -235,78 +191,6 @@ impl Read for A11yScan {
     }
 }
 
-/// What was looked at, before it is told.
-struct Scan {
-    mode: Mode,
-    engine: Engine,
-    outcome: Outcome,
-    pages: Vec<Looked>,
-    blocked: Vec<Stopped>,
-    contrast: Vec<Contrast>,
-    undecided: Vec<String>,
-    seen: Vec<Seen>,
-}
-
-/// A page as it goes into the report.
-struct Seen {
-    page: String,
-    findings: Findings,
-    picture: Option<(Vec<u8>, u32)>,
-}
-
-impl Scan {
-    fn new(mode: Mode, engine: Engine) -> Self {
-        Self {
-            mode,
-            engine,
-            outcome: Outcome::default(),
-            pages: Vec::new(),
-            blocked: Vec::new(),
-            contrast: Vec::new(),
-            undecided: Vec::new(),
-            seen: Vec::new(),
-        }
-    }
-
-    /// Keeps what was found as files.
-    fn report(&self, desk: &ReadDesk) -> Result<Option<String>, Fault> {
-        if self.seen.is_empty() {
-            return Ok(None);
-        }
-        let looker = Looker { name: &self.engine.name, version: &self.engine.version };
-        let pages: Vec<PageFindings<'_>> = self
-            .seen
-            .iter()
-            .map(|seen| PageFindings {
-                page: &seen.page,
-                findings: &seen.findings,
-                picture: seen.picture.as_ref().map(|(png, width)| (png.as_slice(), *width)),
-            })
-            .collect();
-        let title = match self.seen.as_slice() {
-            [one] => format!("Accessibility of {}", one.page),
-            all => format!("Accessibility of {}", counted(all.len() as u64, "page")),
-        };
-        let sarif = report::sarif(&pages, looker).to_string();
-        let page = report::html(&title, &pages, looker);
-        let mut files = vec![
-            ReportFile { name: "report.html".to_owned(), mime: "text/html", bytes: page.into_bytes() },
-            ReportFile {
-                name: "report.sarif".to_owned(),
-                mime: "application/sarif+json",
-                bytes: sarif.into_bytes(),
-            },
-        ];
-        for (number, seen) in self.seen.iter().enumerate() {
-            if let Some((png, _)) = &seen.picture {
-                let name = format!("page-{}.png", number + 1);
-                files.push(ReportFile { name, mime: "image/png", bytes: png.clone() });
-            }
-        }
-        desk.keep_report(&title, &files).map(|handle| Some(format!("report://{handle}")))
-    }
-}
-
 fn scan(input: &Input, desk: &ReadDesk) -> Result<Answer<Output>, Fault> {
     let section: A11ySection = desk.settings()?;
     let mut rules = Rules { tags: section.tags, rules: section.rules };
@@ -335,7 +219,7 @@ fn of_pages(
     desk: &ReadDesk,
     known: &mut Known<'_>,
 ) -> Result<Scan, Fault> {
-    let is_web = pages.iter().any(|page| matches!(page, Place::Web(_)));
+    let is_web = pages.iter().any(|page| !page.is_file());
     if input.mode == Mode::Static {
         if is_web {
             return Err(Fault::invalid(
@@ -345,7 +229,7 @@ fn of_pages(
         }
         return statically(input, pages, rules, desk, known);
     }
-    let browser = in_browser(input, pages, rules, desk, known);
+    let browser = InBrowser::begin(input, desk).and_then(|browser| browser.scan(pages, rules, known));
     match browser {
         // What is missing is a part of the machine's, and files can be looked at without it.
         Err(Missing::Part(_)) if input.mode == Mode::Auto && !is_web && is_plain(input) => {
@@ -364,121 +248,9 @@ fn is_plain(input: &Input) -> bool {
         && input.wait.is_none()
         && input.viewport.is_none()
         && !input.screenshots
-}
-
-/// Why pages could not be looked at in a browser.
-enum Missing {
-    /// There is none, or no axe-core.
-    Part(Fault),
-    /// Something else.
-    Failed(Fault),
-}
-
-fn in_browser(
-    input: &Input,
-    pages: &[Place],
-    rules: &Rules,
-    desk: &ReadDesk,
-    known: &mut Known<'_>,
-) -> Result<Scan, Missing> {
-    let wait = input.wait.as_deref().map(Wait::read).transpose().map_err(Missing::Failed)?;
-    let actions: Vec<Action> =
-        input.actions.iter().map(|a| Action::read(a)).collect::<Result<_, _>>().map_err(Missing::Failed)?;
-    let pool = desk
-        .service::<Pool>()
-        .ok_or_else(|| Missing::Part(Fault::new(Code::ToolExecutionFailed, "no browser is provided here")))?;
-    pool.possible().map_err(Missing::Part)?;
-    let configured = pool.axe().map_err(Missing::Failed)?;
-    let axe = Axe::found(desk, configured, pool.axe_set_up()).map_err(Missing::Part)?;
-    let mut scan = Scan::new(Mode::Browser, axe.engine.clone());
-    let window = Window {
-        width: input.viewport.map_or(1280, |v| v.width),
-        height: input.viewport.map_or(800, |v| v.height),
-        scheme: match input.scheme {
-            Colors::Light => Scheme::Light,
-            Colors::Dark => Scheme::Dark,
-        },
-    };
-    let deadline = Instant::now() + A11yScan::LIMITS.timeout.saturating_sub(MARGIN);
-    let owner = desk.principal().key().to_string();
-    let part = Part { include: input.include.clone(), exclude: input.exclude.clone() };
-    // Files reach nothing but the root; pages by HTTP do not see it.
-    for is_file in [true, false] {
-        let here: Vec<&Place> = pages.iter().filter(|p| matches!(p, Place::File(_)) == is_file).collect();
-        if here.is_empty() {
-            continue;
-        }
-        let (reach, served) = if is_file {
-            (Reach::nothing(), Some(drive::files(desk)))
-        } else {
-            (pool.reach(desk.principal()), None)
-        };
-        let tab = pool
-            .tab(&owner, &reach, (window, served), (deadline, desk.cancelled()))
-            .map_err(Missing::Failed)?;
-        desk.note_level(Level::Full);
-        for place in here {
-            let done = scan.pages.len();
-            #[expect(clippy::cast_precision_loss, reason = "a few dozen pages")]
-            desk.progress(done as f64, Some(pages.len() as f64), place.shown());
-            let began = Instant::now();
-            let looked = drive::open(&tab, &place.url(), wait.as_ref(), &actions)
-                .and_then(|opened| Ok((opened, engine::look(&tab, &axe, rules, &part)?)))
-                .and_then(|(opened, findings)| {
-                    let picture = input.screenshots.then(|| tab.picture(MAX_HEIGHT)).transpose()?;
-                    let picture = picture.map(|png| (png, window.width));
-                    scan.seen.push(Seen { page: place.shown(), findings: findings.clone(), picture });
-                    Ok((opened, findings))
-                });
-            scan.blocked.extend(tab.blocked().into_iter().map(stopped));
-            let one = told(place, looked, began, &mut scan.outcome, known);
-            match one {
-                Ok(page) => scan.pages.push(page),
-                // Of one page, that is the answer; of several, the others have theirs.
-                Err(fault) if pages.len() == 1 || is_over(&fault, &tab) => {
-                    return Err(Missing::Failed(fault));
-                }
-                Err(fault) => scan.pages.push(unlooked(place, &fault, began)),
-            }
-        }
-    }
-    Ok(scan)
-}
-
-/// Whether nothing more can be looked at.
-fn is_over(fault: &Fault, page: &Page) -> bool {
-    matches!(fault.code, Code::Cancelled) || page.is_over()
-}
-
-fn stopped(blocked: Blocked) -> Stopped {
-    Stopped { url: blocked.url.chars().take(300).collect(), why: blocked.why.to_owned() }
-}
-
-fn told(
-    place: &Place,
-    looked: Result<(browser::Opened, Findings), Fault>,
-    began: Instant,
-    outcome: &mut Outcome,
-    known: &mut Known<'_>,
-) -> Result<Looked, Fault> {
-    let (opened, findings) = looked?;
-    let url = place.shown();
-    let issue_count = outcome.add(&url, findings, known);
-    Ok(Looked { url, status: opened.status, issue_count, milliseconds: millis(began), error: None })
-}
-
-fn unlooked(place: &Place, fault: &Fault, began: Instant) -> Looked {
-    Looked {
-        url: place.shown(),
-        status: None,
-        issue_count: 0,
-        milliseconds: millis(began),
-        error: Some(fault.message.clone()),
-    }
-}
-
-fn millis(began: Instant) -> u64 {
-    u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)
+        && input.stories.is_empty()
+        && input.headers.is_empty()
+        && input.cookies.is_empty()
 }
 
 fn statically(
@@ -489,8 +261,7 @@ fn statically(
     known: &mut Known<'_>,
 ) -> Result<Scan, Fault> {
     if !is_plain(input) {
-        let message =
-            "mode: `include`, `exclude`, `viewport`, `wait`, `actions` and `screenshots` need a browser";
+        let message = "mode: `include`, `exclude`, `viewport`, `wait`, `actions`, `stories`, `headers`, `cookies` and `screenshots` need a browser";
         return Err(
             Fault::invalid(message).suggest("Leave them out, or install Chromium: `gatewright doctor`.")
         );

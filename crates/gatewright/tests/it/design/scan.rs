@@ -363,3 +363,142 @@ fn a11y_scan_leaves_a_report_that_only_its_owner_reads() {
     let dark = session.ok("a11y_scan", json!({ "url": "root:report.html", "scheme": "dark" }));
     assert_eq!(dark["issueCount"], 0, "{dark}");
 }
+
+#[test]
+fn a11y_scan_looks_at_stories_of_a_storybook_that_was_built_and_one_that_runs() {
+    let Some(bench) = site() else { return };
+    let frame = "<!doctype html><html lang=en><title>story</title><body><main><h1 id=h></h1></main><script>
+        const id = new URLSearchParams(location.search).get('id'); h.textContent = id;
+        if (id === 'button--bare') document.querySelector('main').append(document.createElement('button'));
+        document.body.className = 'sb-show-main'</script>";
+    let index = r#"{"v":5,"entries":{"button--bare":{"type":"story"},"button--full":{"type":"story"},"button--docs":{"type":"docs"},"card--big":{"type":"story"}}}"#;
+    bench.put("storybook/index.html", "<!doctype html><title>manager</title>");
+    bench.put("storybook/iframe.html", frame);
+    bench.put("storybook/index.json", index);
+    let mut session = bench.serve();
+    let answer = session.ok("a11y_scan", json!({ "url": "root:storybook", "stories": ["button--*"] }));
+    let pages: Vec<&str> =
+        answer["pages"].as_array().unwrap().iter().map(|p| p["url"].as_str().unwrap()).collect();
+    assert_eq!(
+        pages,
+        [
+            "root:storybook/iframe.html?id=button--bare&viewMode=story",
+            "root:storybook/iframe.html?id=button--full&viewMode=story"
+        ],
+        "{answer}"
+    );
+    assert_eq!(
+        (ids(&answer), &answer["issues"][0]["nodes"][0]["page"]),
+        (vec!["button-name"], &json!(pages[0]))
+    );
+    let none = session.fails("a11y_scan", json!({ "url": "root:storybook", "stories": ["nothing"] }));
+    assert_eq!(none["code"], "not_found", "{none}");
+    let running = serve(move |asked| match asked {
+        "/index.json" => index.to_owned(),
+        _ => frame.to_owned(),
+    });
+    let answer =
+        session.ok("a11y_scan", json!({ "url": format!("http://{running}/?path=/x"), "stories": ["*"] }));
+    assert_eq!(
+        (answer["pages"].as_array().unwrap().len(), ids(&answer)),
+        (3, vec!["button-name"]),
+        "{answer}"
+    );
+}
+
+/// A server that answers each path with what it is told, and adds what it was sent.
+fn serve(answer: impl Fn(&str) -> String + Send + 'static) -> std::net::SocketAddr {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for caller in listener.incoming() {
+            let mut caller = caller.unwrap();
+            let mut head = [0; 8192];
+            let read = caller.read(&mut head).unwrap_or(0);
+            let asked = String::from_utf8_lossy(&head[..read]).into_owned();
+            let path = asked.split(' ').nth(1).unwrap_or("/").split('?').next().unwrap_or("/").to_owned();
+            let mut body = answer(&path);
+            // Which of them came with the secret: what they were would be taken out of the answer.
+            let sent = ["x-key", "cookie"].map(|name| {
+                let line = asked.lines().find(|line| line.to_lowercase().starts_with(&format!("{name}:")));
+                format!("{name}-{}", line.is_some_and(|line| line.ends_with("open-sesame-4711")))
+            });
+            body = body.replace("SENT", &sent.join(" "));
+            let mime = if path.ends_with(".json") {
+                "application/json"
+            } else if path.ends_with(".xml") {
+                "text/xml"
+            } else {
+                "text/html"
+            };
+            let _ = write!(
+                caller,
+                "HTTP/1.1 200 OK\r\nContent-Type: {mime}\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            );
+        }
+    });
+    address
+}
+
+#[test]
+fn a11y_scan_follows_a_sitemap() {
+    let Some(bench) = site() else { return };
+    let place = std::sync::Arc::new(std::sync::OnceLock::<String>::new());
+    let known = std::sync::Arc::clone(&place);
+    let address = serve(move |asked| match asked {
+        "/sitemap.xml" => format!(
+            "<sitemapindex><sitemap><loc>{}/pages.xml</loc></sitemap></sitemapindex>",
+            known.get().unwrap()
+        ),
+        "/pages.xml" => {
+            let base = known.get().unwrap();
+            format!("<urlset><url><loc>{base}/a</loc></url><url><loc>{base}/b</loc></url></urlset>")
+        }
+        _ => "<!doctype html><html lang=en><title>t</title><main><h1>t</h1></main>".to_owned(),
+    });
+    place.set(format!("http://{address}")).unwrap();
+    let mut session = bench.serve();
+    let answer =
+        session.ok("a11y_scan", json!({ "url": format!("http://{address}/sitemap.xml"), "sitemap": true }));
+    assert_eq!(
+        (answer["pages"].as_array().unwrap().len(), &answer["issueCount"]),
+        (2, &json!(0)),
+        "{answer}"
+    );
+    let file = session.fails("a11y_scan", json!({ "url": "root:site/index.html", "sitemap": true }));
+    assert_eq!(file["code"], "invalid_argument");
+    let none = session.fails("a11y_scan", json!({ "url": format!("http://{address}/a"), "sitemap": true }));
+    assert_eq!(none["code"], "invalid_source", "{none}");
+}
+
+#[test]
+fn a11y_scan_sends_secrets_to_their_origins_alone_and_shows_them_nowhere() {
+    let Some(bench) = site() else { return };
+    let page = |_: &str| {
+        "<!doctype html><html lang=en><title>t</title><main><h1>t</h1><img src=x class='SENT'></main>"
+            .to_owned()
+    };
+    let (own, other) = (serve(page), serve(page));
+    bench
+        .place
+        .configure(&format!("[secrets.staging]\nenv = \"STAGING_KEY\"\norigins = [\"http://{own}\"]\n"));
+    let bench = bench.telling("STAGING_KEY", "open-sesame-4711".into());
+    let mut session = bench.serve();
+    let scan = |at: std::net::SocketAddr| json!({ "url": format!("http://{at}/"), "headers": { "x-key": "staging" }, "cookies": { "session": "staging" } });
+    let answer = session.ok("a11y_scan", scan(own));
+    assert_eq!(
+        issue(&answer, "image-alt")["nodes"][0]["html"],
+        "<img src=\"x\" class=\"x-key-true cookie-true\">"
+    );
+    assert!(!answer.to_string().contains("open-sesame"), "it is nowhere in the answer: {answer}");
+    let answer = session.ok("a11y_scan", scan(other));
+    let html = &issue(&answer, "image-alt")["nodes"][0]["html"];
+    assert_eq!(html, "<img src=\"x\" class=\"x-key-false cookie-false\">", "another origin gets nothing");
+    let unknown =
+        session.fails("a11y_scan", json!({ "url": format!("http://{own}/"), "headers": { "x": "nothing" } }));
+    assert_eq!(unknown["code"], "not_found", "{unknown}");
+    drop(session);
+    let record = bench.place.ok(&["audit", "export"]);
+    assert!(!record.contains("open-sesame"), "nor in the record");
+}
