@@ -28,6 +28,7 @@ cargo xtask record            run the quickstart and keep what it prints in docs
 cargo xtask gen [--check]     write the generated reference, or check that it is current
 cargo xtask tidy              edges between crates, names, lengths, what the page of attacks claims
 cargo xtask soak kill [N]     N rounds of killing a process while it applies plans and appends (default 200)
+cargo xtask soak scans [N]    N scans (default 10000) by one server: what grows, who is left
 cargo xtask soak kills [--rounds N] N rounds (default 1000) of killing a server with runs under way: who survives, what is lost
 cargo xtask fuzz TARGET [S]   fuzz one of the targets, guided by coverage, for S seconds (default 300); `list` names them
 cargo xtask compare [--check] token builds against Style Dictionary's and Terrazzo's, every difference explained
@@ -52,6 +53,8 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["soak", "kill"] => soak::kill(200),
         ["soak", "kill", rounds] => number(rounds).and_then(soak::kill),
+        ["soak", "scans"] => soak::looking(10_000),
+        ["soak", "scans", scans] => number(scans).and_then(soak::looking),
         ["soak", "kills"] => soak::servers(soak::ROUNDS),
         ["soak", "kills", "--rounds", rounds] => number(rounds).and_then(soak::servers),
         ["fuzz", target] => fuzz::run(target, 300),

@@ -1,9 +1,11 @@
 //! What is done again and again until it breaks.
 //!
 //! - `cargo xtask soak kill N`: a process killed while it applies plans and appends; the tests' own rounds, many times over.
+//! - `cargo xtask soak scans N`: one server that looks at pages again and again ([`scans`]).
 //! - `cargo xtask soak kills --rounds N`: whole servers killed while they work ([`kills`]).
 
 pub(crate) mod kills;
+pub(crate) mod scans;
 
 use std::process::Command;
 
@@ -21,6 +23,16 @@ pub(crate) fn servers(rounds: u64) -> Done {
     step("cargo", Command::new("cargo").args(args).current_dir(top()), &args)?;
     kills::run(&target().join("release/gatewright"), rounds)
 }
+
+/// Builds the server, and has it look at pages.
+pub(crate) fn looking(scans: u64) -> Done {
+    let args = ["build", "--release", "-p", "gatewright"];
+    step("cargo", Command::new("cargo").args(args).current_dir(top()), &args)?;
+    scans::run(&target().join("release/gatewright"), scans)
+}
+
+/// Scans that every `cargo xtask test` makes.
+pub(crate) const FEW_SCANS: u64 = 30;
 
 pub(crate) fn kill(rounds: u32) -> Done {
     for package in ["gatewright-exec", "gatewright-audit"] {

@@ -13,7 +13,7 @@ pub(crate) fn run_all(fast: bool) -> Done<Vec<String>> {
         return Err("git is missing: install it (Debian: apt-get install git)".into());
     }
     if !fast {
-        for project in [node::TOKENS, node::CLIENTS, node::DEVTOOLS] {
+        for project in [node::TOKENS, node::CLIENTS, node::DEVTOOLS, node::DESIGN] {
             let installed = project.install();
             installed
                 .map_err(|why| format!("the npm packages that tests use could not be installed: {why}"))?;
@@ -30,6 +30,12 @@ pub(crate) fn run_all(fast: bool) -> Done<Vec<String>> {
     sh::run("cargo", &["build", "--workspace", "--quiet"])?;
     skipped.extend(tests()?);
     soak::kills::run(&target().join("debug/gatewright"), soak::FEW)?;
+    if !fast {
+        match soak::scans::possible() {
+            None => soak::scans::run(&target().join("debug/gatewright"), soak::FEW_SCANS)?,
+            Some(why) => skipped.push(format!("scans again and again ({why})")),
+        }
+    }
     r#gen::run(true)?;
     if fast {
         skipped.push(

@@ -388,6 +388,34 @@ mod tests {
     }
 
     #[test]
+    fn n10_what_a_page_is_sent_without_end_is_cut_off() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let upstream = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            for caller in listener.incoming() {
+                let mut caller = caller.unwrap();
+                std::thread::spawn(move || {
+                    let _ = head(&mut caller, 4096);
+                    let _ = caller.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
+                    let part = vec![0; 1 << 20];
+                    while caller.write_all(&part).is_ok() {}
+                });
+            }
+        });
+        let (keeper, address) = door(Web::new(Reach::public().with_loopback()));
+        let sent = |first: &str| say(address, first).len() as u64;
+        let asks = format!("GET http://{upstream}/ HTTP/1.1\r\n\r\n");
+        let one = sent(&asks);
+        assert!((MAX_ANSWER - (1 << 20)..=MAX_ANSWER + 4096).contains(&one), "{one}");
+        let tunnel = sent(&format!("CONNECT {upstream} HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n"));
+        assert!(tunnel <= MAX_ANSWER + 4096, "{tunnel}");
+        let all: u64 = (0..4).map(|_| sent(&asks)).sum::<u64>() + one + tunnel;
+        assert!(all <= MAX_ALL + (2 << 20), "{all}");
+        keeper.manner().begin();
+        assert!(sent(&asks) > 1 << 20, "a new count");
+    }
+
+    #[test]
     fn n02_n03_n04_addresses_are_checked_after_they_were_looked_up_and_every_time_anew() {
         let upstream = server();
         let times = Arc::new(AtomicU64::new(0));

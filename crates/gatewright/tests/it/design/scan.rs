@@ -502,3 +502,40 @@ fn a11y_scan_sends_secrets_to_their_origins_alone_and_shows_them_nowhere() {
     let record = bench.place.ok(&["audit", "export"]);
     assert!(!record.contains("open-sesame"), "nor in the record");
 }
+
+#[test]
+fn n06_a_proxy_of_the_environment_is_not_asked_by_the_browser() {
+    let Some(bench) = site() else { return };
+    let proxy = Server::new();
+    let bench = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"]
+        .into_iter()
+        .fold(bench, |bench, name| bench.telling(name, proxy.url.clone().into()));
+    let answer = bench.serve().ok("a11y_scan", json!({ "url": format!("http://{}/", server()) }));
+    assert_eq!(answer["pages"][0]["status"], 200, "{answer}");
+    assert_eq!(proxy.asked(), 0);
+}
+
+/// A server that counts who asks it.
+struct Server {
+    url: String,
+    count: std::sync::Arc<std::sync::atomic::AtomicUsize>,
+}
+
+impl Server {
+    fn new() -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let count = std::sync::Arc::<std::sync::atomic::AtomicUsize>::default();
+        let counted = std::sync::Arc::clone(&count);
+        std::thread::spawn(move || {
+            for _ in listener.incoming() {
+                counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            }
+        });
+        Self { url, count }
+    }
+
+    fn asked(&self) -> usize {
+        self.count.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}
