@@ -12,7 +12,16 @@ mod catalogue;
 mod dom;
 pub mod engine;
 pub mod finding;
+mod focus;
+mod hidden;
+mod name;
+mod role;
 mod rules;
+mod scan;
+mod spec;
+mod style;
+mod table;
+mod text;
 
 pub use finding::{Box as Rectangle, Finding, Findings, Impact, Node};
 pub use rules::{check, undecided};

@@ -1,7 +1,8 @@
 //! The document as a whole: its title, its language, what its `meta` elements do.
 
-use super::{Rule, Scan, Verdict};
+use super::{Rule, Verdict};
 use crate::dom::{NodeId, Space};
+use crate::scan::Scan;
 
 pub(super) const RULES: &[Rule] = &[Rule {
     id: "document-title",
@@ -18,9 +19,5 @@ fn title(scan: &Scan<'_>, html: NodeId) -> Verdict {
     let has_text = title.is_some_and(|id| {
         document.children(id).iter().any(|text| document.text(*text).is_some_and(|t| !t.trim().is_empty()))
     });
-    if has_text {
-        Verdict::Passes
-    } else {
-        Verdict::Breaks("The document has no title with text in it.".to_owned())
-    }
+    if has_text { Verdict::Passes } else { Verdict::breaks("The document has no title with text in it.") }
 }

@@ -1,6 +1,8 @@
 //! What must hold of the static rules.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says where")]
 
+mod cases;
+
 use gatewright_a11y::check;
 
 #[test]
