@@ -26,6 +26,8 @@ pub(crate) struct Scan<'d> {
     pub(crate) roles: Roles,
     pub(crate) grids: RefCell<BTreeMap<NodeId, Rc<Grid>>>,
     pub(crate) modal: OnceCell<bool>,
+    /// The place of the first link that leads away from the page.
+    pub(crate) first_outer_link: OnceCell<Option<usize>>,
     work: Cell<u32>,
 }
 
@@ -53,8 +55,21 @@ impl<'d> Scan<'d> {
         let sights = hidden::sights(document, &elements);
         let roles = Roles::new(document.len());
         let grids = RefCell::default();
-        let (modal, work) = (OnceCell::new(), Cell::new(0));
-        Self { document, elements, order, ids, labels, owners, sights, roles, grids, modal, work }
+        let (modal, first_outer_link, work) = (OnceCell::new(), OnceCell::new(), Cell::new(0));
+        Self {
+            document,
+            elements,
+            order,
+            ids,
+            labels,
+            owners,
+            sights,
+            roles,
+            grids,
+            modal,
+            first_outer_link,
+            work,
+        }
     }
 
     /// Whether there is work left to do another step.

@@ -8,7 +8,11 @@ mod aria_values;
 mod by;
 mod document;
 mod forms;
+mod headings;
+mod landmarks;
+mod lists;
 mod names;
+mod tables;
 
 use crate::catalogue;
 use crate::dom::{Document, NodeId};
@@ -106,6 +110,10 @@ const ALL: &[&[Rule]] = &[
     aria_values::RULES,
     aria_roles::RULES,
     aria_structure::RULES,
+    lists::RULES,
+    tables::RULES,
+    landmarks::RULES,
+    headings::RULES,
     document::RULES,
 ];
 
