@@ -13,6 +13,8 @@ use crate::text::trim;
 pub(crate) struct Sight {
     /// Not displayed at all.
     gone: bool,
+    /// Not displayed by itself, as against by one that it is in.
+    undisplayed: bool,
     /// Kept its place, and not shown.
     invisible: bool,
     /// Shows nothing of what is in it.
@@ -79,6 +81,7 @@ fn look(document: &Document, id: NodeId, parent: Option<NodeId>, above: Sight) -
     };
     Sight {
         gone: above.gone || above.closes || is_folded || is_gone || NEVER.contains(&name),
+        undisplayed: is_gone,
         invisible: match visibility.as_deref() {
             Some("hidden" | "collapse") => true,
             Some("visible" | "initial") => false,
@@ -237,7 +240,7 @@ impl Scan<'_> {
 
     /// Whether it is not displayed by itself, as against by one that it is in.
     pub(crate) fn is_undisplayed(&self, id: NodeId) -> bool {
-        self.sight(id).gone
+        self.sight(id).undisplayed
     }
 
     pub(crate) fn is_invisible(&self, id: NodeId) -> bool {

@@ -10,7 +10,10 @@ mod document;
 mod forms;
 mod headings;
 mod landmarks;
+mod links;
 mod lists;
+mod media;
+mod misc;
 mod names;
 mod tables;
 
@@ -115,6 +118,9 @@ const ALL: &[&[Rule]] = &[
     landmarks::RULES,
     headings::RULES,
     document::RULES,
+    media::RULES,
+    links::RULES,
+    misc::RULES,
 ];
 
 /// Which of axe-core's rules are not decided by [`check`] and are on by default.
@@ -197,5 +203,21 @@ fn node(document: &Document, id: NodeId, why: Vec<String>) -> Node {
         line: document.element(id).map(|element| element.line).filter(|line| *line > 0),
         area: None,
         why,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_is_known_and_there_once() {
+        let mut ids: Vec<&str> = ALL.iter().copied().flatten().map(|rule| rule.id).collect();
+        assert!(ids.iter().all(|id| catalogue::rules().contains_key(*id)));
+        let all = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), all);
+        assert_eq!(all, 96);
     }
 }
