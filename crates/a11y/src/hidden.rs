@@ -32,7 +32,6 @@ pub(crate) struct Sight {
 
 #[derive(Debug, Clone, Copy)]
 struct Area {
-    everyone: bool,
     reader: bool,
     screen: bool,
 }
@@ -81,7 +80,7 @@ fn look(document: &Document, id: NodeId, parent: Option<NodeId>, above: Sight) -
     };
     Sight {
         gone: above.gone || above.closes || is_folded || is_gone || NEVER.contains(&name),
-        undisplayed: is_gone,
+        undisplayed: is_gone || name == "area",
         invisible: match visibility.as_deref() {
             Some("hidden" | "collapse") => true,
             Some("visible" | "initial") => false,
@@ -182,11 +181,7 @@ fn look_at_areas(document: &Document, elements: &[NodeId], areas: &[NodeId], sig
         let name = map.and_then(|map| document.attribute(map, "name")).filter(|name| !name.is_empty());
         let users = name.and_then(|name| images.get(name)).map_or(&[][..], Vec::as_slice);
         let none = |is_hidden: fn(&Sight) -> bool| users.is_empty() || users.iter().any(is_hidden);
-        let area = Area {
-            everyone: none(Sight::is_hidden),
-            reader: none(|image| !image.is_read()),
-            screen: none(|image| !image.is_shown()),
-        };
+        let area = Area { reader: none(|image| !image.is_read()), screen: none(|image| !image.is_shown()) };
         if let Some(sight) = sights.get_mut(id.index()) {
             sight.area = Some(area);
         }
@@ -195,7 +190,7 @@ fn look_at_areas(document: &Document, elements: &[NodeId], areas: &[NodeId], sig
 
 impl Sight {
     fn is_hidden(&self) -> bool {
-        self.area.map_or(self.gone || self.invisible, |area| area.everyone)
+        self.gone || self.invisible
     }
 
     fn is_read(&self) -> bool {

@@ -6,7 +6,7 @@ use crate::catalogue::Naming;
 use crate::dom::NodeId;
 use crate::role::{facts, is_none};
 use crate::scan::Scan;
-use crate::text::{clean, is_blank, tokens};
+use crate::text::{clean, tokens};
 
 /// Deepest nesting that a name is put together from: the parser lets little more through, and references can lead back up.
 const MAX_DEPTH: u16 = 640;
@@ -142,7 +142,6 @@ impl Scan<'_> {
             Self::native_text,
             Self::value_text,
             Self::subtree_text,
-            Self::title_step,
         ] {
             let mut found = step(self, id, way, seen);
             if is_start {
@@ -152,7 +151,7 @@ impl Scan<'_> {
                 return found;
             }
         }
-        String::new()
+        self.title_text(id).to_owned()
     }
 
     fn references_text(&self, id: NodeId, way: Way, seen: &mut Seen) -> String {
@@ -178,10 +177,6 @@ impl Scan<'_> {
 
     fn aria_label_text(&self, id: NodeId, _: Way, _: &mut Seen) -> String {
         self.attribute(id, "aria-label").unwrap_or("").to_owned()
-    }
-
-    fn title_step(&self, id: NodeId, _: Way, _: &mut Seen) -> String {
-        self.title_text(id).to_owned()
     }
 
     fn native_text(&self, id: NodeId, way: Way, seen: &mut Seen) -> String {
@@ -363,11 +358,14 @@ impl Scan<'_> {
             .or_else(|| read(self.closest_named(id, "label")))
     }
 
+    /// Whether a text that is not blank is directly in it, and is shown as such.
+    pub(crate) fn has_readable_text(&self, id: NodeId) -> bool {
+        self.document.has_own_text(id) && !self.is_one_of(id, WITHOUT_TEXT)
+    }
+
     /// Whether there is something to perceive in the element itself.
     pub(crate) fn has_own_content(&self, id: NodeId, with_aria: bool) -> bool {
-        (self.document.has_own_text(id) && !self.is_one_of(id, WITHOUT_TEXT))
-            || self.is_seen_element(id)
-            || (with_aria && self.aria_text(id).is_some())
+        self.has_readable_text(id) || self.is_seen_element(id) || (with_aria && self.aria_text(id).is_some())
     }
 
     /// Whether there is something to perceive in the element or in what it holds.
@@ -394,11 +392,6 @@ impl Scan<'_> {
     /// The ids that an attribute names, whether they exist or not.
     pub(crate) fn named_ids(&self, id: NodeId, attribute: &str) -> Vec<String> {
         self.attribute(id, attribute).map(tokens).unwrap_or_default()
-    }
-
-    /// Whether nothing that is not blank is in the attribute; also where it is missing.
-    pub(crate) fn is_unfilled(&self, id: NodeId, attribute: &str) -> bool {
-        self.attribute(id, attribute).is_none_or(is_blank)
     }
 }
 

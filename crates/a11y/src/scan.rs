@@ -120,11 +120,6 @@ impl<'d> Scan<'d> {
         self.ids.get(id).map_or(&[], Vec::as_slice)
     }
 
-    /// Every id with the elements that have it.
-    pub(crate) fn ids(&self) -> impl Iterator<Item = (&'d str, &[NodeId])> {
-        self.ids.iter().map(|(id, holders)| (*id, holders.as_slice()))
-    }
-
     /// The labels that name the element by its id.
     pub(crate) fn labels_for(&self, id: NodeId) -> &[NodeId] {
         let own = self.attribute(id, "id").filter(|own| !own.is_empty());

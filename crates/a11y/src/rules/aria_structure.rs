@@ -152,8 +152,7 @@ fn hidden_body(scan: &Scan<'_>, id: NodeId) -> Verdict {
 }
 
 fn is_hidden_part(scan: &Scan<'_>, id: NodeId) -> bool {
-    scan.is(id, "aria-hidden", "true")
-        && !scan.document.ancestors(id).any(|at| scan.is(at, "aria-hidden", "true"))
+    scan.is(id, "aria-hidden", "true") && !scan.document.ancestors(id).any(|at| scan.is_aria_hidden(at))
 }
 
 fn hidden_focus(scan: &Scan<'_>, id: NodeId) -> Verdict {

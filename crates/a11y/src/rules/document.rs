@@ -100,7 +100,7 @@ fn is_in_language(scan: &Scan<'_>, id: NodeId) -> bool {
             break;
         }
         let is_named = || scan.is_seen_element(at) && !scan.accessible_name(at).is_empty();
-        if scan.document.has_own_text(at) || is_named() {
+        if scan.has_readable_text(at) || is_named() {
             return true;
         }
         let children = scan.document.child_elements(at);

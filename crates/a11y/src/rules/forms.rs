@@ -6,7 +6,7 @@ use crate::catalogue::{self, RoleKind};
 use crate::dom::NodeId;
 use crate::role::facts;
 use crate::scan::Scan;
-use crate::text::{is_blank, trim};
+use crate::text::trim;
 
 pub(super) const RULES: &[Rule] = &[
     Rule::new("label", |s, id| s.is_one_of(id, &["input", "textarea"]) && is_labelled_kind(s, id), label),
@@ -81,7 +81,7 @@ fn several_labels(scan: &Scan<'_>, id: NodeId) -> Verdict {
 
 fn title_only(scan: &Scan<'_>, id: NodeId) -> Verdict {
     let is_described = scan.attribute(id, "aria-describedby").is_some_and(|value| !value.is_empty());
-    let has_only_title = !is_blank(scan.title_text(id)) || is_described;
+    let has_only_title = !scan.title_text(id).is_empty() || is_described;
     if !has_only_title || scan.label_shown(id).is_some() {
         return Verdict::Passes;
     }

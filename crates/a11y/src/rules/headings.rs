@@ -138,16 +138,18 @@ fn decoded(fragment: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Whether it may be a link that shows itself to those who use the keyboard only: without a class or a style it is like any
-/// other link.
+/// What classes are called that keep a link off the screen until it has the focus. Whether they do is for style sheets to say,
+/// and so nothing is said of other links, and nothing for sure of these.
+const OFF_SCREEN: [&str; 4] = ["skip", "sr-only", "visually-hidden", "screen-reader"];
+
 fn is_offered(scan: &Scan<'_>, id: NodeId) -> bool {
     let is_inner =
         scan.attribute(id, "href").is_some_and(|href| href.starts_with('#') || href.starts_with("/#"));
-    let is_styled = scan
-        .document
-        .and_ancestors(id)
-        .any(|at| !scan.is_one_of(at, &["body", "html"]) && (scan.has(at, "class") || scan.has(at, "style")));
-    is_inner && is_styled && scan.is_skip_link(id)
+    let class = scan.attribute(id, "class").unwrap_or("").to_ascii_lowercase();
+    scan.name(id) == "a"
+        && is_inner
+        && OFF_SCREEN.iter().any(|word| class.contains(word))
+        && scan.is_skip_link(id)
 }
 
 fn skip(scan: &Scan<'_>, id: NodeId) -> Verdict {

@@ -32,7 +32,7 @@ fn same_purpose(scan: &Scan<'_>, verdicts: &mut Verdicts) {
     }
     for (name, places) in groups {
         let target =
-            |at: &usize| verdicts.get(*at).map(|(id, _)| trim(scan.attribute(*id, "href").unwrap_or("")));
+            |at: &usize| verdicts.get(*at).and_then(|(id, _)| scan.attribute(*id, "href")).map(resource);
         let first = places.first().and_then(target);
         if places.iter().all(|at| target(at) == first) {
             continue;
@@ -43,6 +43,20 @@ fn same_purpose(scan: &Scan<'_>, verdicts: &mut Verdicts) {
             ));
         }
     }
+}
+
+/// What an address leads to, whichever part of it is shown and however it is written.
+fn resource(href: &str) -> &str {
+    let href = trim(href);
+    let whole = href
+        .split_once('#')
+        .filter(|(_, part)| !part.starts_with(['!', '/']))
+        .map_or(href, |(whole, _)| whole);
+    let folder = whole
+        .rsplit_once('/')
+        .filter(|(_, file)| file.starts_with("index."))
+        .map_or(whole, |(folder, _)| folder);
+    folder.trim_end_matches('/')
 }
 
 /// Whether it is named by what it shows, and has another name given.
