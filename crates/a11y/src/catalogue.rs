@@ -30,6 +30,7 @@ const fn yes() -> bool {
 
 /// One role.
 #[derive(Debug, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RoleFacts {
     #[serde(rename = "type")]

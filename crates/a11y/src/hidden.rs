@@ -10,6 +10,7 @@ use crate::text::trim;
 
 /// What is known of an element's visibility; of what it hands on, too.
 #[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub(crate) struct Sight {
     /// Not displayed at all.
     gone: bool,
@@ -37,8 +38,10 @@ struct Area {
 }
 
 const NEVER: &[&str] = &["style", "script", "noscript", "template"];
-const UNDISPLAYED: &[&str] =
-    &["base", "basefont", "datalist", "head", "link", "meta", "noembed", "noframes", "param", "rp", "title"];
+const UNDISPLAYED: &[&str] = &[
+    "area", "base", "basefont", "datalist", "head", "link", "meta", "noembed", "noframes", "param", "rp",
+    "title",
+];
 
 /// Looks at every element once, from the top.
 pub(crate) fn sights(document: &Document, elements: &[NodeId]) -> Vec<Sight> {
@@ -73,14 +76,16 @@ fn look(document: &Document, id: NodeId, parent: Option<NodeId>, above: Sight) -
     let is_folded = parent.is_some_and(|p| {
         document.name(p) == "details" && !document.has(p, "open") && first_summary(document, p) != Some(id)
     });
-    let is_gone = match declared("display", style::is_display).as_deref() {
-        Some("none") => name != "area",
+    let is_undisplayed = match declared("display", style::is_display).as_deref() {
+        Some("none") => true,
         Some("inherit" | "unset" | "revert" | "revert-layer") | None => is_undisplayed(document, id, name),
         Some(_) => is_hidden_input(document, id),
     };
+    // Areas are never displayed: their images are.
+    let is_gone = is_undisplayed && name != "area";
     Sight {
         gone: above.gone || above.closes || is_folded || is_gone || NEVER.contains(&name),
-        undisplayed: is_gone || name == "area",
+        undisplayed: is_undisplayed,
         invisible: match visibility.as_deref() {
             Some("hidden" | "collapse") => true,
             Some("visible" | "initial") => false,
@@ -114,7 +119,7 @@ fn is_undisplayed(document: &Document, id: NodeId, name: &str) -> bool {
     }
     let hidden = document.attribute(id, "hidden");
     let until_found = hidden.is_some_and(|value| value.eq_ignore_ascii_case("until-found"));
-    (hidden.is_some() && !until_found && !matches!(name, "embed" | "area"))
+    (hidden.is_some() && !until_found && name != "embed")
         || UNDISPLAYED.contains(&name)
         || is_hidden_input(document, id)
         || (name == "audio" && !document.has(id, "controls"))
@@ -181,7 +186,11 @@ fn look_at_areas(document: &Document, elements: &[NodeId], areas: &[NodeId], sig
         let name = map.and_then(|map| document.attribute(map, "name")).filter(|name| !name.is_empty());
         let users = name.and_then(|name| images.get(name)).map_or(&[][..], Vec::as_slice);
         let none = |is_hidden: fn(&Sight) -> bool| users.is_empty() || users.iter().any(is_hidden);
-        let area = Area { reader: none(|image| !image.is_read()), screen: none(|image| !image.is_shown()) };
+        let is_shut = is_aria_hidden(document, *id) || document.has(*id, "inert");
+        let area = Area {
+            reader: is_shut || none(|image| !image.is_read()),
+            screen: none(|image| !image.is_shown()),
+        };
         if let Some(sight) = sights.get_mut(id.index()) {
             sight.area = Some(area);
         }
@@ -194,8 +203,10 @@ impl Sight {
     }
 
     fn is_read(&self) -> bool {
-        let is_hidden = self.area.map_or_else(|| self.is_hidden(), |area| area.reader);
-        !is_hidden && !self.aria_hidden && !self.inert
+        match self.area {
+            Some(area) => !area.reader,
+            None => !self.is_hidden() && !self.aria_hidden && !self.inert,
+        }
     }
 
     fn is_shown(&self) -> bool {

@@ -323,17 +323,17 @@ impl Scan<'_> {
         let sees = |at: NodeId| if is_read { self.is_read(at) } else { self.is_shown(at) };
         let mut out = String::new();
         let mut open = vec![(id, sees(id))];
-        while let Some((at, seen)) = open.pop() {
+        while let Some((at, is_seen)) = open.pop() {
             if !self.spend(1) {
                 break;
             }
             match self.document.text(at) {
-                Some(text) if seen => out.push_str(text),
+                Some(text) if is_seen => out.push_str(text),
                 Some(_) => {}
                 None if self.name(at) == "br" && at != id => out.push(' '),
                 None => {
-                    let seen = sees(at);
-                    open.extend(self.document.children(at).iter().rev().map(|child| (*child, seen)));
+                    let is_seen = sees(at);
+                    open.extend(self.document.children(at).iter().rev().map(|child| (*child, is_seen)));
                 }
             }
         }

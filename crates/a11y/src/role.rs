@@ -89,7 +89,7 @@ impl Scan<'_> {
 
     /// The role that it has.
     pub(crate) fn role(&self, id: NodeId) -> Option<&'static str> {
-        let Some(slot) = self.roles.0.get(id.index()) else { return None };
+        let slot = self.roles.0.get(id.index())?;
         match slot.get() {
             Known::Is(role) => return role,
             Known::Open => return None,

@@ -13,14 +13,17 @@ use crate::table::Grid;
 /// large page, and a bound for those that are made to be slow.
 const MAX_WORK: u32 = 12_000_000;
 
+/// Elements by what they say, in the order of the document.
+type Index<'d> = BTreeMap<&'d str, Vec<NodeId>>;
+
 pub(crate) struct Scan<'d> {
     pub(crate) document: &'d Document,
     /// Every element, in the order of the document.
     pub(crate) elements: Vec<NodeId>,
     /// Each element's place among them, by node.
     order: Vec<usize>,
-    ids: BTreeMap<&'d str, Vec<NodeId>>,
-    labels: BTreeMap<&'d str, Vec<NodeId>>,
+    ids: Index<'d>,
+    labels: Index<'d>,
     owners: BTreeMap<String, NodeId>,
     pub(crate) sights: Vec<Sight>,
     pub(crate) roles: Roles,
@@ -35,8 +38,7 @@ impl<'d> Scan<'d> {
     pub(crate) fn new(document: &'d Document) -> Self {
         let elements = document.elements();
         let mut order = vec![usize::MAX; document.len()];
-        let (mut ids, mut labels): (BTreeMap<&str, Vec<NodeId>>, BTreeMap<&str, Vec<NodeId>>) =
-            Default::default();
+        let (mut ids, mut labels) = (Index::new(), Index::new());
         let mut owners = BTreeMap::new();
         for (place, id) in elements.iter().enumerate() {
             if let Some(slot) = order.get_mut(id.index()) {

@@ -93,7 +93,8 @@ impl Scan<'_> {
                 grid.cells.push(cell);
                 let wide = self.span(cell, "colspan").unwrap_or(1).clamp(1, MAX_COLUMNS);
                 let tall = match self.span(cell, "rowspan") {
-                    Some(0) => rows.len() - at,
+                    // As many as there are, though fewer are left: axe-core counts so, and the rest is empty.
+                    Some(0) => rows.len(),
                     Some(n) => usize::try_from(n.min(MAX_ROWS)).unwrap_or(1),
                     None => 1,
                 };
@@ -104,13 +105,13 @@ impl Scan<'_> {
                 }
             }
         }
-        let is_th = |cell: &Option<NodeId>| cell.is_none_or(|cell| self.name(cell) == "th");
+        let is_th = |cell: &Option<NodeId>| cell.is_some_and(|cell| self.name(cell) == "th");
         grid.heading_rows = grid.rows.iter().map(|row| row.iter().all(is_th)).collect();
         let width = grid.rows.iter().map(Vec::len).max().unwrap_or(0);
         grid.heading_columns = vec![true; width];
         for row in &grid.rows {
-            for (cell, all) in row.iter().zip(&mut grid.heading_columns) {
-                *all = *all && is_th(cell);
+            for (column, all) in grid.heading_columns.iter_mut().enumerate() {
+                *all = *all && row.get(column).is_some_and(is_th);
             }
         }
         grid

@@ -61,6 +61,9 @@ struct Entry {
     is_alone: bool,
 }
 
+/// The document node.
+const ROOT: NodeId = NodeId(NonZeroU32::MIN);
+
 /// A parsed document.
 #[derive(Debug, Clone)]
 pub(crate) struct Document {
@@ -88,14 +91,9 @@ impl Document {
         self.is_plain_html
     }
 
-    /// The document node.
-    pub(crate) fn root(&self) -> NodeId {
-        NodeId(NonZeroU32::MIN)
-    }
-
     /// The `html` element.
     pub(crate) fn html(&self) -> Option<NodeId> {
-        self.children(self.root()).iter().copied().find(|id| self.element(*id).is_some())
+        self.children(ROOT).iter().copied().find(|id| self.element(*id).is_some())
     }
 
     pub(crate) fn element(&self, id: NodeId) -> Option<&Element> {
@@ -171,7 +169,7 @@ impl Document {
 
     /// Every element, in the order of the document.
     pub(crate) fn elements(&self) -> Vec<NodeId> {
-        self.descendants(self.root())
+        self.descendants(ROOT)
     }
 
     /// A selector that leads to the element from the top: names, and numbers where there are several.

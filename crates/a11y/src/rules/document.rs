@@ -99,9 +99,14 @@ fn is_in_language(scan: &Scan<'_>, id: NodeId) -> bool {
         if !scan.spend(1) {
             break;
         }
-        let is_named = || scan.is_seen_element(at) && !scan.accessible_name(at).is_empty();
-        if scan.has_readable_text(at) || is_named() {
+        if scan.has_readable_text(at) {
             return true;
+        }
+        if scan.is_seen_element(at) {
+            if !scan.accessible_name(at).is_empty() {
+                return true;
+            }
+            continue;
         }
         let children = scan.document.child_elements(at);
         open.extend(children.filter(|child| !scan.has(*child, "lang") && !scan.is_hidden(*child)));
@@ -143,7 +148,7 @@ fn is_viewport(scan: &Scan<'_>, id: NodeId) -> bool {
 fn said(scan: &Scan<'_>, id: NodeId, key: &str) -> Option<String> {
     let content = scan.attribute(id, "content").unwrap_or("").to_lowercase();
     let items = content.split([';', ',']).filter_map(|item| item.split_once('='));
-    items.filter(|(own, _)| trim(own) == key).last().map(|(_, value)| trim(value).to_owned())
+    items.rev().find(|(own, _)| trim(own) == key).map(|(_, value)| trim(value).to_owned())
 }
 
 fn is_device(value: &str) -> bool {

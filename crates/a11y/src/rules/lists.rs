@@ -24,15 +24,16 @@ fn strangers(scan: &Scan<'_>, list: NodeId, names: &[&str], roles: &[&str], with
         let stranger = match scan.document.text(*child) {
             Some(text) if is_blank(text) => continue,
             Some(_) => format!("{within}text"),
+            // Groups are opened even where they are hidden: axe-core does so.
+            None if opens(scan, *child, names, within) => {
+                found.extend(strangers(scan, *child, names, roles, "div > "));
+                continue;
+            }
             None if !scan.is_read(*child) => continue,
             None => match scan.explicit_role(*child) {
                 Some(role) if roles.contains(&role) => continue,
                 Some(role) => format!("{within}[role={role}]"),
                 None if names.contains(&scan.name(*child)) => continue,
-                None if names.contains(&"dt") && within.is_empty() && scan.name(*child) == "div" => {
-                    found.extend(strangers(scan, *child, names, roles, "div > "));
-                    continue;
-                }
                 None => format!("{within}{}", scan.name(*child)),
             },
         };
@@ -42,6 +43,14 @@ fn strangers(scan: &Scan<'_>, list: NodeId, names: &[&str], roles: &[&str], with
     }
     found.dedup();
     found
+}
+
+/// Whether it is a div that groups what is in a dl.
+fn opens(scan: &Scan<'_>, child: NodeId, names: &[&str], within: &str) -> bool {
+    names.contains(&"dt")
+        && within.is_empty()
+        && scan.name(child) == "div"
+        && scan.explicit_role(child).is_none()
 }
 
 fn list(scan: &Scan<'_>, id: NodeId) -> Verdict {

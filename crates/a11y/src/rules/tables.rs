@@ -146,7 +146,7 @@ fn cells_have_headers(scan: &Scan<'_>, id: NodeId) -> Verdict {
     let lacks = grid.cells.iter().copied().any(|cell| {
         is_data(cell)
             && scan.has_content(cell, true)
-            && scan.label_shown(cell).is_none()
+            && scan.aria_text(cell).is_none()
             && !scan.headers(&grid, cell).into_iter().any(|header| scan.has_content(header, true))
     });
     if lacks { of_data_table(scan, id, "A cell of the table has no header.") } else { Verdict::Passes }
