@@ -58,7 +58,7 @@ impl Scan<'_> {
             "a" | "area" => self.has(id, "href"),
             "input" => self.input_type(id) != "hidden",
             "textarea" | "select" | "summary" | "button" => true,
-            "details" => !self.document.descendants(id).iter().any(|at| self.name(*at) == "summary"),
+            "details" => !self.holds_summary(id),
             _ => false,
         };
         takes_it && !self.is_disabled(id)

@@ -1,7 +1,7 @@
 //! A document that is being looked at, with what many rules ask of it kept.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::dom::{Document, NodeId};
@@ -11,7 +11,7 @@ use crate::table::Grid;
 
 /// How many steps of following texts, references and spans one document may cost: several hundred for each element of a
 /// large page, and a bound for those that are made to be slow.
-const MAX_WORK: u32 = 12_000_000;
+const MAX_WORK: u32 = 4_000_000;
 
 /// Elements by what they say, in the order of the document.
 type Index<'d> = BTreeMap<&'d str, Vec<NodeId>>;
@@ -25,6 +25,10 @@ pub(crate) struct Scan<'d> {
     ids: Index<'d>,
     labels: Index<'d>,
     owners: BTreeMap<String, NodeId>,
+    /// The ids of what comboboxes say is theirs.
+    popups: BTreeSet<String>,
+    /// Whether a `summary` is somewhere in the element, by node.
+    summarised: Vec<bool>,
     pub(crate) sights: Vec<Sight>,
     pub(crate) roles: Roles,
     pub(crate) grids: RefCell<BTreeMap<NodeId, Rc<Grid>>>,
@@ -39,7 +43,8 @@ impl<'d> Scan<'d> {
         let elements = document.elements();
         let mut order = vec![usize::MAX; document.len()];
         let (mut ids, mut labels) = (Index::new(), Index::new());
-        let mut owners = BTreeMap::new();
+        let (mut owners, mut popups) = (BTreeMap::new(), BTreeSet::new());
+        let mut summarised = vec![false; document.len()];
         for (place, id) in elements.iter().enumerate() {
             if let Some(slot) = order.get_mut(id.index()) {
                 *slot = place;
@@ -53,6 +58,22 @@ impl<'d> Scan<'d> {
             for owned in document.attribute(*id, "aria-owns").map(crate::text::tokens).unwrap_or_default() {
                 owners.entry(owned).or_insert(*id);
             }
+            let role = document.attribute(*id, "role").filter(|_| document.name(*id) != "select");
+            if role.is_some_and(|role| role.split_ascii_whitespace().any(|token| token == "combobox")) {
+                for attribute in ["aria-owns", "aria-controls"] {
+                    popups.extend(
+                        document.attribute(*id, attribute).map(crate::text::tokens).unwrap_or_default(),
+                    );
+                }
+            }
+            if document.name(*id) == "summary" {
+                for at in document.ancestors(*id) {
+                    match summarised.get_mut(at.index()) {
+                        Some(slot) if !*slot => *slot = true,
+                        _ => break,
+                    }
+                }
+            }
         }
         let sights = hidden::sights(document, &elements);
         let roles = Roles::new(document.len());
@@ -65,6 +86,8 @@ impl<'d> Scan<'d> {
             ids,
             labels,
             owners,
+            popups,
+            summarised,
             sights,
             roles,
             grids,
@@ -136,6 +159,16 @@ impl<'d> Scan<'d> {
     /// The first element that claims an id as its own by aria-owns.
     pub(crate) fn owner(&self, id: &str) -> Option<NodeId> {
         self.owners.get(id).copied()
+    }
+
+    /// Whether a combobox says that what has this id is its own.
+    pub(crate) fn is_popup_of_combobox(&self, id: &str) -> bool {
+        self.popups.contains(id)
+    }
+
+    /// Whether a `summary` is somewhere in the element.
+    pub(crate) fn holds_summary(&self, id: NodeId) -> bool {
+        self.summarised.get(id.index()).copied().unwrap_or(false)
     }
 
     /// The elements that an attribute names, those that exist.

@@ -57,20 +57,8 @@ fn is(scan: &Scan<'_>, id: NodeId, roles: &[&str]) -> bool {
 
 /// Whether a list belongs to a combobox, which has the name.
 fn is_popup(scan: &Scan<'_>, list: NodeId) -> bool {
-    if scan.document.ancestors(list).find_map(|at| scan.role(at)) == Some("combobox") {
-        return true;
-    }
-    let Some(own) = scan.attribute(list, "id") else { return false };
-    scan.elements.iter().any(|at| {
-        let is_combobox = scan
-            .attribute(*at, "role")
-            .is_some_and(|role| role.split_ascii_whitespace().any(|r| r == "combobox"));
-        is_combobox
-            && scan.name(*at) != "select"
-            && ["aria-owns", "aria-controls"]
-                .into_iter()
-                .any(|attribute| scan.named_ids(*at, attribute).iter().any(|named| named == own))
-    })
+    scan.document.ancestors(list).find_map(|at| scan.role(at)) == Some("combobox")
+        || scan.attribute(list, "id").is_some_and(|own| scan.is_popup_of_combobox(own))
 }
 
 fn needs(scan: &Scan<'_>, id: NodeId, ways: &[By]) -> Verdict {
