@@ -13,8 +13,17 @@ mod catalogue;
 mod dom;
 pub mod engine;
 pub mod finding;
+mod focus;
+mod hidden;
+mod name;
 pub mod report;
+mod role;
 mod rules;
+mod scan;
+mod spec;
+mod style;
+mod table;
+mod text;
 
 pub use finding::{Box as Rectangle, Finding, Findings, Impact, Node};
 pub use rules::{check, undecided};

@@ -5,9 +5,18 @@ mod parse;
 
 use std::num::NonZeroU32;
 
+use crate::text::is_blank;
+
 /// A node's place in its document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeId(NonZeroU32);
+
+impl NodeId {
+    /// Its place in lists that have an entry per node.
+    pub(crate) fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}
 
 /// Which vocabulary an element is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,12 +55,20 @@ struct Entry {
     children: Vec<NodeId>,
     /// How many elements it was put into.
     depth: usize,
+    /// Its number among the elements beside it, from 1; of elements only.
+    number: usize,
+    /// Whether no element is beside it.
+    is_alone: bool,
 }
+
+/// The document node.
+const ROOT: NodeId = NodeId(NonZeroU32::MIN);
 
 /// A parsed document.
 #[derive(Debug, Clone)]
 pub(crate) struct Document {
     entries: Vec<Entry>,
+    is_plain_html: bool,
 }
 
 impl Document {
@@ -61,17 +78,22 @@ impl Document {
     }
 
     fn entry(&self, id: NodeId) -> Option<&Entry> {
-        self.entries.get(id.0.get() as usize - 1)
+        self.entries.get(id.index())
     }
 
-    /// The document node.
-    pub(crate) fn root(&self) -> NodeId {
-        NodeId(NonZeroU32::MIN)
+    /// How many nodes there are: one more than the largest [`NodeId::index`].
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether its doctype is `<!doctype html>` and nothing more.
+    pub(crate) fn is_plain_html(&self) -> bool {
+        self.is_plain_html
     }
 
     /// The `html` element.
     pub(crate) fn html(&self) -> Option<NodeId> {
-        self.children(self.root()).iter().copied().find(|id| self.element(*id).is_some())
+        self.children(ROOT).iter().copied().find(|id| self.element(*id).is_some())
     }
 
     pub(crate) fn element(&self, id: NodeId) -> Option<&Element> {
@@ -112,6 +134,16 @@ impl Document {
         self.attribute(id, name).is_some()
     }
 
+    /// The elements directly in a node.
+    pub(crate) fn child_elements(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
+        self.children(id).iter().copied().filter(|child| self.element(*child).is_some())
+    }
+
+    /// Whether a text that is not blank is directly in the element.
+    pub(crate) fn has_own_text(&self, id: NodeId) -> bool {
+        self.children(id).iter().any(|child| self.text(*child).is_some_and(|text| !is_blank(text)))
+    }
+
     /// The elements that a node is in, the nearest first.
     pub(crate) fn ancestors(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
         std::iter::successors(self.parent(id), |id| self.parent(*id))
@@ -137,23 +169,16 @@ impl Document {
 
     /// Every element, in the order of the document.
     pub(crate) fn elements(&self) -> Vec<NodeId> {
-        self.descendants(self.root())
+        self.descendants(ROOT)
     }
 
     /// A selector that leads to the element from the top: names, and numbers where there are several.
     pub(crate) fn path(&self, id: NodeId) -> String {
         let mut parts = Vec::new();
         for at in self.and_ancestors(id) {
-            let siblings: Vec<NodeId> = match self.parent(at) {
-                Some(parent) => {
-                    self.children(parent).iter().copied().filter(|c| self.element(*c).is_some()).collect()
-                }
-                None => vec![at],
-            };
-            let name = self.name(at);
-            let number = siblings.iter().position(|s| *s == at).map_or(1, |n| n + 1);
-            let alone = siblings.len() == 1 || matches!(name, "html" | "head" | "body");
-            parts.push(if alone { name.to_owned() } else { format!("{name}:nth-child({number})") });
+            let (name, Some(entry)) = (self.name(at), self.entry(at)) else { break };
+            let alone = entry.is_alone || matches!(name, "html" | "head" | "body");
+            parts.push(if alone { name.to_owned() } else { format!("{name}:nth-child({})", entry.number) });
         }
         parts.reverse();
         parts.join(" > ")

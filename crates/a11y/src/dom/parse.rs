@@ -25,6 +25,7 @@ struct Sink {
     /// What templates hold, by the template's place.
     contents: RefCell<Vec<(NodeId, NodeId)>>,
     line: Cell<u64>,
+    is_plain_html: Cell<bool>,
 }
 
 impl Sink {
@@ -34,6 +35,7 @@ impl Sink {
             names: RefCell::default(),
             contents: RefCell::default(),
             line: Cell::new(1),
+            is_plain_html: Cell::new(false),
         };
         sink.push(Kind::Root, None);
         sink
@@ -41,14 +43,14 @@ impl Sink {
 
     fn push(&self, kind: Kind, name: Option<QualName>) -> NodeId {
         let mut entries = self.entries.borrow_mut();
-        entries.push(Entry { kind, parent: None, children: Vec::new(), depth: 0 });
+        entries.push(Entry { kind, parent: None, children: Vec::new(), depth: 0, number: 1, is_alone: true });
         self.names.borrow_mut().push(name);
         let number = u32::try_from(entries.len()).ok().and_then(NonZeroU32::new);
         NodeId(number.unwrap_or(NonZeroU32::MAX))
     }
 
     fn with<T>(&self, id: NodeId, then: impl FnOnce(&mut Entry) -> T) -> Option<T> {
-        self.entries.borrow_mut().get_mut(id.0.get() as usize - 1).map(then)
+        self.entries.borrow_mut().get_mut(id.index()).map(then)
     }
 
     fn parent(&self, id: NodeId) -> Option<NodeId> {
@@ -125,7 +127,21 @@ impl TreeSink for Sink {
     type ElemName<'a> = Name;
 
     fn finish(self) -> Document {
-        Document { entries: self.entries.into_inner() }
+        let mut entries = self.entries.into_inner();
+        for at in 0..entries.len() {
+            // Numbered once: to count siblings for every path would be quadratic.
+            let children = entries.get(at).map(|entry| entry.children.clone()).unwrap_or_default();
+            let is_element = |id: &NodeId| {
+                entries.get(id.index()).is_some_and(|entry| matches!(entry.kind, Kind::Element(_)))
+            };
+            let elements: Vec<NodeId> = children.into_iter().filter(is_element).collect();
+            for (before, id) in elements.iter().enumerate() {
+                if let Some(entry) = entries.get_mut(id.index()) {
+                    (entry.number, entry.is_alone) = (before + 1, elements.len() == 1);
+                }
+            }
+        }
+        Document { entries, is_plain_html: self.is_plain_html.get() }
     }
 
     fn parse_error(&self, _: Cow<'static, str>) {}
@@ -136,7 +152,7 @@ impl TreeSink for Sink {
 
     fn elem_name<'a>(&'a self, target: &'a NodeId) -> Name {
         let names = self.names.borrow();
-        let name = names.get(target.0.get() as usize - 1).cloned().flatten();
+        let name = names.get(target.index()).cloned().flatten();
         Name(name.unwrap_or_else(|| QualName::new(None, ns!(), "".into())))
     }
 
@@ -184,7 +200,9 @@ impl TreeSink for Sink {
         }
     }
 
-    fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
+    fn append_doctype_to_document(&self, name: StrTendril, public: StrTendril, system: StrTendril) {
+        self.is_plain_html.set(&*name == "html" && public.is_empty() && system.is_empty());
+    }
 
     fn get_template_contents(&self, target: &NodeId) -> NodeId {
         let known = self.contents.borrow().iter().find(|(of, _)| of == target).map(|(_, held)| *held);
