@@ -268,6 +268,7 @@ impl Scan<'_> {
         }
         match self.name(id) {
             "textarea" => return self.raw_text(id),
+            "input" if self.input_type(id) == "range" => return format!("{}", self.range_value(id)),
             "input" if is_text_input(self.input_type(id)) => {
                 return self.attribute(id, "value").unwrap_or("").to_owned();
             }
@@ -295,6 +296,17 @@ impl Scan<'_> {
 
     fn raw_text(&self, id: NodeId) -> String {
         self.document.children(id).iter().filter_map(|child| self.document.text(*child)).collect()
+    }
+
+    /// Where a slider stands: in the middle, if nobody says.
+    fn range_value(&self, id: NodeId) -> f64 {
+        let number = |name| {
+            let value = self.attribute(id, name)?;
+            value.parse::<f64>().ok().filter(|n| n.is_finite() && value.bytes().any(|b| b.is_ascii_digit()))
+        };
+        let least = number("min").unwrap_or(0.0);
+        let most = number("max").unwrap_or(100.0).max(least);
+        number("value").unwrap_or(f64::midpoint(least, most)).clamp(least, most)
     }
 
     fn selected_text(&self, select: NodeId) -> String {

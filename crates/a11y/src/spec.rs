@@ -28,7 +28,12 @@ impl Scan<'_> {
         self.said(id, |part| part.allowed_roles.as_ref())
     }
 
+    /// Whether what it holds is shown only where it cannot be itself.
     pub(crate) fn is_embedded(&self, id: NodeId) -> bool {
+        if self.name(id) == "img" {
+            // What it owns by reference is read all the same.
+            return false;
+        }
         let types = self.said(id, |part| part.content_types.as_deref());
         types.is_some_and(|types| types.iter().any(|kind| kind == "embedded"))
     }

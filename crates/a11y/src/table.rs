@@ -28,6 +28,16 @@ pub(crate) struct Grid {
     heading_columns: Vec<bool>,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Side {
+    Row,
+    Column,
+}
+
+/// The headers that were found from cells, while one question is asked of one table.
+#[derive(Debug, Default)]
+pub(crate) struct Known(BTreeMap<(Side, NodeId), Rc<Vec<NodeId>>>);
+
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place {
     pub(crate) top: usize,
@@ -103,6 +113,12 @@ impl Scan<'_> {
                         return grid;
                     }
                 }
+                // What is said counts here, not what there was room for: axe-core looks from there.
+                let width = usize::try_from(wide).unwrap_or(1).max(1);
+                if let Some(place) = grid.places.get_mut(&cell) {
+                    place.bottom = place.top + tall.max(1) - 1;
+                    place.right = place.left + width - 1;
+                }
             }
         }
         let is_th = |cell: &Option<NodeId>| cell.is_some_and(|cell| self.name(cell) == "th");
@@ -143,14 +159,11 @@ impl Scan<'_> {
             if let Some(slot) = row.get_mut(*column) {
                 *slot = Some(cell);
             }
-            let place = grid.places.entry(cell).or_insert(Place {
-                top: at,
-                left: *column,
-                bottom: at,
-                right: *column,
-            });
-            place.bottom = place.bottom.max(at);
-            place.right = place.right.max(*column);
+            let place = Place { top: at, left: *column, bottom: at, right: *column };
+            let place = grid.places.entry(cell).or_insert(place);
+            if at < place.top || (at == place.top && *column < place.left) {
+                (place.top, place.left) = (at, *column);
+            }
         }
         *column += 1;
         true
@@ -195,22 +208,46 @@ impl Scan<'_> {
     }
 
     /// The cells that head this one.
-    pub(crate) fn headers(&self, grid: &Grid, cell: NodeId) -> Vec<NodeId> {
+    pub(crate) fn headers(&self, grid: &Grid, known: &mut Known, cell: NodeId) -> Vec<NodeId> {
         let named = self.referenced(cell, "headers");
         if !named.is_empty() {
             return named;
         }
         let Some(place) = grid.place(cell) else { return Vec::new() };
-        let mut found = Vec::new();
-        for row in place.top..=place.bottom {
-            for column in 0..=place.right {
-                found.extend(grid.at(row, column).filter(|at| self.spend(1) && self.is_row_header(*at)));
+        let mut found = self.scan_for_headers(grid, known, (place, Side::Row));
+        found.extend(self.scan_for_headers(grid, known, (place, Side::Column)));
+        found
+    }
+
+    /// The headers that lie before a cell, on one side. What was found from a cell on the way is taken over and ends the way,
+    /// as in axe-core: where spans lie across each other, it decides what is found.
+    fn scan_for_headers(&self, grid: &Grid, known: &mut Known, (place, side): (Place, Side)) -> Vec<NodeId> {
+        let (first_row, first_column) = match side {
+            Side::Row => (place.top, 0),
+            Side::Column => (0, place.left),
+        };
+        let (mut found, mut scanned) = (Vec::new(), Vec::new());
+        'rows: for row in (first_row..=place.bottom).rev() {
+            for column in (first_column..=place.right).rev() {
+                let Some(cell) = grid.at(row, column).filter(|_| self.spend(1)) else { continue };
+                if let Some(list) = known.0.get(&(side, cell)) {
+                    self.spend(list.len());
+                    found.extend(list.iter().copied());
+                    break 'rows;
+                }
+                scanned.push(cell);
+                let is_header = match side {
+                    Side::Row => self.is_row_header(cell),
+                    Side::Column => self.is_column_header(cell),
+                };
+                if is_header {
+                    found.push(cell);
+                }
             }
         }
-        for row in 0..=place.bottom {
-            for column in place.left..=place.right {
-                found.extend(grid.at(row, column).filter(|at| self.spend(1) && self.is_column_header(*at)));
-            }
+        let list = Rc::new(found.clone());
+        for cell in scanned {
+            known.0.insert((side, cell), Rc::clone(&list));
         }
         found
     }

@@ -207,7 +207,7 @@ fn prohibited(scan: &Scan<'_>, id: NodeId) -> Verdict {
         let targets = scan.referenced(id, "aria-labelledby");
         let has_label = found.contains(&"aria-label");
         let all_read = !targets.is_empty() && targets.iter().all(|target| scan.is_read(*target));
-        let has_text = || targets.iter().any(|target| !scan.visible_text(*target, true).is_empty());
+        let has_text = || !scan.labelledby_text(id).is_empty();
         // Where the name is on the page anyway, little is lost.
         if (targets.is_empty() && !has_label) || (all_read && (!has_label || has_text())) {
             return Verdict::unsure(why);

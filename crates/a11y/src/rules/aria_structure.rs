@@ -245,7 +245,8 @@ fn focus_role(scan: &Scan<'_>, id: NodeId) -> Verdict {
     let kind = facts(role).map(|facts| facts.kind);
     Verdict::passes_if(
         matches!(kind, Some(RoleKind::Widget | RoleKind::Composite))
-            || role.is_some_and(|role| SCROLLED.contains(&role)),
+            || role.is_some_and(|role| SCROLLED.contains(&role))
+            || scan.is_one_of(id, &["article", "aside", "nav", "section"]),
         "The Tab key gets to the element, and its role does not say that there is something to do.",
     )
 }

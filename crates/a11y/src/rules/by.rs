@@ -57,10 +57,12 @@ pub(super) fn needs(scan: &Scan<'_>, id: NodeId, ways: &[By], why: &str) -> Verd
     Verdict::passes_if(is_named(scan, id, ways), why)
 }
 
-/// Whether the element needs a name: it does not where it took a role that needs none, and is not focusable.
+/// Whether the element needs a name: it does not where it took a role that needs none, and is not focusable. Roles of drawings
+/// are the matter of a rule of their own.
 pub(super) fn must_be_named(scan: &Scan<'_>, id: NodeId) -> bool {
     let facts = scan.explicit_role(id).filter(|role| !is_none(role)).and_then(catalogue::role);
-    facts.is_none_or(|(_, facts)| facts.accessible_name_required) || scan.is_focusable(id)
+    facts.is_none_or(|(role, facts)| facts.accessible_name_required && !role.starts_with("graphics-"))
+        || scan.is_focusable(id)
 }
 
 /// A label that refers to the field is hidden, and nothing else names it.

@@ -109,7 +109,7 @@ fn is_in_language(scan: &Scan<'_>, id: NodeId) -> bool {
             continue;
         }
         let children = scan.document.child_elements(at);
-        open.extend(children.filter(|child| !scan.has(*child, "lang") && !scan.is_hidden(*child)));
+        open.extend(children.filter(|child| !is_said(scan, *child, "lang") && !scan.is_hidden(*child)));
     }
     false
 }

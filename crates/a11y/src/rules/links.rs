@@ -81,7 +81,9 @@ fn mismatch(scan: &Scan<'_>, id: NodeId) -> Verdict {
         return Verdict::Passes;
     }
     // What a class or a style makes of the text is not known here: an icon, or nothing that is seen.
-    let is_styled = |at: NodeId| scan.has(at, "class") || scan.has(at, "style");
+    let is_styled = |at: NodeId| {
+        !scan.is_one_of(at, &["html", "body"]) && (scan.has(at, "class") || scan.has(at, "style"))
+    };
     let is_plain = !scan.document.and_ancestors(id).any(is_styled)
         && !scan.document.descendants(id).into_iter().any(is_styled);
     let may_be_same = holds_words(&name, &shown, true);

@@ -5,19 +5,19 @@ use crate::catalogue;
 use crate::dom::NodeId;
 use crate::role::is_none;
 use crate::scan::Scan;
-use crate::table::Grid;
+use crate::table::{Grid, Known};
 use crate::text::{is_blank, tokens};
 
 pub(super) const RULES: &[Rule] = &[
     Rule::new("scope-attr-valid", |s, id| s.is_one_of(id, &["td", "th"]) && s.has(id, "scope"), scope),
     Rule::new("table-duplicate-name", |s, id| s.name(id) == "table", duplicate_name),
     Rule::new("td-headers-attr", is_told_table, headers_attribute),
+    Rule::new("td-has-header", is_large, cells_have_headers),
     Rule::new(
         "th-has-data-cells",
         |s, id| s.name(id) == "table" && s.is_data_table(id) == Some(true),
         data_cells,
     ),
-    Rule::new("td-has-header", is_large, cells_have_headers),
     Rule::new(
         "table-fake-caption",
         |s, id| s.name(id) == "table" && s.is_data_table(id) != Some(false),
@@ -96,6 +96,7 @@ fn data_cells(scan: &Scan<'_>, id: NodeId) -> Verdict {
         named.extend(scan.named_ids(*cell, "headers"));
         named.extend(scan.named_ids(*cell, "aria-labelledby"));
     }
+    let mut known = Known::default();
     let idle = grid.cells.iter().copied().find(|cell| {
         let is_header = scan.name(*cell) == "th"
             || matches!(scan.attribute(*cell, "role"), Some("columnheader" | "rowheader"));
@@ -104,7 +105,7 @@ fn data_cells(scan: &Scan<'_>, id: NodeId) -> Verdict {
             scan.document.has_own_text(*cell) || inside.into_iter().any(|at| scan.document.has_own_text(at))
         };
         let is_named = || scan.attribute(*cell, "id").is_some_and(|own| named.contains(own));
-        is_header && has_text() && !is_named() && !heads_something(scan, &grid, *cell)
+        is_header && has_text() && !is_named() && !heads_something(scan, &grid, &mut known, *cell)
     });
     if idle.is_none() {
         return Verdict::Passes;
@@ -112,9 +113,9 @@ fn data_cells(scan: &Scan<'_>, id: NodeId) -> Verdict {
     Verdict::unsure("A header cell of the table heads no other cell.")
 }
 
-fn heads_something(scan: &Scan<'_>, grid: &Grid, header: NodeId) -> bool {
+fn heads_something(scan: &Scan<'_>, grid: &Grid, known: &mut Known, header: NodeId) -> bool {
     let Some(place) = grid.place(header) else { return false };
-    let lists_it = |cell: NodeId| scan.spend(1) && scan.headers(grid, cell).contains(&header);
+    let mut lists_it = |cell: NodeId| scan.spend(1) && scan.headers(grid, known, cell).contains(&header);
     let mut below = (place.top + 1..grid.rows.len()).filter_map(|row| grid.at(row, place.left));
     if scan.is_column_header(header) && below.any(|cell| !scan.is_column_header(cell) && lists_it(cell)) {
         return true;
@@ -143,11 +144,12 @@ fn cells_have_headers(scan: &Scan<'_>, id: NodeId) -> Verdict {
         let role = scan.attribute(cell, "role").and_then(catalogue::role).map(|(role, _)| role);
         role.map_or(scan.name(cell) == "td", |role| matches!(role, "cell" | "gridcell"))
     };
+    let mut known = Known::default();
     let lacks = grid.cells.iter().copied().any(|cell| {
         is_data(cell)
             && scan.has_content(cell, true)
             && scan.aria_text(cell).is_none()
-            && !scan.headers(&grid, cell).into_iter().any(|header| scan.has_content(header, true))
+            && !scan.headers(&grid, &mut known, cell).into_iter().any(|header| scan.has_content(header, true))
     });
     if lacks { of_data_table(scan, id, "A cell of the table has no header.") } else { Verdict::Passes }
 }

@@ -36,8 +36,11 @@ fn a_document_that_nests_and_refers_to_itself_is_judged_in_bounded_time() {
     let deep = "<div role=list aria-owns=a><b id=a aria-labelledby=a aria-label=' '>".repeat(2_000);
     let spans = "<table>".to_owned() + &"<tr><td rowspan=65534 colspan=1000>x<th>y".repeat(2_000);
     let names = "<p id=p>".to_owned() + &"<button aria-labelledby='p p p p'>x</button>".repeat(5_000);
+    let nested =
+        "<a href=x aria-label=' '><span id=s>".to_owned() + &"<span aria-owns=s>".repeat(2_000) + "x";
+    let misnested = "<a href=x><b><p>".repeat(1_000) + &"</b></p>x".repeat(1_000);
     let started = std::time::Instant::now();
-    for html in [deep, spans, names] {
+    for html in [deep, spans, names, nested, misnested] {
         let _ = check(&html, &|_, _, _| true);
     }
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
