@@ -22,7 +22,8 @@ const WITHOUT_TOKIO: [&str; 8] = [
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
 
 /// Which crates of ours a crate may use outside its tests; the binary may use all.
-const MAY_USE: [(&str, &[&str]); 24] = [
+const MAY_USE: [(&str, &[&str]); 25] = [
+    ("gatewright-pictures", &[]),
     ("gatewright-browser", &["gatewright-contract", "gatewright-exec"]),
     ("gatewright-a11y", &[]),
     ("gatewright-contract", &[]),
@@ -65,6 +66,7 @@ const MAY_USE: [(&str, &[&str]); 24] = [
             "design-tokens",
             "gatewright-a11y",
             "gatewright-browser",
+            "gatewright-pictures",
         ],
     ),
     (

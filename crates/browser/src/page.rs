@@ -350,6 +350,25 @@ impl Page {
         Ok(())
     }
 
+    /// Brings what moves to its end, and hides what matches `selectors`, so that two pictures of one state are the same.
+    pub fn quiet(&self, selectors: &[String]) -> Result<(), BrowserError> {
+        let expression = format!(
+            "(() => {{ for (const a of document.getAnimations()) {{ try {{ a.finish() }} catch {{ a.cancel() }} }} \
+             for (const v of document.querySelectorAll('video, audio')) v.pause(); \
+             document.documentElement.style.setProperty('caret-color', 'transparent', 'important'); \
+             for (const s of {}) for (const e of document.querySelectorAll(s)) e.style.setProperty('visibility', 'hidden', 'important') }})()",
+            Value::from(selectors.to_vec())
+        );
+        let main = self.main()?;
+        self.evaluate(&main, &expression, SOON).map(drop)
+    }
+
+    /// Which browser draws it, with its version.
+    pub fn product(&self) -> Result<String, BrowserError> {
+        let version = self.shared.wire.call("", "Browser.getVersion", json!({}), &self.until(SOON))?;
+        Ok(text(&version["product"]))
+    }
+
     /// A picture of the whole page, at most `most` pixels high, as PNG.
     pub fn picture(&self, most: u32) -> Result<Vec<u8>, BrowserError> {
         let metrics = self.call("Page.getLayoutMetrics", json!({}))?;

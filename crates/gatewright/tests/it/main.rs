@@ -34,8 +34,8 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// What is listed to clients in a folder of design tokens.
-const MENU: [&str; 6] =
-    ["a11y_scan", "tokens_build", "tokens_diff", "tool_call", "tool_read", "tools_search"];
+const MENU: [&str; 7] =
+    ["a11y_scan", "tokens_build", "tokens_diff", "tool_call", "tool_read", "tools_search", "visual_diff"];
 
 /// A scratch place with a root, and the program over it.
 struct Place {

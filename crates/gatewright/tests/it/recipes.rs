@@ -57,6 +57,7 @@ fn recipe_004_what_a_tool_answers_fits_the_schema_that_it_declares_and_stands_in
         ("tokens_build", applied),
         ("tokens_diff", json!({ "source": "tokens" })),
         ("a11y_scan", json!({ "url": "root:page.html", "mode": "static" })),
+        ("visual_diff", json!({ "url": "root:page.html" })),
         ("tools_search", json!({ "query": "design tokens" })),
         ("tool_read", json!({ "tool": "tools_search", "arguments": { "query": "css" } })),
         ("tool_call", json!({ "tool": "tokens_build", "arguments": build })),
@@ -65,6 +66,12 @@ fn recipe_004_what_a_tool_answers_fits_the_schema_that_it_declares_and_stands_in
     for tool in &listed {
         let schema = Compiled::new(&tool["outputSchema"]).unwrap();
         let name = tool["name"].as_str().unwrap();
+        if name == "visual_diff"
+            && !std::path::Path::new("/usr/lib/chromium/chromium-headless-shell").exists()
+        {
+            super::skip("what visual_diff answers (chromium-headless-shell is not installed)");
+            continue;
+        }
         let mut called = 0;
         for (_, arguments) in calls.iter().filter(|(n, _)| *n == name) {
             let answer = wire.request("tools/call", json!({ "name": name, "arguments": arguments }));

@@ -1,23 +1,67 @@
-//! Looking at pages in a browser: which they are, what is done on each, and what was found.
+//! Pages in a browser, whatever is done with them: which they are, and how each is opened.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use a11y::Findings;
 use browser::page::Blocked;
-use browser::{Credential, Given, Page, Pool, Scheme, Tab, Window};
+use browser::{Credential, Given, Opened, Page, Pool, Scheme, Tab, Window};
 use contract::{Code, Fault, RelPath};
 use exec::address::Reach;
 use exec::run::Level;
 use kit::ReadDesk;
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-use super::Rules;
 use super::drive::{self, Action, Wait};
-use super::engine::{self, Axe, Part};
-use super::outcome::{Known, Outcome};
 use super::place::{self, Place};
-use super::seen::{Looked, Scan, Seen, Stopped, millis};
-use crate::tools::a11y_scan::{Colors, Input, Mode};
+use super::seen::Stopped;
+
+/// Which colours are asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Colors {
+    /// Light ones.
+    #[default]
+    Light,
+    /// Dark ones.
+    Dark,
+}
+
+impl Colors {
+    /// The word for it.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+}
+
+/// A window's size.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Size {
+    /// CSS pixels.
+    #[schemars(range(min = 200, max = 4000))]
+    pub(crate) width: u32,
+    /// CSS pixels.
+    #[schemars(range(min = 200, max = 4000))]
+    pub(crate) height: u32,
+}
+
+/// How pages are to be opened.
+#[derive(Debug, Default)]
+pub(crate) struct Ask<'i> {
+    pub(crate) viewport: Option<Size>,
+    pub(crate) scheme: Colors,
+    pub(crate) wait: Option<&'i str>,
+    pub(crate) actions: &'i [String],
+    pub(crate) headers: Option<&'i BTreeMap<String, String>>,
+    pub(crate) cookies: Option<&'i BTreeMap<String, String>>,
+    pub(crate) stories: &'i [String],
+    pub(crate) sitemap: bool,
+}
 
 /// What Storybook sets on a page once a story is shown, or its failure is.
 const STORY_SHOWN: &str = "body.sb-show-main, body.sb-show-errordisplay";
@@ -26,7 +70,7 @@ const STORY_SHOWN: &str = "body.sb-show-main, body.sb-show-errordisplay";
 const MAX_SITEMAPS: usize = 10;
 
 /// Highest picture of a page, in CSS pixels.
-const MAX_HEIGHT: u32 = 8_000;
+pub(crate) const MAX_HEIGHT: u32 = 8_000;
 
 /// A call ends this long before its time is up, to say what it has.
 const MARGIN: Duration = Duration::from_secs(2);
@@ -39,53 +83,55 @@ pub(crate) enum Missing {
     Failed(Fault),
 }
 
-/// All that a scan in a browser needs.
-pub(crate) struct InBrowser<'i> {
-    input: &'i Input,
-    desk: &'i ReadDesk,
-    pool: Arc<Pool>,
-    axe: Axe,
+/// All that pages in a browser need.
+pub(crate) struct Browsing<'i> {
+    pub(crate) desk: &'i ReadDesk,
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) window: Window,
+    ask: Ask<'i>,
     wait: Option<Wait>,
     actions: Vec<Action>,
     credentials: Vec<Credential>,
-    window: Window,
     deadline: Instant,
 }
 
-impl<'i> InBrowser<'i> {
-    pub(crate) fn begin(input: &'i Input, desk: &'i ReadDesk) -> Result<Self, Missing> {
-        let mut wait = input.wait.as_deref().map(Wait::read).transpose().map_err(Missing::Failed)?;
-        if wait.is_none() && !input.stories.is_empty() {
+impl<'i> Browsing<'i> {
+    pub(crate) fn begin(ask: Ask<'i>, desk: &'i ReadDesk, timeout: Duration) -> Result<Self, Missing> {
+        let mut wait = ask.wait.map(Wait::read).transpose().map_err(Missing::Failed)?;
+        if wait.is_none() && !ask.stories.is_empty() {
             wait = Some(Wait::For(STORY_SHOWN.to_owned()));
         }
-        let actions = input.actions.iter().map(|a| Action::read(a)).collect::<Result<_, _>>();
+        let actions = ask.actions.iter().map(|a| Action::read(a)).collect::<Result<_, _>>();
         let actions: Vec<Action> = actions.map_err(Missing::Failed)?;
         let pool = desk.service::<Pool>().ok_or_else(|| {
             Missing::Part(Fault::new(Code::ToolExecutionFailed, "no browser is provided here"))
         })?;
         pool.possible().map_err(Missing::Part)?;
         let mut credentials = Vec::new();
-        for (named, is_cookie) in [(&input.headers, false), (&input.cookies, true)] {
-            for (name, secret) in named {
+        for (named, is_cookie) in [(ask.headers, false), (ask.cookies, true)] {
+            for (name, secret) in named.into_iter().flatten() {
                 credentials.push(pool.credential(name, secret, is_cookie).map_err(Missing::Failed)?);
             }
         }
-        let configured = pool.axe().map_err(Missing::Failed)?;
-        let axe = Axe::found(desk, configured, pool.axe_set_up()).map_err(Missing::Part)?;
         let window = Window {
-            width: input.viewport.map_or(1280, |v| v.width),
-            height: input.viewport.map_or(800, |v| v.height),
-            scheme: match input.scheme {
+            width: ask.viewport.map_or(1280, |v| v.width),
+            height: ask.viewport.map_or(800, |v| v.height),
+            scheme: match ask.scheme {
                 Colors::Light => Scheme::Light,
                 Colors::Dark => Scheme::Dark,
             },
         };
-        let deadline = Instant::now() + kit::limits::Limits::DEFAULT.timeout.saturating_sub(MARGIN);
-        Ok(Self { input, desk, pool, axe, wait, actions, credentials, window, deadline })
+        let deadline = Instant::now() + timeout.saturating_sub(MARGIN);
+        Ok(Self { desk, pool, window, ask, wait, actions, credentials, deadline })
+    }
+
+    /// Opens a page and brings it to where it is to be looked at.
+    pub(crate) fn open(&self, tab: &Page, place: &Place) -> Result<Opened, Fault> {
+        drive::open(tab, &place.url(), self.wait.as_ref(), &self.actions)
     }
 
     /// A tab from which files see nothing but the root, and pages by HTTP nothing of it.
-    fn tab(&self, is_file: bool) -> Result<Tab, Fault> {
+    pub(crate) fn tab(&self, is_file: bool) -> Result<Tab, Fault> {
         let (reach, pages) = if is_file {
             (Reach::nothing(), Some(drive::files(self.desk)))
         } else {
@@ -100,12 +146,12 @@ impl<'i> InBrowser<'i> {
     }
 
     /// The pages that are meant by those that were named.
-    fn pages(&self, named: &[Place]) -> Result<Vec<Place>, Fault> {
+    pub(crate) fn pages(&self, named: &[Place]) -> Result<Vec<Place>, Fault> {
         let first = named.first().ok_or_else(|| Fault::invalid("url: no page is named"))?;
-        if !self.input.stories.is_empty() {
+        if !self.ask.stories.is_empty() {
             return self.stories(first);
         }
-        if self.input.sitemap {
+        if self.ask.sitemap {
             let Place::Web(url) = first else {
                 return Err(Fault::invalid(
                     "sitemap: it names pages by HTTP; name files as `root:site/**/*.html`",
@@ -125,7 +171,7 @@ impl<'i> InBrowser<'i> {
     }
 
     fn stories(&self, base: &Place) -> Result<Vec<Place>, Fault> {
-        let wanted = &self.input.stories;
+        let wanted = self.ask.stories;
         match base {
             Place::Web(url) => {
                 let base = url.split(['?', '#']).next().unwrap_or(url);
@@ -147,84 +193,13 @@ impl<'i> InBrowser<'i> {
             }
         }
     }
-
-    pub(crate) fn scan(
-        &self,
-        named: &[Place],
-        rules: &Rules,
-        known: &mut Known<'_>,
-    ) -> Result<Scan, Missing> {
-        let pages = self.pages(named).map_err(Missing::Failed)?;
-        let mut scan = Scan::new(Mode::Browser, self.axe.engine.clone());
-        let part = Part { include: self.input.include.clone(), exclude: self.input.exclude.clone() };
-        for is_file in [true, false] {
-            let here: Vec<&Place> = pages.iter().filter(|page| page.is_file() == is_file).collect();
-            if here.is_empty() {
-                continue;
-            }
-            let tab = self.tab(is_file).map_err(Missing::Failed)?;
-            for place in here {
-                #[expect(clippy::cast_precision_loss, reason = "a few dozen pages")]
-                self.desk.progress(scan.pages.len() as f64, Some(pages.len() as f64), place.shown());
-                let began = Instant::now();
-                let looked = self.look(&tab, place, rules, &part);
-                scan.blocked.extend(tab.blocked().into_iter().map(stopped));
-                let looked = looked.map(|(opened, findings, picture)| {
-                    scan.seen.push(Seen { page: place.shown(), findings: findings.clone(), picture });
-                    (opened, findings)
-                });
-                match told(place, looked, began, &mut scan.outcome, known) {
-                    Ok(page) => scan.pages.push(page),
-                    // Of one page, that is the answer; of several, the others have theirs.
-                    Err(fault) if pages.len() == 1 || is_over(&fault, &tab) => {
-                        return Err(Missing::Failed(fault));
-                    }
-                    Err(fault) => scan.pages.push(unlooked(place, &fault, began)),
-                }
-            }
-        }
-        Ok(scan)
-    }
-
-    fn look(&self, tab: &Page, place: &Place, rules: &Rules, part: &Part) -> Result<LookedAt, Fault> {
-        let opened = drive::open(tab, &place.url(), self.wait.as_ref(), &self.actions)?;
-        let findings = engine::look(tab, &self.axe, rules, part)?;
-        let picture = self.input.screenshots.then(|| tab.picture(MAX_HEIGHT)).transpose()?;
-        Ok((opened, findings, picture.map(|png| (png, self.window.width))))
-    }
 }
 
-/// A page that was looked at: where it was, what was found, and its picture with its width.
-type LookedAt = (browser::Opened, Findings, Option<(Vec<u8>, u32)>);
-
 /// Whether nothing more can be looked at.
-fn is_over(fault: &Fault, page: &Page) -> bool {
+pub(crate) fn is_over(fault: &Fault, page: &Page) -> bool {
     matches!(fault.code, Code::Cancelled) || page.is_over()
 }
 
-fn stopped(blocked: Blocked) -> Stopped {
+pub(crate) fn stopped(blocked: Blocked) -> Stopped {
     Stopped { url: blocked.url.chars().take(300).collect(), why: blocked.why.to_owned() }
-}
-
-fn told(
-    place: &Place,
-    looked: Result<(browser::Opened, Findings), Fault>,
-    began: Instant,
-    outcome: &mut Outcome,
-    known: &mut Known<'_>,
-) -> Result<Looked, Fault> {
-    let (opened, findings) = looked?;
-    let url = place.shown();
-    let issue_count = outcome.add(&url, findings, known);
-    Ok(Looked { url, status: opened.status, issue_count, milliseconds: millis(began), error: None })
-}
-
-fn unlooked(place: &Place, fault: &Fault, began: Instant) -> Looked {
-    Looked {
-        url: place.shown(),
-        status: None,
-        issue_count: 0,
-        milliseconds: millis(began),
-        error: Some(fault.message.clone()),
-    }
 }

@@ -1,8 +1,9 @@
-//! What `a11y_scan` is made of.
+//! What `a11y_scan` and `visual_diff` are made of.
 //!
 //! - [`place`]: what a caller may name as a page.
 //! - [`engine`]: axe-core, where it comes from and how it is asked, frame by frame.
 //! - [`browse`]: pages in a browser, one after another.
+//! - [`look`]: what axe-core finds on them.
 //! - [`drive`]: opening pages and acting on them in a browser.
 //! - [`seen`]: what was looked at, and its report.
 //! - [`outcome`]: findings of several pages together, held to a baseline and a threshold.
@@ -10,6 +11,7 @@
 pub(crate) mod browse;
 pub(crate) mod drive;
 pub(crate) mod engine;
+pub(crate) mod look;
 pub(crate) mod outcome;
 pub(crate) mod place;
 pub(crate) mod seen;

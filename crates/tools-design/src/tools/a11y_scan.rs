@@ -17,8 +17,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::scan::browse::{InBrowser, Missing};
+use crate::scan::browse::{Colors, Missing, Size};
 use crate::scan::engine::Engine;
+use crate::scan::look::InBrowser;
 use crate::scan::outcome::{Baseline, Baselined, Doubt, Issue, Known};
 use crate::scan::place::{Place, Wanted, wanted};
 use crate::scan::seen::{Contrast, Looked, Scan, Seen, Stopped, millis};
@@ -39,29 +40,6 @@ pub enum Mode {
     Browser,
     /// By markup alone.
     Static,
-}
-
-/// Which colours are asked for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Colors {
-    /// Light ones.
-    #[default]
-    Light,
-    /// Dark ones.
-    Dark,
-}
-
-/// A window's size.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Size {
-    /// CSS pixels.
-    #[schemars(range(min = 200, max = 4000))]
-    pub(crate) width: u32,
-    /// CSS pixels.
-    #[schemars(range(min = 200, max = 4000))]
-    pub(crate) height: u32,
 }
 
 /// The arguments.

@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn n02_n03_n04_addresses_are_checked_after_they_were_looked_up_and_every_time_anew() {
+    fn n02_n04_addresses_are_checked_after_they_were_looked_up_and_every_time_anew() {
         let upstream = server();
         let times = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&times);

@@ -2,5 +2,6 @@
 
 mod scan;
 mod tokens;
+mod visual;
 
 use super::bench::Bench;
