@@ -56,7 +56,7 @@ impl House {
     }
 
     fn tab_in(&self, reach: &Reach, window: Window, pages: Option<Pages>) -> Tab {
-        let bounds = (Instant::now() + Duration::from_secs(60), &CancellationToken::new());
+        let bounds = (Instant::now() + Duration::from_mins(1), &CancellationToken::new());
         self.pool.tab("test", reach, (window, Given { pages, ..Given::default() }), bounds).unwrap()
     }
 }

@@ -22,21 +22,21 @@ impl Server {
                 let (heard, answer) = (Arc::clone(&heard), Arc::clone(&answer));
                 std::thread::spawn(move || {
                     let mut reader = BufReader::new(caller.try_clone().unwrap());
-                    let mut first = String::new();
-                    reader.read_line(&mut first).unwrap_or_default();
-                    let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
+                    let mut asking = String::new();
+                    reader.read_line(&mut asking).unwrap_or_default();
+                    let path = asking.split(' ').nth(1).unwrap_or_default().to_owned();
                     heard.lock().unwrap().push(path.clone());
                     let mut line = String::new();
                     while reader.read_line(&mut line).is_ok_and(|n| n > 2) {
                         line.clear();
                     }
                     let (status, body) = answer(&path);
-                    let head = format!(
+                    let first = format!(
                         "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
                         body.len()
                     );
                     let mut caller = caller;
-                    let _ = caller.write_all(head.as_bytes());
+                    let _ = caller.write_all(first.as_bytes());
                     let _ = caller.write_all(body.as_bytes());
                 });
             }

@@ -32,10 +32,10 @@ fn a_removed_token_is_major_a_new_one_minor_another_value_a_patch() {
 #[test]
 fn type_reference_and_deprecation_are_told_apart() {
     let before =
-        r##"{"a":{"$type":"number","$value":1},"b":{"$type":"number","$value":1},"c":{"$value":"{a}"}}"##;
+        r#"{"a":{"$type":"number","$value":1},"b":{"$type":"number","$value":1},"c":{"$value":"{a}"}}"#;
     let found = between(
         before,
-        r##"{"a":{"$type":"fontWeight","$value":1},"b":{"$type":"number","$value":1,"$deprecated":true},"c":{"$value":"{b}"}}"##,
+        r#"{"a":{"$type":"fontWeight","$value":1},"b":{"$type":"number","$value":1,"$deprecated":true},"c":{"$value":"{b}"}}"#,
     );
     let told: Vec<_> = found.tokens.iter().map(|t| (t.id.as_str(), t.aspects.clone(), t.bump)).collect();
     assert_eq!(
@@ -57,7 +57,7 @@ fn a_rename_needs_the_same_value_in_every_mode_and_a_name_that_is_alike() {
     assert_eq!(found.tokens[0].was.as_deref(), Some("color.brand"));
     // In the dark they differ: another token.
     let dark =
-        |id: &str, value: &str| format!(r##"{{"color":{{"$type":"color","{id}":{{"$value":"{value}"}}}}}}"##);
+        |id: &str, value: &str| format!(r#"{{"color":{{"$type":"color","{id}":{{"$value":"{value}"}}}}}}"#);
     let mode = ModeOptions { name: "dark".into(), sources: vec!["d.json".into()], ..ModeOptions::default() };
     let options = Options { modes: vec![mode], ..Options::default() };
     let old = files(&[("t.json", before), ("d.json", &dark("brand", "#fff"))], &options).unwrap();
@@ -71,8 +71,8 @@ fn a_rename_needs_the_same_value_in_every_mode_and_a_name_that_is_alike() {
 
 #[test]
 fn among_equal_values_the_most_alike_name_is_the_renamed_one() {
-    let before = r##"{"space":{"$type":"number","inset-small":{"$value":4},"gap-small":{"$value":4}}}"##;
-    let after = r##"{"space":{"$type":"number","inset-sm":{"$value":4},"gap-sm":{"$value":4}}}"##;
+    let before = r#"{"space":{"$type":"number","inset-small":{"$value":4},"gap-small":{"$value":4}}}"#;
+    let after = r#"{"space":{"$type":"number","inset-sm":{"$value":4},"gap-sm":{"$value":4}}}"#;
     let found = between(before, after);
     let told: Vec<_> = found.tokens.iter().map(|t| (t.was.as_deref().unwrap_or(""), t.id.as_str())).collect();
     assert_eq!(told, [("space.gap-small", "space.gap-sm"), ("space.inset-small", "space.inset-sm")]);
@@ -80,7 +80,7 @@ fn among_equal_values_the_most_alike_name_is_the_renamed_one() {
 
 #[test]
 fn modes_that_come_and_go_are_told_as_modes() {
-    let text = r##"{"a":{"$type":"number","$value":1}}"##;
+    let text = r#"{"a":{"$type":"number","$value":1}}"#;
     let mode = |name: &str| ModeOptions {
         name: name.into(),
         sources: vec!["d.json".into()],
@@ -88,7 +88,7 @@ fn modes_that_come_and_go_are_told_as_modes() {
     };
     let with =
         |names: &[&str]| Options { modes: names.iter().map(|n| mode(n)).collect(), ..Options::default() };
-    let all = [("t.json", text), ("d.json", r##"{"a":{"$type":"number","$value":2}}"##)];
+    let all = [("t.json", text), ("d.json", r#"{"a":{"$type":"number","$value":2}}"#)];
     let (dark, dim) = (files(&all, &with(&["dark"])).unwrap(), files(&all, &with(&["dim"])).unwrap());
     let found = diff(&dark, &dim);
     assert_eq!(
@@ -100,7 +100,7 @@ fn modes_that_come_and_go_are_told_as_modes() {
 
 #[test]
 fn colours_are_as_far_apart_as_oklab_says() {
-    let grey = |n: &str| format!(r##"{{"c":{{"$type":"color","$value":"{n}"}}}}"##);
+    let grey = |n: &str| format!(r#"{{"c":{{"$type":"color","$value":"{n}"}}}}"#);
     let found = between(&grey("#000000"), &grey("#ffffff"));
     assert_eq!(found.tokens[0].values[0].distance, Some(100.0));
     let alpha = between(&grey("#00000080"), &grey("#000000"));

@@ -13,7 +13,7 @@ use super::Place;
 use super::house::launcher;
 
 /// Says something, and then the value of each line that it is told.
-const ANSWERS: &str = r#"
+const ANSWERS: &str = r"
 import os, sys, urllib.request as u
 def get(url, proxy=True):
     try:
@@ -26,7 +26,7 @@ print('said', flush=True)
 for line in r:
     w.write(str(eval(line)) + '\n')
     w.flush()
-"#;
+";
 
 fn start(place: &Place, script: &str) -> (Resident, UnixStream) {
     let needs = needs(script, 1 << 30);

@@ -424,12 +424,10 @@ fn serve(answer: impl Fn(&str) -> String + Send + 'static) -> std::net::SocketAd
                 format!("{name}-{}", line.is_some_and(|line| line.ends_with("open-sesame-4711")))
             });
             body = body.replace("SENT", &sent.join(" "));
-            let mime = if path.ends_with(".json") {
-                "application/json"
-            } else if path.ends_with(".xml") {
-                "text/xml"
-            } else {
-                "text/html"
+            let mime = match path.rsplit('.').next() {
+                Some("json") => "application/json",
+                Some("xml") => "text/xml",
+                _ => "text/html",
             };
             let _ = write!(
                 caller,
