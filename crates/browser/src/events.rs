@@ -38,8 +38,6 @@ pub(crate) struct Known {
     redirects: BTreeMap<String, u32>,
     /// Its process is no more.
     pub(crate) crashed: bool,
-    /// The browser is no more.
-    pub(crate) over: bool,
 }
 
 /// What a page's thread and whoever works with the page share.
@@ -103,12 +101,6 @@ impl Shared {
     /// Takes in something that happened.
     pub(crate) fn take(&self, event: &Event) {
         self.heard(event);
-        self.changed.notify_all();
-    }
-
-    /// Nothing is heard any more.
-    pub(crate) fn ended(&self) {
-        self.known().over = true;
         self.changed.notify_all();
     }
 

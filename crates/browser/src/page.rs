@@ -123,9 +123,6 @@ impl Page {
                     None => return,
                 }
             }
-            if let Some(shared) = listening.upgrade() {
-                shared.ended();
-            }
         });
         let page = Self { shared, web: Arc::clone(web), context, target, cancel, deadline };
         spawned.map_err(|e| BrowserError::Ended(e.to_string()))?;
@@ -208,12 +205,12 @@ impl Page {
                 if known.crashed {
                     return Err(BrowserError::Crashed);
                 }
-                if known.over {
-                    return Err(BrowserError::Ended("it is gone".to_owned()));
-                }
                 if is(&known) {
                     return Ok(());
                 }
+            }
+            if let Some(why) = self.shared.wire.over() {
+                return Err(BrowserError::Ended(why));
             }
             until.check(what)?;
             self.shared.pause(until.tick());
@@ -402,8 +399,7 @@ impl Page {
     /// Whether nothing more can be done with it.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        let known = self.shared.known();
-        known.crashed || known.over || Instant::now() >= self.deadline
+        self.shared.known().crashed || self.shared.wire.over().is_some() || Instant::now() >= self.deadline
     }
 
     /// The requests that were not let through, and forgets them.

@@ -383,6 +383,8 @@ mod tests {
         assert_eq!(
             names,
             [
+                "a11y",
+                "browser",
                 "cache",
                 "devtools",
                 "egress",
@@ -391,14 +393,15 @@ mod tests {
                 "oauth",
                 "policy",
                 "roots",
+                "secrets",
                 "security",
                 "tokens",
                 "upstreams"
             ]
         );
-        let text = "[tokens]\nprefix = 'ds'\n[limits]\nenabled = false\n[security]\nconfinement = 'full'\n[failures]\npatterns = []\n[cache]\nenabled = true\n[devtools]\ntimeout = 5000\n[egress]\nhosts = []\n[policy]\nrules = []\n\
+        let text = "[a11y]\ntags = ['wcag2aa']\n[browser]\nhosts = []\n[secrets.x]\nenv = 'X'\norigins = []\n[tokens]\nprefix = 'ds'\n[limits]\nenabled = false\n[security]\nconfinement = 'full'\n[failures]\npatterns = []\n[cache]\nenabled = true\n[devtools]\ntimeout = 5000\n[egress]\nhosts = []\n[policy]\nrules = []\n\
                     [roots.lib]\npath = '/srv'\n[oauth]\nresource = ''\n[upstreams.docs]\nurl = 'https://docs.example/mcp'\n";
-        assert_eq!(check("x", text).unwrap().len(), 11);
+        assert_eq!(check("x", text).unwrap().len(), 14);
         assert!(message("[roots.lib]\npth = '/srv'\n").contains("did you mean `path`?"));
     }
 }

@@ -1,8 +1,8 @@
 //! Scan for accessibility.
 //!
 //! Looks at pages with axe-core in a confined headless browser, frames included, or at files without one: what is broken,
-//! how gravely, where, which WCAG criteria, and what somebody has to look at. Pages are `https://…`, `http://…`, or files of the
-//! root (`root:site/**/*.html`); `tokens:SOURCE` checks the contrast that tokens declare. Use it after changing what users see.
+//! how gravely, where, which WCAG criteria, and what somebody has to look at. A page is a URL or files of the root
+//! (`root:site/**/*.html`); `tokens:SOURCE` checks the contrast that tokens declare. Use it after changing what users see.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -46,7 +46,7 @@ pub enum Mode {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// `https://…`, `root:PATH` or `tokens:SOURCE`.
+    /// A URL, `root:PATH` or `tokens:SOURCE`.
     #[schemars(length(min = 1))]
     pub(crate) url: String,
     /// Further pages.

@@ -37,7 +37,7 @@ pub enum How {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// `https://…` or `root:PATH`.
+    /// A URL or `root:PATH`.
     #[schemars(length(min = 1))]
     url: String,
     /// Further pages.
