@@ -9,11 +9,14 @@ use base64::engine::general_purpose::STANDARD;
 use exec::address::Reach;
 use serde_json::{Value, json};
 
-use crate::policy::{Decision, Given, MAX_REDIRECTS, MAX_REQUESTS, decide};
+use crate::policy::{Credential, Decision, Given, MAX_REDIRECTS, MAX_REQUESTS, decide};
 use crate::wire::{Event, Wire};
 
 /// Most refused requests that are remembered.
 const MAX_BLOCKED: usize = 200;
+
+/// Most characters that are remembered of a URL.
+const MAX_URL: usize = 300;
 
 /// A request that was not let through.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +38,8 @@ pub(crate) struct Known {
     pub(crate) status: Option<u16>,
     pub(crate) blocked: Vec<Blocked>,
     pub(crate) requests: u64,
+    /// Whether a page is being opened, and not by another page.
+    pub(crate) is_opening: bool,
     redirects: BTreeMap<String, u32>,
     /// Its process is no more.
     pub(crate) crashed: bool,
@@ -51,12 +56,14 @@ pub(crate) struct Shared {
     pub(crate) events: Sender<Event>,
     /// The main frame's session.
     pub(crate) session: String,
+    /// The main frame.
+    pub(crate) main: String,
 }
 
 impl Shared {
     pub(crate) fn new(
         wire: Arc<Wire>,
-        session: String,
+        (session, main): (String, String),
         events: Sender<Event>,
         reach: Reach,
         given: Given,
@@ -69,6 +76,7 @@ impl Shared {
             given,
             events,
             session,
+            main,
         })
     }
 
@@ -131,7 +139,7 @@ impl Shared {
             "Network.responseReceived" if *session == self.session && params["type"] == "Document" => {
                 let status = params["response"]["status"].as_u64().and_then(|s| u16::try_from(s).ok());
                 // The main document's request has its loader's number.
-                if params["requestId"] == params["loaderId"] {
+                if params["requestId"] == params["loaderId"] && params["frameId"] == self.main.as_str() {
                     self.known().status = status;
                 }
             }
@@ -190,7 +198,8 @@ impl Shared {
             Decision::Refused(why) => {
                 let mut known = self.known();
                 if known.blocked.len() < MAX_BLOCKED {
-                    known.blocked.push(Blocked { url: url.to_owned(), why });
+                    let url = url.chars().take(MAX_URL).collect();
+                    known.blocked.push(Blocked { url, why });
                 }
                 drop(known);
                 self.wire.tell(
@@ -202,10 +211,25 @@ impl Shared {
         }
     }
 
+    /// Whether a request is made for an origin that a credential is for: it opens the page that was asked for, or a document of
+    /// that origin makes it. Whoever else asks would borrow the credential. A document can leave its address out of what it
+    /// asks, but never give another's (Referrer Policy §8).
+    fn is_own(&self, credential: &Credential, params: &Value) -> bool {
+        let opens = params["resourceType"] == "Document"
+            && params["frameId"] == self.main.as_str()
+            && self.known().is_opening;
+        let headers = params["request"]["headers"].as_object();
+        let referrer =
+            headers.and_then(|all| all.iter().find(|(name, _)| name.eq_ignore_ascii_case("referer")));
+        let referrer = referrer.and_then(|(_, value)| url::Url::parse(value.as_str()?).ok());
+        opens || referrer.is_some_and(|from| credential.is_for(&from))
+    }
+
     /// The head of a request with what it is given, where it is given something.
     fn credited(&self, url: &str, params: &Value) -> Option<Value> {
         let url = url::Url::parse(url).ok()?;
-        let given: Vec<_> = self.given.credentials.iter().filter(|c| c.is_for(&url)).collect();
+        let given: Vec<_> =
+            self.given.credentials.iter().filter(|c| c.is_for(&url) && self.is_own(c, params)).collect();
         if given.is_empty() {
             return None;
         }

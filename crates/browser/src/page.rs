@@ -110,8 +110,13 @@ impl Page {
             }
         };
         let (sender, receiver) = channel();
-        let shared =
-            Shared::new(Arc::clone(wire), session.clone(), sender.clone(), web.reach().clone(), given);
+        let shared = Shared::new(
+            Arc::clone(wire),
+            (session.clone(), target.clone()),
+            sender.clone(),
+            web.reach().clone(),
+            given,
+        );
         wire.attend(&session, sender);
         let listening = Arc::downgrade(&shared);
         let thread = std::thread::Builder::new().name("page".to_owned());
@@ -149,6 +154,13 @@ impl Page {
 
     /// Opens `url` and waits until it has loaded and its fonts are there, at most `patience`.
     pub fn open(&self, url: &str, patience: Duration) -> Result<Opened, BrowserError> {
+        self.shared.known().is_opening = true;
+        let opened = self.opened(url, patience);
+        self.shared.known().is_opening = false;
+        opened
+    }
+
+    fn opened(&self, url: &str, patience: Duration) -> Done<Opened> {
         if let Decision::Refused(why) = decide(url, &self.shared.reach, self.shared.given.pages.as_ref()) {
             return Err(BrowserError::Refused { url: url.to_owned(), why: why.to_owned() });
         }

@@ -154,7 +154,17 @@ impl Pool {
     }
 
     /// A header or cookie `name` with the secret that the user calls `secret`.
-    pub fn credential(&self, name: &str, secret: &str, is_cookie: bool) -> Result<Credential, Fault> {
+    pub fn credential(
+        &self,
+        principal: &Principal,
+        name: &str,
+        secret: &str,
+        is_cookie: bool,
+    ) -> Result<Credential, Fault> {
+        if !matches!(principal, Principal::Local { .. }) {
+            let message = format!("{name}: secrets are the local user's, and nobody's who calls over HTTP");
+            return Err(Fault::new(Code::Forbidden, message));
+        }
         let known = self.options.secrets.get(secret).ok_or_else(|| {
             Fault::new(Code::NotFound, format!("{name}: there is no secret {secret:?}"))
                 .suggest(format!("A person may declare it: `[secrets.{secret}]` with `env` and `origins` in their own configuration."))
@@ -317,6 +327,7 @@ impl Pool {
         let (resident, channel) =
             Resident::start(&self.launcher, &self.state, self.options.home.as_deref(), needs)?;
         let wire = Wire::new(channel).map_err(|e| Fault::internal(e.to_string()))?;
+        alone(&wire);
         let version = wire.call("", "Browser.getVersion", serde_json::json!({}), &until.within(PATIENCE));
         if let Err(error) = version {
             let said = resident.tail();
@@ -423,6 +434,29 @@ impl Pool {
         drop(gone);
         self.freed.notify_all();
     }
+}
+
+/// Closes every window that a page opens: nobody looks at it, and nobody holds it to the policy.
+fn alone(wire: &Arc<Wire>) {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    wire.attend("", sender);
+    wire.tell("", "Target.setDiscoverTargets", serde_json::json!({ "discover": true }));
+    let wire = Arc::downgrade(wire);
+    let closing = move || {
+        // What is heard ends with the connection.
+        while let Ok(event) = receiver.recv() {
+            let info = &event.params["targetInfo"];
+            if event.method == "Target.targetCreated"
+                && info["type"] == "page"
+                && info["openerId"].is_string()
+            {
+                let Some(wire) = wire.upgrade() else { return };
+                wire.tell("", "Target.closeTarget", serde_json::json!({ "targetId": info["targetId"] }));
+            }
+        }
+    };
+    // Without a thread windows stay open until their tab is let go; the door holds them all the same.
+    let _ = std::thread::Builder::new().name("windows".to_owned()).spawn(closing);
 }
 
 /// Takes out those of which `is` holds.

@@ -59,9 +59,16 @@ impl Reach {
     pub fn allows(&self, host: &str, address: IpAddr) -> bool {
         let plain = plain(address);
         (is_public(address) && (self.public || self.names(host)))
-            || (self.loopback && plain.is_loopback())
+            || (self.loopback && plain.is_loopback() && is_here(host))
             || (self.names(host) && is_private(plain))
     }
+}
+
+/// Whether `host` says itself that it is an address or this machine. Any other name could say so of this machine at any
+/// moment, and be of one origin with what it was before.
+fn is_here(host: &str) -> bool {
+    let bare = host.trim_end_matches('.').trim_start_matches('[').trim_end_matches(']');
+    bare == "localhost" || bare.ends_with(".localhost") || bare.parse::<IpAddr>().is_ok()
 }
 
 /// Whether `named` means `host`: itself, or with `*.` in front those below it. Both are in lower case.
@@ -160,8 +167,10 @@ mod tests {
         }
         let local = Reach::public().with_loopback();
         for address in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "1.1.1.1"] {
-            assert!(local.allows("x", ip(address)), "{address}");
+            assert!(local.allows("localhost", ip(address)), "{address}");
         }
+        assert!(local.allows("127.0.0.1", ip("127.0.0.1")) && local.allows("[::1]", ip("::1")));
+        assert!(!local.allows("x.example", ip("127.0.0.1")), "a name that leads here is not this machine");
         assert!(!local.allows("x", ip("10.0.0.1")) && !Reach::public().allows("x", ip("127.0.0.1")));
     }
 

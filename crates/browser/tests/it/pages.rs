@@ -160,3 +160,30 @@ fn a_page_is_waited_for_and_acted_on() {
     );
     assert_eq!(tab.evaluate(&main, "null", SOON).unwrap(), Value::Null);
 }
+
+#[test]
+fn windows_that_a_page_opens_are_closed_and_names_in_them_are_not_looked_up() {
+    let Some(house) = House::possible() else { return };
+    let outer = Server::new(|path| match path {
+        "/" => html("<script>for (let i = 0; i < 4; i++) open('/window' + i)</script><p>x"),
+        _ => html("<script>setInterval(() => fetch('/alive'), 100)</script>"),
+    });
+    let tab = house.tab(&Reach::public().with_loopback(), None);
+    tab.open(&outer.url("/"), SOON).unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let before = outer.asked().iter().filter(|path| *path == "/alive").count();
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    let after = outer.asked().iter().filter(|path| *path == "/alive").count();
+    assert_eq!(before, after, "nobody goes on asking: {:?}", outer.asked());
+}
+
+#[test]
+fn the_status_is_the_pages_own_and_not_a_frames() {
+    let Some(house) = House::possible() else { return };
+    let outer = Server::new(|path| match path {
+        "/" => html("<iframe src=/missing></iframe>"),
+        _ => ("404 Not Found".to_owned(), "no".to_owned()),
+    });
+    let tab = house.tab(&Reach::public().with_loopback(), None);
+    assert_eq!(tab.open(&outer.url("/"), SOON).unwrap().status, Some(200));
+}

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::drive::{self, Action, Wait};
-use super::place::{self, Place};
+use super::place::{self, Home, Place};
 use super::seen::Stopped;
 
 /// Which colours are asked for.
@@ -110,7 +110,9 @@ impl<'i> Browsing<'i> {
         let mut credentials = Vec::new();
         for (named, is_cookie) in [(ask.headers, false), (ask.cookies, true)] {
             for (name, secret) in named.into_iter().flatten() {
-                credentials.push(pool.credential(name, secret, is_cookie).map_err(Missing::Failed)?);
+                credentials.push(
+                    pool.credential(desk.principal(), name, secret, is_cookie).map_err(Missing::Failed)?,
+                );
             }
         }
         let window = Window {
@@ -131,13 +133,16 @@ impl<'i> Browsing<'i> {
     }
 
     /// A tab from which files see nothing but the root, and pages by HTTP nothing of it.
-    pub(crate) fn tab(&self, is_file: bool) -> Result<Tab, Fault> {
-        let (reach, pages) = if is_file {
-            (Reach::nothing(), Some(drive::files(self.desk)))
-        } else {
-            (self.pool.reach(self.desk.principal()), None)
+    ///
+    /// This machine's loopback is reached by pages of it alone: one from elsewhere could look at what is served here.
+    pub(crate) fn tab(&self, home: Home) -> Result<Tab, Fault> {
+        let (reach, pages) = match home {
+            Home::Root => (Reach::nothing(), Some(drive::files(self.desk))),
+            Home::Here => (self.pool.reach(self.desk.principal()), None),
+            Home::Web => (Reach::public(), None),
         };
-        let given = Given { pages, credentials: self.credentials.clone() };
+        let credentials = if home == Home::Root { Vec::new() } else { self.credentials.clone() };
+        let given = Given { pages, credentials };
         let owner = self.desk.principal().key().to_string();
         let tab =
             self.pool.tab(&owner, &reach, (self.window, given), (self.deadline, self.desk.cancelled()))?;
@@ -152,12 +157,13 @@ impl<'i> Browsing<'i> {
             return self.stories(first);
         }
         if self.ask.sitemap {
+            let base_home = first.home();
             let Place::Web(url) = first else {
                 return Err(Fault::invalid(
                     "sitemap: it names pages by HTTP; name files as `root:site/**/*.html`",
                 ));
             };
-            let tab = self.tab(false)?;
+            let tab = self.tab(base_home)?;
             let (mut pages, more) = place::sitemap(&drive::text(&tab, url)?)?;
             for url in more.iter().take(MAX_SITEMAPS) {
                 pages.extend(place::sitemap(&drive::text(&tab, url)?)?.0);
@@ -171,12 +177,13 @@ impl<'i> Browsing<'i> {
     }
 
     fn stories(&self, base: &Place) -> Result<Vec<Place>, Fault> {
+        let base_home = base.home();
         let wanted = self.ask.stories;
         match base {
             Place::Web(url) => {
                 let base = url.split(['?', '#']).next().unwrap_or(url);
                 let base = base.trim_end_matches("index.html").trim_end_matches('/');
-                let tab = self.tab(false)?;
+                let tab = self.tab(base_home)?;
                 let index = drive::text(&tab, &format!("{base}/index.json"))?;
                 place::stories(&index, wanted, |query| {
                     Some(Place::Web(format!("{base}/iframe.html?{query}")))

@@ -157,7 +157,11 @@ fn visit(
     options: &Value,
     partials: &mut Vec<String>,
 ) -> Result<(), Fault> {
-    let load = format!("typeof axe === 'undefined' && (() => {{ {} ;}})(), typeof axe", axe.source);
+    // An element or frame that is called `axe` is none: a page's names are seen in every world.
+    let load = format!(
+        "(() => {{ try {{ if (typeof axe.runPartial === 'function') return true }} catch {{}} {} ; return true }})()",
+        axe.source
+    );
     page.evaluate(frame, &load, PATIENCE).map_err(failed)?;
     let of = if context.is_null() { "document".to_owned() } else { context.to_string() };
     let frames = format!("JSON.stringify(axe.utils.getFrameContexts({of}, {options}))");

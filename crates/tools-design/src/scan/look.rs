@@ -12,7 +12,7 @@ use super::Rules;
 use super::browse::{Ask, Browsing, MAX_HEIGHT, Missing, is_over, stopped};
 use super::engine::{self, Axe, Part};
 use super::outcome::{Known, Outcome};
-use super::place::Place;
+use super::place::{Home, Place};
 use super::seen::{Looked, Scan, Seen, millis};
 use crate::tools::a11y_scan::{Input, Mode};
 
@@ -50,12 +50,12 @@ impl<'i> InBrowser<'i> {
         let pages = self.browsing.pages(named).map_err(Missing::Failed)?;
         let mut scan = Scan::new(Mode::Browser, self.axe.engine.clone());
         let part = Part { include: self.input.include.clone(), exclude: self.input.exclude.clone() };
-        for is_file in [true, false] {
-            let here: Vec<&Place> = pages.iter().filter(|page| page.is_file() == is_file).collect();
+        for home in Home::ALL {
+            let here: Vec<&Place> = pages.iter().filter(|page| page.home() == home).collect();
             if here.is_empty() {
                 continue;
             }
-            let tab = self.browsing.tab(is_file).map_err(Missing::Failed)?;
+            let tab = self.browsing.tab(home).map_err(Missing::Failed)?;
             for place in here {
                 #[expect(clippy::cast_precision_loss, reason = "a few dozen pages")]
                 self.browsing.desk.progress(scan.pages.len() as f64, Some(pages.len() as f64), place.shown());

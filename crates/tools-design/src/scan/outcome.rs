@@ -162,7 +162,10 @@ impl Outcome {
             if !nodes.is_empty() {
                 count += 1;
                 let rule = finding.rule.clone();
+                let impact = finding.impact;
                 let entry = self.issues.entry(rule).or_insert_with(|| (without_nodes(finding), Vec::new()));
+                // As grave as on the page where it is gravest.
+                entry.0.impact = entry.0.impact.max(impact);
                 entry.1.extend(nodes);
             }
         }

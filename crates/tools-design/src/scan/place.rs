@@ -21,7 +21,40 @@ pub(crate) enum Place {
     Story(RelPath, String),
 }
 
+/// Where a page is from, which decides what it may reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Home {
+    /// The root.
+    Root,
+    /// This machine.
+    Here,
+    /// Elsewhere.
+    Web,
+}
+
+impl Home {
+    /// All of them.
+    pub(crate) const ALL: [Self; 3] = [Self::Root, Self::Here, Self::Web];
+}
+
 impl Place {
+    /// Where it is from.
+    pub(crate) fn home(&self) -> Home {
+        let Self::Web(url) = self else { return Home::Root };
+        let is_here = url::Url::parse(url).is_ok_and(|url| match url.host() {
+            Some(url::Host::Ipv4(ip)) => ip.is_loopback(),
+            Some(url::Host::Ipv6(ip)) => {
+                ip.is_loopback() || ip.to_ipv4_mapped().is_some_and(|ip| ip.is_loopback())
+            }
+            Some(url::Host::Domain(name)) => {
+                let name = name.trim_end_matches('.');
+                name == "localhost" || name.ends_with(".localhost")
+            }
+            None => false,
+        });
+        if is_here { Home::Here } else { Home::Web }
+    }
+
     /// As the caller named it.
     pub(crate) fn shown(&self) -> String {
         match self {
@@ -226,6 +259,20 @@ mod tests {
         let index = "<sitemapindex><sitemap><loc>https://a.example/1.xml</loc></sitemap></sitemapindex>";
         assert_eq!(sitemap(index).unwrap().1, ["https://a.example/1.xml"]);
         assert!(sitemap("<html").is_err());
+    }
+
+    #[test]
+    fn a_page_of_this_machine_says_so_itself() {
+        for (url, home) in [
+            ("http://localhost:6006/", Home::Here),
+            ("http://a.localhost./", Home::Here),
+            ("http://127.1/", Home::Here),
+            ("http://[::1]/", Home::Here),
+            ("https://localhost.example/", Home::Web),
+            ("http://10.0.0.1/", Home::Web),
+        ] {
+            assert_eq!(Place::Web(url.to_owned()).home(), home, "{url}");
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::scan::browse::{Ask, Browsing, Colors, MAX_HEIGHT, Missing, Size, is_over};
-use crate::scan::place::{Place, Wanted, wanted};
+use crate::scan::place::{Home, Place, Wanted, wanted};
 use crate::visual::{self, Pair};
 
 /// Where pictures are, unless a call says otherwise.
@@ -213,12 +213,12 @@ fn run(input: &Input, desk: &ChangeDesk) -> Result<Answer<Output>, Fault> {
     };
     let pages = browsing.pages(&named)?;
     let mut done = Done { browser: None, compared: Vec::new(), pairs: Vec::new(), is_drawn: false };
-    for is_file in [true, false] {
-        let here: Vec<&Place> = pages.iter().filter(|page| page.is_file() == is_file).collect();
+    for home in Home::ALL {
+        let here: Vec<&Place> = pages.iter().filter(|page| page.home() == home).collect();
         if here.is_empty() {
             continue;
         }
-        let tab = browsing.tab(is_file)?;
+        let tab = browsing.tab(home)?;
         if done.browser.is_none() {
             done.browser = Some(tab.product()?);
         }

@@ -91,6 +91,12 @@ impl Web {
         refused.push_back((format!("{host}:{port}"), shut));
     }
 
+    /// What was said of a host that answers now is not said any more.
+    fn reached(&self, host: &str, port: u16) {
+        let to = format!("{host}:{port}");
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).retain(|(other, _)| *other != to);
+    }
+
     /// Connects where it may.
     fn dial(&self, host: &str, port: u16) -> Result<TcpStream, super::Refusal> {
         const NOWHERE: super::Refusal = ("403 Forbidden", "is a name that leads to no machine");
@@ -100,6 +106,11 @@ impl Web {
         let is_short = !bare.contains('.') && bare != "localhost" && literal.is_none();
         if bare.rsplit('.').next() == Some("invalid") || (is_short && !self.reach.names(bare)) {
             return Err(NOWHERE);
+        }
+        // Looking a name up already tells it to somebody: what may not be reached is not even asked for.
+        let is_local = bare == "localhost" || bare.ends_with(".localhost");
+        if literal.is_none() && !is_local && !self.reach.is_wide() && !self.reach.names(bare) {
+            return Err(PRIVATE);
         }
         let addresses = match literal {
             Some(ip) => vec![SocketAddr::new(ip, port)],
@@ -198,6 +209,7 @@ impl Manner for Arc<Web> {
         };
         upstream.set_read_timeout(Some(PATIENCE))?;
         upstream.set_write_timeout(Some(PATIENCE))?;
+        self.reached(&asked.host, asked.port);
         if asked.is_tunnel {
             self.tunnel(&mut caller, upstream)
         } else {
@@ -437,6 +449,23 @@ mod tests {
         }
         assert_eq!(times.load(Ordering::Relaxed), 2, "each connection looks it up");
         assert!(keeper.manner().refusal(&format!("evil.example:{}", upstream.port())).is_some());
+        // A name that may not be reached is not looked up: that would tell it to whoever answers.
+        let asked = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&asked);
+        let counting = move |_: &str, _: u16| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Ok(Vec::new())
+        };
+        let (_keeper, address) = door(Web::resolving(Reach::nothing(), Box::new(counting)));
+        assert!(
+            say(address, "CONNECT secret.attacker.example:443 HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 403")
+        );
+        assert_eq!(asked.load(Ordering::Relaxed), 0);
+        // A name that leads to loopback is not loopback, where that is given.
+        let inward = |_: &str, port: u16| Ok(vec![SocketAddr::new("127.0.0.1".parse().unwrap(), port)]);
+        let (_keeper, address) = door(Web::resolving(Reach::public().with_loopback(), Box::new(inward)));
+        let rebound = say(address, &format!("GET http://evil.example:{}/ HTTP/1.1\r\n\r\n", upstream.port()));
+        assert!(rebound.starts_with("HTTP/1.1 403"), "{rebound}");
         let mixed = |_: &str, port: u16| {
             Ok(["1.1.1.1", "127.0.0.1"].map(|ip| SocketAddr::new(ip.parse().unwrap(), port)).to_vec())
         };

@@ -29,6 +29,10 @@ const PAGE: &str = r#"<!doctype html>
 const STYLE: &str = ".faint { color: #bbb; background: #fff } \
     @media (prefers-color-scheme: dark) { body { background: #000; color: #fff } .faint { color: #ddd; background: #000 } }";
 
+/// What a page that calls an element `axe` cannot keep from being looked at.
+const NAMED: &str =
+    "<!doctype html><html lang=en><title>n</title><main><h1>n</h1><div id=axe></div><img src=x></main>";
+
 const INNER: &str =
     "<!doctype html><html lang=en><title>in</title><body><main><h1>in</h1><button></button></main>";
 
@@ -94,6 +98,7 @@ fn a11y_scan_finds_what_is_broken_with_places_criteria_and_frames() {
 #[test]
 fn a11y_scan_looks_where_how_and_for_what_it_is_told() {
     let Some(bench) = site() else { return };
+    bench.put("site/named.html", NAMED);
     bench.put("site/fine.html", "<!doctype html><html lang=en><title>fine</title><main><h1>fine</h1></main>");
     let mut session = bench.serve();
     let page = "root:site/index.html";
@@ -116,6 +121,7 @@ fn a11y_scan_looks_where_how_and_for_what_it_is_told() {
     let narrow = scan(json!({ "viewport": { "width": 320, "height": 600 }, "tags": ["wcag111"] }));
     let wide = scan(json!({ "tags": ["wcag111"] }));
     assert!(narrow["issues"].is_array() && wide["issues"].is_array());
+    assert_eq!(ids(&scan(json!({ "url": "root:site/named.html" }))), ["image-alt"]);
     let several = scan(json!({ "urls": ["root:site/fine.html"], "wait": "idle" }));
     let pages = several["pages"].as_array().unwrap();
     assert_eq!((pages[1]["issueCount"].as_u64(), pages.len()), (Some(0), 2), "{several}");
