@@ -91,15 +91,23 @@ pub fn compile(
     loader: &(dyn Loader + Sync),
     options: &Options,
 ) -> Result<Compiled, Vec<Diagnostic>> {
+    on_a_deep_stack(|| {
+        let Outcome { compiled, diagnostics } = outcome(sources, loader, options);
+        let found = diagnostics.sorted();
+        if diagnostics.has_errors() { Err(found) } else { Ok(Compiled { warnings: found, ..compiled }) }
+    })
+}
+
+/// Does `work` on a thread whose stack is deep enough for whatever files hold.
+pub(crate) fn on_a_deep_stack<T: Send>(work: impl Fn() -> T + Sync) -> T {
     std::thread::scope(|scope| {
-        let work = || compile_here(sources, loader, options);
         let thread = std::thread::Builder::new().name("design-tokens".into()).stack_size(STACK);
-        match thread.spawn_scoped(scope, work) {
+        match thread.spawn_scoped(scope, &work) {
             Ok(running) => match running.join() {
-                Ok(compiled) => compiled,
+                Ok(done) => done,
                 Err(panic) => std::panic::resume_unwind(panic),
             },
-            Err(_) => compile_here(sources, loader, options),
+            Err(_) => work(),
         }
     })
 }
@@ -107,11 +115,15 @@ pub fn compile(
 /// Stack of the compiling thread; only what is used is ever real memory.
 const STACK: usize = 512 * 1024 * 1024;
 
-fn compile_here(
-    sources: &[String],
-    loader: &dyn Loader,
-    options: &Options,
-) -> Result<Compiled, Vec<Diagnostic>> {
+/// What became of sources: the tokens that could be resolved, and what was said of them.
+pub(crate) struct Outcome {
+    /// Without warnings. Where there are errors, what they are about is missing.
+    pub(crate) compiled: Compiled,
+    pub(crate) diagnostics: Diagnostics,
+}
+
+/// As [`compile`], with the files, and with what there is beside errors; on this thread.
+pub(crate) fn outcome(sources: &[String], loader: &dyn Loader, options: &Options) -> Outcome {
     let mut diagnostics = Diagnostics::default();
     let tokens = one(sources, sources.len(), &options.contexts, loader, options, &mut diagnostics);
     let mut modes = Vec::new();
@@ -134,8 +146,7 @@ fn compile_here(
         compiled.check_contrast(options, &mut diagnostics);
         compiled.check_unused(&mut diagnostics);
     }
-    let found = diagnostics.sorted();
-    if diagnostics.has_errors() { Err(found) } else { Ok(Compiled { warnings: found, ..compiled }) }
+    Outcome { compiled, diagnostics }
 }
 
 /// A token that only a mode has is more often a slip of the pen than meant.

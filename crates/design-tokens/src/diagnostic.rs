@@ -1,11 +1,13 @@
 //! What is wrong, where, and what to do about it.
 
-use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::OnceLock;
 
 use serde::Serialize;
 
 use crate::json;
+use crate::tree::Dialect;
 
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -59,7 +61,7 @@ struct File {
     text: String,
     places: Places,
     /// Where lines begin and, in a numbered file, where the nodes stand; found when something is first said.
-    table: OnceCell<Table>,
+    table: OnceLock<Table>,
 }
 
 /// What an [`At`] of a file says.
@@ -81,20 +83,30 @@ struct Table {
 pub struct Diagnostics {
     files: Vec<File>,
     found: Vec<(At, Diagnostic)>,
+    /// The objects that were read as trees of tokens.
+    roots: BTreeSet<(At, Dialect)>,
 }
 
 impl File {
-    /// Line and column, from 1; columns are characters.
-    fn place(&self, at: u32) -> (u32, u32) {
-        let table = self.table.get_or_init(|| Table {
+    fn table(&self) -> &Table {
+        self.table.get_or_init(|| Table {
             lines: std::iter::once(0).chain(self.text.match_indices('\n').map(|(i, _)| i + 1)).collect(),
             offsets: if self.places == Places::Numbers { json::offsets(&self.text) } else { Vec::new() },
-        });
+        })
+    }
+
+    /// The byte where what an [`At`] of this file tells of begins.
+    fn byte(&self, at: u32) -> usize {
         let offset = match self.places {
-            Places::Numbers => table.offsets.get(at as usize).copied().unwrap_or(0),
+            Places::Numbers => self.table().offsets.get(at as usize).copied().unwrap_or(0),
             Places::Unread | Places::Offsets => at,
         };
-        let offset = (offset as usize).min(self.text.len());
+        (offset as usize).min(self.text.len())
+    }
+
+    /// Line and column, from 1; columns are characters.
+    fn place(&self, offset: usize) -> (u32, u32) {
+        let table = self.table();
         let line = table.lines.partition_point(|start| *start <= offset);
         let start = table.lines.get(line.saturating_sub(1)).copied().unwrap_or(0);
         let column = self.text.get(start..offset).map_or(0, |before| before.chars().count()) + 1;
@@ -108,7 +120,7 @@ impl Diagnostics {
             return u32::try_from(known).unwrap_or(u32::MAX);
         }
         let (name, text) = (name.to_owned(), text.to_owned());
-        self.files.push(File { name, text, places: Places::Unread, table: OnceCell::new() });
+        self.files.push(File { name, text, places: Places::Unread, table: OnceLock::new() });
         u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX)
     }
 
@@ -161,8 +173,42 @@ impl Diagnostics {
 
     pub(crate) fn place(&self, at: At) -> (String, u32, u32) {
         let Some(file) = self.files.get(at.file as usize) else { return (String::new(), 1, 1) };
-        let (line, column) = file.place(at.offset);
+        let (line, column) = file.place(file.byte(at.offset));
         (file.name.clone(), line, column)
+    }
+
+    /// The number of the file and the byte that `at` tells of; `None` where it is no place in a file.
+    pub(crate) fn byte(&self, at: At) -> Option<(usize, usize)> {
+        let file = self.files.get(at.file as usize)?;
+        Some((at.file as usize, file.byte(at.offset)))
+    }
+
+    /// Line and column of a byte of a file, from 1; columns are characters.
+    pub(crate) fn place_of_byte(&self, file: usize, byte: usize) -> (u32, u32) {
+        self.files.get(file).map_or((1, 1), |file| file.place(byte.min(file.text.len())))
+    }
+
+    /// Name and text of every file that was read, in the order in which they were.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files.iter().map(|file| (file.name.as_str(), file.text.as_str()))
+    }
+
+    /// Notes that the object at `at` was read as a tree of tokens.
+    pub(crate) fn add_root(&mut self, at: At, dialect: Dialect) {
+        self.roots.insert((at, dialect));
+    }
+
+    /// The objects that were read as trees of tokens, each once.
+    pub(crate) const fn roots(&self) -> &BTreeSet<(At, Dialect)> {
+        &self.roots
+    }
+
+    /// The findings with their places, in the order of the files and places, each once.
+    pub(crate) fn found(&self) -> Vec<(At, Diagnostic)> {
+        let mut found = self.found.clone();
+        found.sort_by(|a, b| (a.0, a.1.code, &a.1.message).cmp(&(b.0, b.1.code, &b.1.message)));
+        found.dedup();
+        found
     }
 
     /// Whether anything is an error.
@@ -174,9 +220,6 @@ impl Diagnostics {
     /// The findings in the order of the files and places, each once.
     #[must_use]
     pub fn sorted(&self) -> Vec<Diagnostic> {
-        let mut found = self.found.clone();
-        found.sort_by(|a, b| (a.0, a.1.code, &a.1.message).cmp(&(b.0, b.1.code, &b.1.message)));
-        found.dedup();
-        found.into_iter().map(|(_, d)| d).collect()
+        self.found().into_iter().map(|(_, d)| d).collect()
     }
 }

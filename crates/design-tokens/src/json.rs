@@ -109,7 +109,7 @@ pub(crate) fn parse(name: &str, text: &str, diagnostics: &mut Diagnostics) -> Op
     }
     diagnostics.keep_places(file);
     let bom = if text.starts_with('\u{feff}') { 3 } else { 0 };
-    let loose = std::path::Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("json5"));
+    let loose = is_loose(name);
     let (options, collect) = syntax(loose);
     let mut convert = Convert { file, bom, diagnostics };
     match parse_to_ast(&text[bom..], &collect, &options) {
@@ -130,7 +130,13 @@ pub(crate) fn parse(name: &str, text: &str, diagnostics: &mut Diagnostics) -> Op
     }
 }
 
-fn syntax(loose: bool) -> (ParseOptions, CollectOptions) {
+/// Whether a file of this name may be all of JSON5.
+pub(crate) fn is_loose(name: &str) -> bool {
+    std::path::Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("json5"))
+}
+
+/// How such a file is read.
+pub(crate) fn syntax(loose: bool) -> (ParseOptions, CollectOptions) {
     let options = ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,

@@ -23,6 +23,7 @@ pub mod diff;
 mod emit;
 mod extends;
 mod json;
+pub mod lint;
 mod names;
 mod options;
 mod reference;
@@ -31,6 +32,7 @@ mod resolver;
 mod strict;
 mod studio;
 mod tree;
+pub mod usage;
 pub mod value;
 
 pub use compile::{Compiled, Loader, Mode, Pair, Permutation, compile};

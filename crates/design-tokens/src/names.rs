@@ -4,7 +4,7 @@ use crate::options::{Naming, Options};
 
 /// Calls `each` with the words of one part of a path, in lower case: split at everything that is not a letter or digit,
 /// before a capital that follows a small letter or digit, and before the last capital of several (`XSmall`, `HTMLBody`).
-fn words(segment: &str, mut each: impl FnMut(&str)) {
+pub(crate) fn words(segment: &str, mut each: impl FnMut(&str)) {
     // Most names are one word as they stand.
     if !segment.is_empty() && segment.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()) {
         return each(segment);

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::lint::{Level, Style};
+
 /// How token paths become names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -104,6 +106,13 @@ pub struct Options {
     /// Pairs whose contrast is checked in every mode.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contrast: Vec<Contrast>,
+    /// What the linter's rules count for, where not as they say themselves.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub lint: BTreeMap<String, Level>,
+    /// How names are to be spelled, for the rule `naming`.
+    pub lint_naming: Style,
+    /// How many aliases a token may be away from its value, for the rule `alias-depth`.
+    pub lint_alias_depth: u32,
 }
 
 impl Default for Options {
@@ -120,6 +129,9 @@ impl Default for Options {
             json: false,
             file: "tokens".into(),
             contrast: Vec::new(),
+            lint: BTreeMap::new(),
+            lint_naming: Style::default(),
+            lint_alias_depth: 3,
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::json::{Kind, Node, Object};
 use crate::resolve::Map;
 
 /// How a file spells tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Dialect {
     /// `$value`, `$type`: the stable format and its drafts.
     Dtcg,
@@ -127,11 +127,13 @@ pub(crate) fn read(root: &Node, diagnostics: &mut Diagnostics) -> Group {
         // Tokens Studio's single file: its top-level keys are sets that are merged in order.
         let mut merged = Group { at: root.at, ..Group::default() };
         for set in sets {
+            reader.diagnostics.add_root(set.at, dialect);
             let group = reader.group(set, 0);
             merged.merge(group, reader.diagnostics);
         }
         return merged;
     }
+    reader.diagnostics.add_root(root.at, dialect);
     reader.group(root, 0)
 }
 

@@ -12,6 +12,7 @@ use crate::resolve::Token;
 use crate::value::{Slot, Value};
 
 pub use preview::preview;
+pub(crate) use scss::variable as scss_variable;
 pub(crate) use text::css_text;
 pub use text::css_value;
 

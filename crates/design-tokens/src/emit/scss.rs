@@ -45,7 +45,7 @@ pub(super) fn stylesheet(compiled: &Compiled, options: &Options) -> String {
 }
 
 /// A variable's name: it may not begin with a digit.
-fn variable(name: &str) -> String {
+pub(crate) fn variable(name: &str) -> String {
     let escaped = css_identifier(name);
     match escaped.chars().next() {
         Some(digit @ '0'..='9') => format!("\\{:x} {}", u32::from(digit), &escaped[1..]),

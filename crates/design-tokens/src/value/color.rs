@@ -242,10 +242,12 @@ impl Color {
     /// some 2 is just noticeable, with a difference of alpha counted as one more axis.
     #[must_use]
     pub fn distance(&self, other: &Self) -> f64 {
-        let of = |color: &Self| color.dynamic().convert(ColorSpaceTag::Oklab).components.map(f64::from);
-        let (a, b) = (of(self), of(other));
-        let sum: f64 = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum();
-        sum.sqrt() * 100.0
+        apart(self.oklab(), other.oklab())
+    }
+
+    /// Lightness, a, b and alpha in Oklab.
+    pub(crate) fn oklab(&self) -> [f64; 4] {
+        self.dynamic().convert(ColorSpaceTag::Oklab).components.map(f64::from)
     }
 
     /// The components as bytes, when the colour is sRGB and exactly that.
@@ -269,6 +271,12 @@ impl Color {
         let byte = |c: f64| (c.clamp(0.0, 1.0) * 255.0).round() as u8;
         [byte(r), byte(g), byte(b)]
     }
+}
+
+/// As [`Color::distance`], of two colours in Oklab.
+pub(crate) fn apart(a: [f64; 4], b: [f64; 4]) -> f64 {
+    let sum: f64 = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum();
+    sum.sqrt() * 100.0
 }
 
 /// The byte that a component from 0 to 1 is, within what designers' tools round to.

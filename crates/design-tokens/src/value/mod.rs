@@ -8,7 +8,7 @@ mod primitive;
 use serde_json::{Value as Json, json};
 
 pub use color::{Color, Space};
-pub(crate) use parse::{Context, Target, parse, parse_modified};
+pub(crate) use parse::{Context, Target, parse, parse_curve, parse_modified};
 pub use primitive::{Dimension, Duration, FontWeight, LineCap, StrokeStyle};
 
 use crate::json::number;

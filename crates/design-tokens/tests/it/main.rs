@@ -3,11 +3,13 @@
 
 mod differences;
 mod generated;
+mod lint;
 mod modes;
 mod real;
 mod rules;
 mod snapshots;
 mod studio;
+mod usage;
 
 use std::collections::BTreeMap;
 

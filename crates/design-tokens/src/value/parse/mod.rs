@@ -14,6 +14,7 @@ use crate::json::{Kind, Node};
 use crate::reference;
 use color::color;
 use composite::{border, gradient, shadow, transition, typography};
+pub(crate) use scalar::curve as parse_curve;
 use scalar::{bezier, dimension_or_text, duration, finite, font_family, font_weight, plain_number, stroke};
 use text::text;
 

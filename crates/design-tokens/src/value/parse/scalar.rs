@@ -328,7 +328,7 @@ pub(super) fn bezier(node: &Node, cx: &mut dyn Context) -> Option<Slot<[f64; 4]>
 }
 
 /// CSS's words and `cubic-bezier()` (CSS Easing 1).
-pub(super) fn curve(text: &str) -> Option<[f64; 4]> {
+pub(crate) fn curve(text: &str) -> Option<[f64; 4]> {
     Some(match text.trim() {
         "linear" => [0.0, 0.0, 1.0, 1.0],
         "ease" => [0.25, 0.1, 0.25, 1.0],

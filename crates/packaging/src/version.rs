@@ -1,0 +1,165 @@
+//! Versions, the tags that name them, and the bump that a change asks for ([SemVer 2.0.0](https://semver.org/spec/v2.0.0.html)).
+
+use semver::Version;
+use serde::Serialize;
+
+/// How far a release goes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bump {
+    /// Nothing that users see.
+    #[default]
+    None,
+    /// What was wrong is right.
+    Patch,
+    /// More than before.
+    Minor,
+    /// Something that users rely on is gone or other.
+    Major,
+}
+
+impl Bump {
+    /// The word.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Patch => "patch",
+            Self::Minor => "minor",
+            Self::Major => "major",
+        }
+    }
+
+    /// What this is on top of `from`: below 1.0.0 a breaking change is a minor release and a feature a patch, as npm's `^` and
+    /// Cargo read versions; below 0.1.0 everything may break.
+    #[must_use]
+    pub fn above(self, from: &Version) -> Self {
+        match (self, from.major, from.minor) {
+            (bump, 1.., _) => bump,
+            (Self::Major, 0, 1..) => Self::Minor,
+            (Self::Minor | Self::Major, 0, _) => Self::Patch,
+            (bump, ..) => bump,
+        }
+    }
+}
+
+/// How far it is from one version to a later one. A release of what was a pre-release before goes as far as that one went.
+pub fn declared(from: &Version, to: &Version) -> Bump {
+    if to <= from {
+        return Bump::None;
+    }
+    let core = |v: &Version| (v.major, v.minor, v.patch);
+    if to.major != from.major {
+        Bump::Major
+    } else if to.minor != from.minor {
+        Bump::Minor
+    } else if to.patch != from.patch {
+        Bump::Patch
+    } else {
+        // 2.0.0-rc.1 → 2.0.0-rc.2 or 2.0.0: what the zeros say.
+        match core(to) {
+            (_, 0, 0) => Bump::Major,
+            (_, _, 0) => Bump::Minor,
+            _ => Bump::Patch,
+        }
+    }
+}
+
+/// Releases by tag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tagged {
+    /// What it says.
+    pub version: Version,
+    /// The tag.
+    pub tag: String,
+}
+
+/// The releases that tags name, the newest first: `1.2.3`, `v1.2.3`, and of a package `NAME@1.2.3`, `NAME-v1.2.3`, `NAME-1.2.3`,
+/// `NAME/v1.2.3` and `NAME/1.2.3`, with a scoped name's last part too. Where the package has tags of its own, only those count: in
+/// a monorepo the plain ones are somebody else's.
+pub fn releases<'t>(tags: impl IntoIterator<Item = &'t str>, package: &str) -> Vec<Tagged> {
+    let short = package.rsplit('/').next().unwrap_or(package);
+    let (mut own, mut plain) = (Vec::new(), Vec::new());
+    for tag in tags {
+        if let Some(version) = version(tag) {
+            plain.push(Tagged { version, tag: tag.to_owned() });
+        } else if let Some(version) = named(tag, package).or_else(|| named(tag, short)) {
+            own.push(Tagged { version, tag: tag.to_owned() });
+        }
+    }
+    let mut found = if own.is_empty() { plain } else { own };
+    found.sort_by(|a, b| b.version.cmp(&a.version).then_with(|| a.tag.cmp(&b.tag)));
+    found
+}
+
+fn named(tag: &str, package: &str) -> Option<Version> {
+    if package.is_empty() {
+        return None;
+    }
+    version(tag.strip_prefix(package)?.strip_prefix(['@', '-', '/'])?)
+}
+
+fn version(text: &str) -> Option<Version> {
+    Version::parse(text.strip_prefix('v').unwrap_or(text)).ok()
+}
+
+/// The release that `version` follows: the greatest below it; a pre-release counts only for a pre-release of the same version.
+pub fn before<'t>(releases: &'t [Tagged], version: &Version) -> Option<&'t Tagged> {
+    let core = |v: &Version| (v.major, v.minor, v.patch);
+    releases.iter().find(|r| {
+        r.version < *version
+            && (r.version.pre.is_empty() || (!version.pre.is_empty() && core(&r.version) == core(version)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn v(text: &str) -> Version {
+        Version::parse(text).unwrap()
+    }
+
+    #[test]
+    fn a_bump_is_read_from_two_versions() {
+        for (from, to, bump) in [
+            ("1.2.3", "1.2.4", Bump::Patch),
+            ("1.2.3", "1.3.0", Bump::Minor),
+            ("1.2.3", "2.0.0-rc.1", Bump::Major),
+            ("2.0.0-rc.1", "2.0.0", Bump::Major),
+            ("2.1.0-rc.1", "2.1.0-rc.2", Bump::Minor),
+            ("2.1.1-rc.1", "2.1.1", Bump::Patch),
+            ("1.2.3", "1.2.3", Bump::None),
+            ("1.2.3", "1.2.2", Bump::None),
+        ] {
+            assert_eq!(declared(&v(from), &v(to)), bump, "{from} {to}");
+        }
+    }
+
+    #[test]
+    fn below_one_a_break_is_a_minor_release() {
+        assert_eq!(Bump::Major.above(&v("1.0.0")), Bump::Major);
+        assert_eq!(Bump::Major.above(&v("0.3.1")), Bump::Minor);
+        assert_eq!(Bump::Minor.above(&v("0.3.1")), Bump::Patch);
+        assert_eq!(Bump::Major.above(&v("0.0.4")), Bump::Patch);
+        assert_eq!(Bump::None.above(&v("0.3.1")), Bump::None);
+    }
+
+    #[test]
+    fn tags_of_a_package_beat_plain_ones() {
+        let tags =
+            ["v1.0.0", "1.1.0", "ui@2.0.0", "@acme/ui@2.1.0", "other@9.0.0", "ui-v2.0.5", "latest", "v1"];
+        let of = |package| releases(tags, package).into_iter().map(|t| t.tag).collect::<Vec<_>>();
+        assert_eq!(of("@acme/ui"), ["@acme/ui@2.1.0", "ui-v2.0.5", "ui@2.0.0"]);
+        assert_eq!(of("alone"), ["1.1.0", "v1.0.0"]);
+        assert_eq!(of(""), ["1.1.0", "v1.0.0"]);
+    }
+
+    #[test]
+    fn a_release_follows_the_greatest_final_one_below_it() {
+        let all = releases(["v1.0.0", "v1.1.0", "v2.0.0-rc.1", "v2.0.0-rc.2", "v3.0.0"], "x");
+        let before = |of: &str| before(&all, &v(of)).map(|t| t.tag.as_str());
+        assert_eq!(before("2.0.0"), Some("v1.1.0"));
+        assert_eq!(before("2.0.0-rc.3"), Some("v2.0.0-rc.2"));
+        assert_eq!(before("1.0.0"), None);
+    }
+}

@@ -1,0 +1,7 @@
+//! What must hold of packages that are packed, on data that other programs made.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests fail and tell")]
+
+mod lint;
+mod list;
+mod types;
