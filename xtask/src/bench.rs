@@ -1,7 +1,9 @@
 //! Benchmarks: ratios against named peers in one run, medians of interleaved rounds.
 
+pub(crate) mod design;
 pub(crate) mod protocol;
 pub(crate) mod runs;
+mod samples;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

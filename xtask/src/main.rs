@@ -39,7 +39,11 @@ cargo xtask bench protocol [N] calls a second, latency, start and memory against
 cargo xtask bench pipeline    what a call costs, the ledger, the jail
 cargo xtask bench runs [--repo PATH] [--rounds N] [--only PARTS]
                               confined runs against plain ones, files, detection, git (of PATH), parsers, the analysis of
-                              failures, N kill rounds (default 1000); PARTS: overhead, files, detection, git, …";
+                              failures, N kill rounds (default 1000); PARTS: overhead, files, detection, git, …
+cargo xtask bench design [--pages N] [--packages N] [--only PARTS] [--program PATH] [--quick]
+                              scans against pa11y and @axe-core/cli, findings against plain axe-core, review kits by part, packs
+                              against npm pack, publint and attw; PARTS: scan, agreement, kit, pack; PATH: a gatewright that is
+                              built already";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -67,6 +71,7 @@ fn main() -> ExitCode {
         ["bench", "protocol", rounds] => number(rounds).and_then(|n| bench::protocol::run(Some(n))),
         ["bench", "pipeline"] => bench::pipeline(),
         ["bench", "runs", rest @ ..] => bench::runs::run(rest),
+        ["bench", "design", rest @ ..] => bench::design::run(rest),
         _ => Err(USAGE.to_owned()),
     };
     match done {

@@ -22,6 +22,12 @@ pub(crate) const DEVTOOLS: Project = Project("devtools");
 /// axe-core, and pages that the design tools look at.
 pub(crate) const DESIGN: Project = Project("design");
 
+/// A Storybook that review kits build.
+pub(crate) const STORYBOOK: Project = Project("storybook");
+
+/// The peers of the design bench, and the Node that they need.
+pub(crate) const BENCH_DESIGN: Project = Project("bench-design");
+
 /// The protocol's conformance suite, and the Node that it needs.
 pub(crate) const CONFORMANCE: Project = Project("conformance");
 
@@ -50,7 +56,10 @@ impl Project {
         }
         let args =
             ["ci", "--legacy-peer-deps", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-        step("npm", Command::new("npm").args(args).current_dir(&to), &args)?;
+        // Browsers are the machine's own: whatever scripts say, none is fetched.
+        let mut command = Command::new("npm");
+        command.args(args).current_dir(&to).env("PUPPETEER_SKIP_DOWNLOAD", "1");
+        step("npm", &mut command, &args)?;
         std::fs::write(stamp, lock).map_err(|e| e.to_string())?;
         Ok(to)
     }

@@ -199,7 +199,14 @@ impl Session {
         Ok(result["structuredContent"].clone())
     }
 
-    /// The same, and how long it took.
+    /// The text of a resource.
+    pub(crate) fn resource(&mut self, uri: &str) -> Done<String> {
+        let answer = self.request("resources/read", json!({ "uri": uri }))?;
+        let text = answer["result"]["contents"][0]["text"].as_str();
+        text.map(str::to_owned).ok_or_else(|| format!("{uri}: {answer}"))
+    }
+
+    /// Calls a tool as [`Self::call`] does, and says how long it took.
     pub(crate) fn timed(&mut self, tool: &str, arguments: &Value) -> Done<(Duration, Value)> {
         let began = Instant::now();
         let given = self.call(tool, arguments.clone())?;

@@ -22,7 +22,9 @@ const WITHOUT_TOKIO: [&str; 8] = [
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
 
 /// Which crates of ours a crate may use outside its tests; the binary may use all.
-const MAY_USE: [(&str, &[&str]); 25] = [
+const MAY_USE: [(&str, &[&str]); 27] = [
+    ("gatewright-kits", &[]),
+    ("gatewright-packaging", &[]),
     ("gatewright-pictures", &[]),
     ("gatewright-browser", &["gatewright-contract", "gatewright-exec"]),
     ("gatewright-a11y", &[]),
@@ -66,6 +68,8 @@ const MAY_USE: [(&str, &[&str]); 25] = [
             "design-tokens",
             "gatewright-a11y",
             "gatewright-browser",
+            "gatewright-kits",
+            "gatewright-packaging",
             "gatewright-pictures",
         ],
     ),

@@ -16,6 +16,19 @@ pub enum Impact {
     Critical,
 }
 
+impl Impact {
+    /// The word for it, axe-core's.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Minor => "minor",
+            Self::Moderate => "moderate",
+            Self::Serious => "serious",
+            Self::Critical => "critical",
+        }
+    }
+}
+
 /// Where something is on the page, in CSS pixels from its top left corner.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the members of a DOMRect")]

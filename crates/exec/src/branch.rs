@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use contract::effect::Branch;
-use contract::{Code, Fault, State};
+use contract::{Code, Digest, Fault, State};
 use gix::ObjectId;
 use gix::lock::acquire::Fail;
 use gix::objs::tree::EntryKind;
@@ -109,43 +109,17 @@ pub(crate) fn write_commit(
         None => 0,
     };
     let base_tree = match base {
-        Some(id) => repo
-            .find_commit(id)
-            .and_then(|c| c.tree())
-            .map_err(|e| failed("the base commit could not be read", &e))?,
+        Some(id) => tree_of(&repo, id)?,
         None => repo.empty_tree(),
     };
     let mut written = Vec::new();
     let mut editor = base_tree.edit().map_err(|e| failed("the base tree could not be read", &e))?;
-    for change in &branch.changes {
-        for component in change.path.components() {
-            gix::validate::path::component(
-                component.into(),
-                None,
-                gix::validate::path::component::Options::default(),
-            )
-            .map_err(|e| refused(&format!("{}: {e}", change.path)))?;
-        }
-        match &change.after {
-            State::File { digest, mode, .. } => {
-                let bytes = state.blob(digest)?;
-                let blob = repo
-                    .write_blob(&bytes)
-                    .map_err(|e| failed("an object could not be written", &e))?
-                    .detach();
-                let kind = if mode.is_executable() { EntryKind::BlobExecutable } else { EntryKind::Blob };
-                editor
-                    .upsert(change.path.as_str(), kind, blob)
-                    .map_err(|e| failed("the tree could not be made", &e))?;
-                written.push(blob);
-            }
-            _ => {
-                editor
-                    .remove_leaf(change.path.as_str())
-                    .map_err(|e| failed("the tree could not be made", &e))?;
-            }
-        }
-    }
+    lay(&mut editor, branch, |digest| {
+        let bytes = state.blob(digest)?;
+        let id = repo.write_blob(&bytes).map_err(|e| failed("an object could not be written", &e))?.detach();
+        written.push(id);
+        Ok(id)
+    })?;
     let mut plain = editor.detach();
     let tree = plain
         .write(|tree: &gix::objs::Tree| -> gix::Result<ObjectId> {
@@ -176,6 +150,87 @@ pub(crate) fn write_commit(
         repo.find_object(*object).map_err(|e| failed("an object does not read back", &e))?;
     }
     Ok(id.to_string())
+}
+
+fn tree_of(repo: &gix::Repository, commit: ObjectId) -> Result<gix::Tree<'_>, Fault> {
+    repo.find_commit(commit)
+        .and_then(|c| c.tree())
+        .map_err(|e| failed("the base commit could not be read", &e))
+}
+
+/// Puts the changes of `branch` into its base's tree; `blob` says which object a content is.
+fn lay(
+    editor: &mut gix::object::tree::Editor<'_>,
+    branch: &Branch,
+    mut blob: impl FnMut(&Digest) -> Result<ObjectId, Fault>,
+) -> Result<(), Fault> {
+    for change in &branch.changes {
+        for component in change.path.components() {
+            gix::validate::path::component(
+                component.into(),
+                None,
+                gix::validate::path::component::Options::default(),
+            )
+            .map_err(|e| refused(&format!("{}: {e}", change.path)))?;
+        }
+        match &change.after {
+            State::File { digest, mode, .. } => {
+                let id = blob(digest)?;
+                let kind = if mode.is_executable() { EntryKind::BlobExecutable } else { EntryKind::Blob };
+                editor
+                    .upsert(change.path.as_str(), kind, id)
+                    .map_err(|e| failed("the tree could not be made", &e))?;
+            }
+            _ => {
+                editor
+                    .remove_leaf(change.path.as_str())
+                    .map_err(|e| failed("the tree could not be made", &e))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the branch is there already and is what `branch` would make of it: one commit on its base, with exactly its tree.
+/// Nothing is written to find out.
+pub(crate) fn is_there<'b>(
+    root: &Root,
+    branch: &Branch,
+    content: impl Fn(&Digest) -> Option<&'b [u8]>,
+) -> Result<bool, Fault> {
+    let repo = open(root)?;
+    let Some(tip) = points_at(&repo, &full_name(&branch.name)?)? else { return Ok(false) };
+    let base = branch.base.as_deref().map(parse_id).transpose()?;
+    let unread = |e: gix::Error| failed("the branch could not be read", &e);
+    let commit = repo.find_commit(tip).map_err(unread)?;
+    if !commit.parent_ids().map(gix::Id::detach).eq(base) {
+        return Ok(false);
+    }
+    let there = commit.tree_id().map_err(unread)?.detach();
+    let base_tree = match base {
+        Some(id) => tree_of(&repo, id)?,
+        None => repo.empty_tree(),
+    };
+    let hash = repo.object_hash();
+    let mut editor = base_tree.edit().map_err(|e| failed("the base tree could not be read", &e))?;
+    lay(&mut editor, branch, |digest| {
+        let bytes = content(digest).ok_or_else(|| Fault::internal("a branch's content is not at hand"))?;
+        gix::objs::compute_hash(hash, gix::objs::Kind::Blob, bytes)
+            .map_err(|e| Fault::internal(e.to_string()))
+    })?;
+    let mut bytes = Vec::new();
+    let tree = editor
+        .detach()
+        .write(|tree: &gix::objs::Tree| -> gix::Result<ObjectId> {
+            bytes.clear();
+            // Writing to memory does not fail; what an unsorted tree would give is no tree that is there.
+            if gix::objs::WriteTo::write_to(tree, &mut bytes).is_err() {
+                return Ok(ObjectId::null(hash));
+            }
+            gix::objs::compute_hash(hash, gix::objs::Kind::Tree, &bytes)
+        })
+        .map_err(|e| failed("the tree could not be made", &e))?;
+    Ok(tree == there)
 }
 
 /// gix syncs nothing: objects, then their folders, before any ref names them.

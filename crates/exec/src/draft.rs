@@ -108,7 +108,8 @@ impl Draft {
         self.add(Effect::Append(Change { path: path.clone(), before, after }))
     }
 
-    /// Writes `files` (`None` removes) as one commit on the new branch `name`, on top of HEAD.
+    /// Writes `files` (`None` removes) as one commit on the new branch `name`, on top of HEAD. A branch that is that
+    /// already is left alone.
     pub fn branch(
         &mut self,
         view: &View,
@@ -131,7 +132,11 @@ impl Draft {
             changes.push(BranchChange { path, after });
         }
         changes.sort_by(|a, b| a.path.cmp(&b.path));
-        self.add(Effect::Branch(Branch { name: name.to_owned(), base, message: message.to_owned(), changes }))
+        let made = Branch { name: name.to_owned(), base, message: message.to_owned(), changes };
+        if branch::is_there(view.root(), &made, |digest| self.blobs.get(digest).map(Vec::as_slice))? {
+            return Ok(());
+        }
+        self.add(Effect::Branch(made))
     }
 
     /// Sends one request, after everything else.

@@ -11,8 +11,12 @@ use crate::handle::Handle;
 use crate::kept::{Clean, KeptStream};
 use crate::state::{StateDir, broken};
 
-/// The handles' kind.
+/// The kinds of handles.
 const KIND: &str = "report";
+const KIT: &str = "kit";
+
+/// Most kits that are looked through for one of a name.
+const MAX_KITS: usize = 500;
 
 /// Largest file of a report that is read back, in bytes.
 const MAX_FILE: u64 = 64 << 20;
@@ -96,6 +100,39 @@ impl StateDir {
         reports
     }
 
+    /// Keeps a review kit for `owner` under its own name. One of that name is the same kit, made of the same content: it is
+    /// kept once. Its files say their own hashes, so they are kept as they are: secrets were taken out of what they are made of.
+    pub fn keep_kit(&self, name: &str, files: &[ReportFile], owner: &Principal) -> Result<(), Fault> {
+        if self.kit(name, owner).is_ok() {
+            return Ok(());
+        }
+        let as_it_is: Clean = Arc::new(<[u8]>::to_vec);
+        let mut kept = Vec::new();
+        for file in files {
+            let content = self.keep_stream(&file.bytes[..], &as_it_is).map_err(|e| broken("kept kit", &e))?;
+            kept.push(KeptFile { name: file.name.clone(), mime: file.mime.to_owned(), content });
+        }
+        let kit = KeptReport { title: name.to_owned(), at: format!("{:.3}", Timestamp::now()), files: kept };
+        self.keep_handle(KIT, owner, &kit).map(drop)
+    }
+
+    /// The kits of `owner`, the latest first, `most` at most. A kit's title is its name.
+    #[must_use]
+    pub fn kits(&self, owner: &Principal, most: usize) -> Vec<KeptReport> {
+        let mut kits: Vec<KeptReport> = self.handles(KIT, owner).into_iter().map(|(_, kit)| kit).collect();
+        kits.sort_by(|a, b| b.at.cmp(&a.at));
+        kits.truncate(most);
+        kits
+    }
+
+    /// A kit of `owner`, by its name.
+    pub fn kit(&self, name: &str, owner: &Principal) -> Result<KeptReport, Fault> {
+        self.kits(owner, MAX_KITS).into_iter().find(|kit| kit.title == name).ok_or_else(|| {
+            Fault::new(Code::NotFound, format!("there is no review kit {name:?}: it expired, or never was"))
+                .suggest("Call review_kit_create again; the same change gives the same kit.")
+        })
+    }
+
     /// What is in a file of a report.
     pub fn report_file(&self, file: &KeptFile) -> Result<Vec<u8>, Fault> {
         let mut bytes = Vec::new();
@@ -108,6 +145,23 @@ impl StateDir {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_kit_is_kept_once_under_its_name_and_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = StateDir::at(dir.path().join("state")).unwrap();
+        let (owner, other) = (Principal::Local { uid: 1 }, Principal::Local { uid: 2 });
+        let files =
+            [ReportFile { name: "a/index.html".into(), mime: "text/html", bytes: b"secret".to_vec() }];
+        for _ in 0..2 {
+            state.keep_kit("abc-1-x-01234567", &files, &owner).unwrap();
+        }
+        assert_eq!((state.kits(&owner, 9).len(), state.kits(&other, 9).len()), (1, 0));
+        let kit = state.kit("abc-1-x-01234567", &owner).unwrap();
+        assert_eq!(state.report_file(&kit.files[0]).unwrap(), b"secret");
+        assert_eq!(state.kit("abc-1-x-01234567", &other).unwrap_err().code, Code::NotFound);
+        assert!(state.reports(&owner, 9).is_empty(), "a kit is no report");
+    }
 
     #[test]
     fn a_report_is_its_owners_its_texts_without_secrets_and_its_pictures_as_they_are() {

@@ -66,6 +66,9 @@ pub enum Command {
     /// List the reports that scans left, or write one into a folder.
     #[command(subcommand)]
     Report(ReportCommand),
+    /// List review kits, show them in a browser, or write one into a folder.
+    #[command(subcommand)]
+    Kits(KitsCommand),
     /// Set up once what is not in this program.
     #[command(subcommand)]
     Setup(SetupPart),
@@ -89,6 +92,26 @@ pub enum ReportCommand {
     Export {
         /// The report (`report://…`), or `last`.
         report: String,
+        /// The folder, which is made where it is not there.
+        folder: PathBuf,
+    },
+}
+
+/// What is done with review kits.
+#[derive(Debug, Subcommand)]
+pub enum KitsCommand {
+    /// List them, the newest first.
+    List,
+    /// Show them on this machine, until it is stopped: to nobody but whoever is on this machine.
+    Serve {
+        /// The port; 0 for any. Else that of `[review] port`.
+        #[arg(long)]
+        port: Option<u16>,
+    },
+    /// Write one as files: `index.html` is to be opened.
+    Export {
+        /// The kit (`kit://…`), or `last`.
+        kit: String,
         /// The folder, which is made where it is not there.
         folder: PathBuf,
     },

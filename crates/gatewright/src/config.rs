@@ -392,6 +392,7 @@ mod tests {
                 "limits",
                 "oauth",
                 "policy",
+                "review",
                 "roots",
                 "secrets",
                 "security",
@@ -399,9 +400,9 @@ mod tests {
                 "upstreams"
             ]
         );
-        let text = "[a11y]\ntags = ['wcag2aa']\n[browser]\nhosts = []\n[secrets.x]\nenv = 'X'\norigins = []\n[tokens]\nprefix = 'ds'\n[limits]\nenabled = false\n[security]\nconfinement = 'full'\n[failures]\npatterns = []\n[cache]\nenabled = true\n[devtools]\ntimeout = 5000\n[egress]\nhosts = []\n[policy]\nrules = []\n\
+        let text = "[a11y]\ntags = ['wcag2aa']\n[browser]\nhosts = []\n[secrets.x]\nenv = 'X'\norigins = []\n[tokens]\nprefix = 'ds'\n[limits]\nenabled = false\n[security]\nconfinement = 'full'\n[failures]\npatterns = []\n[cache]\nenabled = true\n[devtools]\ntimeout = 5000\n[egress]\nhosts = []\n[review]\nport = 7420\n[policy]\nrules = []\n\
                     [roots.lib]\npath = '/srv'\n[oauth]\nresource = ''\n[upstreams.docs]\nurl = 'https://docs.example/mcp'\n";
-        assert_eq!(check("x", text).unwrap().len(), 14);
+        assert_eq!(check("x", text).unwrap().len(), 15);
         assert!(message("[roots.lib]\npth = '/srv'\n").contains("did you mean `path`?"));
     }
 }

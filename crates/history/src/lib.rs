@@ -32,6 +32,7 @@ mod rename;
 mod rev;
 mod snapshot;
 mod status;
+mod tags;
 mod tree;
 mod unstaged;
 mod upstream;

@@ -63,6 +63,9 @@ impl Engine {
         if let Some(list) = listed(tool, answer.list, &output) {
             answer.results = Some(list.total);
             let room = shape::room(&answer.message, &output, &list.field, self.parts.budget);
+            // A list beside a plan leaves the diff its share.
+            let diff = plan.as_ref().map_or(0, |plan| plan.diff.chars().count() as u64);
+            let room = room - diff.min(room / 2);
             let (state, name) = (&self.parts.state, tool.head().name.as_str());
             let cut = paging::cut(&mut output, &list, wish.page, room, |offset| {
                 paging::keep(state, name, wish.arguments, offset, &call.principal)

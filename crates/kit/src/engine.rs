@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use audit::{Ledger, Redactor};
 use cache::Cache;
+use contract::Fault;
 use exec::kept::Clean;
 use exec::request::Sender;
 use exec::run::Launcher;
-use exec::{Root, StateDir};
+use exec::{Root, StateDir, View};
 use failures::Analyzer;
 use policy::Policy;
 use tokio_util::sync::CancellationToken;
@@ -24,7 +25,7 @@ use crate::limits::Limiter;
 use crate::paging::Page;
 use crate::registry::{Registered, Registry};
 use crate::schema::Asked;
-use crate::settings::Settings;
+use crate::settings::{self, Section, Settings};
 use crate::shape::Cleaner;
 
 /// What the binary puts together.
@@ -138,6 +139,15 @@ impl Engine {
             cancel,
             progress: Arc::clone(&call.progress),
         }
+    }
+
+    /// A section of the configuration as tools see it: the user's, with the project's own laid over it.
+    pub fn settings<S: Section>(&self) -> Result<S, Fault> {
+        let project = match &self.parts.root {
+            Some(root) => settings::of_project(&View::new(Arc::clone(root), CancellationToken::new()))?,
+            None => Settings::default(),
+        };
+        self.parts.settings.overlaid(&project).section()
     }
 
     /// The numeric id of the user that the process runs under: the local principal.

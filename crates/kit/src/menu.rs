@@ -49,12 +49,14 @@ pub fn detected(families: &[&Family], root: Option<&Root>) -> Vec<&'static str> 
 }
 
 /// The menu: the front door, then of the toolsets that were `detected` the first tool of each, the second of each, and so
-/// on as far as they fit; by name. What is not on it is found through the front door.
+/// on as far as they fit, in the order in which their families name them; told by name. What is not on it is found through the front door.
 #[must_use]
 pub fn chosen<'r>(registry: &'r Registry, front: &str, detected: &[&str]) -> Vec<&'r Registered> {
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut all: Vec<(usize, &Registered)> = registry
-        .listed()
+    let mut listed: Vec<&Arc<Registered>> = registry.listed().collect();
+    listed.sort_by_key(|tool| tool.place());
+    let mut all: Vec<(usize, &Registered)> = listed
+        .into_iter()
         .filter(|tool| {
             let toolset = tool.head().toolset.as_str();
             toolset == front || detected.contains(&toolset)

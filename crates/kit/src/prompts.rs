@@ -36,8 +36,8 @@ pub struct Prompt {
     pub description: &'static str,
     /// What it takes.
     pub arguments: &'static [Argument],
-    /// Which URI is shown along with the text, with `{argument}` for an argument's value.
-    shows: &'static str,
+    /// Which URI is shown along with the text, with `{argument}` for an argument's value; `None` where the work is to be done first.
+    shows: Option<&'static str>,
     /// What the model is asked, with `{argument}` for an argument's value.
     text: &'static str,
     /// Whether the tools that it uses are there.
@@ -50,27 +50,74 @@ pub struct Said {
     /// What the model is asked.
     pub text: String,
     /// The URI of what is shown, and what it is.
-    pub shown: (String, Content),
+    pub shown: Option<(String, Content)>,
 }
 
 /// One line per prompt.
-static ALL: [Prompt; 1] = [Prompt {
-    name: "review_change",
-    title: "Review a change",
-    description: "Look over a rehearsed plan before it is applied.",
-    arguments: &[Argument {
-        name: "plan",
-        description: "The id of a rehearsed plan.",
-        required: true,
-        completed_by: Some("plan"),
-    }],
-    shows: "plan://{plan}",
-    text: "Review the rehearsed change below as a careful colleague would. Say first, in one sentence, what it does. Then \
+static ALL: [Prompt; 3] = [
+    Prompt {
+        name: "release_check",
+        title: "Check a release",
+        description: "Verify a release before it is made, and say what is in its way.",
+        arguments: &[
+            Argument {
+                name: "version",
+                description: "The version to release, such as 1.4.0.",
+                required: true,
+                completed_by: None,
+            },
+            Argument {
+                name: "package",
+                description: "The package's folder, where there are several.",
+                required: false,
+                completed_by: None,
+            },
+        ],
+        shows: None,
+        text: "Check whether version {version} can be released. Call release_pack_verify with \"version\": \"{version}\", and with \
+               \"package\": \"{package}\" if this is not empty; do not apply it. Say first whether it can be released. Then go \
+               through the failed checks, errors first: for each say what a user of the package would notice, which file it is about, \
+               and what to change; propose the change but make it only when I agree. Say what the tool could not decide and how \
+               I can find out. If the version does not go as far as the changes ask, say which version would.",
+        offered: |registry| registry.resolve("release_pack_verify").is_some(),
+    },
+    Prompt {
+        name: "review_change",
+        title: "Review a change",
+        description: "Look over a rehearsed plan before it is applied.",
+        arguments: &[Argument {
+            name: "plan",
+            description: "The id of a rehearsed plan.",
+            required: true,
+            completed_by: Some("plan"),
+        }],
+        shows: Some("plan://{plan}"),
+        text: "Review the rehearsed change below as a careful colleague would. Say first, in one sentence, what it does. Then \
            list what should be changed before it is applied, gravest first, each with the file and line it is about; \
            say so plainly if there is nothing. Do not apply it yourself: once I agree, call the same tool again with \
            the same arguments, \"apply\": true and \"plan\": \"{plan}\".",
-    offered: |registry| registry.iter().any(|tool| tool.head().kind.is_rehearsed()),
-}];
+        offered: |registry| registry.iter().any(|tool| tool.head().kind.is_rehearsed()),
+    },
+    Prompt {
+        name: "review_kit",
+        title: "Review a design change",
+        description: "Go through a review kit as a design-system maintainer would.",
+        arguments: &[Argument {
+            name: "kit",
+            description: "The name of a review kit.",
+            required: true,
+            completed_by: Some("kit"),
+        }],
+        shows: Some("kit://{kit}"),
+        text: "Review the design change that the kit below shows. Read `kit://{kit}/kit.json` first: its `facts` hold the verdicts, \
+               the tokens that changed with their values and uses, contrast, findings of accessibility and the notes; look at the \
+               pictures of what changed. Say in one sentence what the change does. Then say what should be settled before it is \
+               merged, gravest first: what breaks for those who use the system, what some people can no longer see or use, what \
+               looks different without being meant. Name the token, component or selector each time. Ask the author what only the \
+               author can know. If there is nothing, say so plainly.",
+        offered: |registry| registry.resolve("review_kit_create").is_some(),
+    },
+];
 
 impl House {
     /// The prompts that are offered.
@@ -102,7 +149,7 @@ impl House {
                 shape::bounded(unknown, 64)
             )));
         }
-        let (mut text, mut uri) = (prompt.text.to_owned(), prompt.shows.to_owned());
+        let (mut text, mut uri) = (prompt.text.to_owned(), prompt.shows.map(str::to_owned));
         for argument in prompt.arguments {
             let given = arguments.get(argument.name).map(String::as_str).unwrap_or_default();
             if given.is_empty() && argument.required {
@@ -111,9 +158,12 @@ impl House {
             }
             let place = format!("{{{}}}", argument.name);
             text = text.replace(&place, given);
-            uri = uri.replace(&place, given);
+            uri = uri.map(|uri| uri.replace(&place, given));
         }
-        let shown = self.read(&uri, call).await?;
-        Ok(Said { text, shown: (uri, shown) })
+        let shown = match uri {
+            Some(uri) => Some((uri.clone(), self.read(&uri, call).await?)),
+            None => None,
+        };
+        Ok(Said { text, shown })
     }
 }

@@ -15,6 +15,8 @@ use crate::schema::Compiled;
 pub struct Registered {
     /// The tool.
     pub tool: Arc<Tool>,
+    /// When it was added: families name their tools in the order in which a menu takes them.
+    place: usize,
     /// What its calls say about their root, where they name one.
     root: Option<Value>,
     with_root: OnceLock<Value>,
@@ -24,6 +26,11 @@ pub struct Registered {
 }
 
 impl Registered {
+    /// When it was added, counted from the first.
+    pub(crate) const fn place(&self) -> usize {
+        self.place
+    }
+
     /// What it says about itself without its schemas.
     #[must_use]
     pub fn head(&self) -> &Head {
@@ -234,6 +241,7 @@ impl Registry {
     pub fn add(&mut self, tool: Arc<Tool>) -> Result<(), BadRegistry> {
         let registered = Arc::new(Registered {
             tool,
+            place: self.tools.len(),
             root: self.roots.schema(),
             with_root: OnceLock::new(),
             input: OnceLock::new(),

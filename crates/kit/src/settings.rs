@@ -1,6 +1,7 @@
 //! Sections of the configuration, owned by the families that read them.
 
-use contract::Fault;
+use contract::{Fault, RelPath};
+use exec::View;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -83,5 +84,18 @@ impl Settings {
     #[must_use]
     pub const fn sections(&self) -> &Map<String, Value> {
         &self.0
+    }
+}
+
+/// What the project's own `gatewright.toml` says; nothing where there is none.
+pub(crate) fn of_project(view: &View) -> Result<Settings, Fault> {
+    let path = RelPath::new("gatewright.toml").map_err(|e| Fault::internal(e.to_string()))?;
+    let Some(bytes) = view.read_optional(&path)? else { return Ok(Settings::default()) };
+    let text = String::from_utf8_lossy(&bytes);
+    let table: toml::Table = toml::from_str(&text)
+        .map_err(|e| Fault::invalid(format!("gatewright.toml: {}", e.message())).about("gatewright.toml"))?;
+    match serde_json::to_value(table) {
+        Ok(Value::Object(map)) => Ok(Settings::new(map)),
+        _ => Ok(Settings::default()),
     }
 }

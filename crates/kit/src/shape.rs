@@ -141,10 +141,9 @@ pub fn reply(mut envelope: Envelope, output: Map<String, Value>, budget: u64) ->
     if size > allowed
         && let Some(plan) = &mut envelope.plan
     {
-        let over = usize::try_from(size - allowed).unwrap_or(usize::MAX);
         let total = plan.diff.lines().count() as u64;
-        let keep = plan.diff.chars().count().saturating_sub(over + 200);
-        plan.diff = whole_lines(&plan.diff, keep);
+        let keep = written(&plan.diff).saturating_sub(size - allowed + 200);
+        plan.diff = lines_within(&plan.diff, keep);
         let shown = plan.diff.lines().count() as u64;
         // What else was cut says so itself; the diff's own cut stands in the diff.
         if envelope.truncated.is_none() {
@@ -175,13 +174,22 @@ pub fn room(message: &str, output: &Map<String, Value>, field: &str, budget: u64
     chars(budget).saturating_sub(ENVELOPE + taken + message.chars().count() as u64)
 }
 
-/// The beginning of `text`, at most `most` characters, cut at a line's end.
-#[must_use]
-pub fn whole_lines(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text.to_owned(),
-        Some((at, _)) => text[..at].rfind('\n').map_or_else(String::new, |end| text[..=end].to_owned()),
-    }
+/// How many characters `text` takes in JSON.
+fn written(text: &str) -> u64 {
+    let mut written = Characters(0);
+    // It counts, and cannot fail.
+    let _ = serde_json::to_writer(&mut written, text);
+    written.0.saturating_sub(2)
+}
+
+/// The first lines of `text` that take at most `most` characters in JSON.
+fn lines_within(text: &str, most: u64) -> String {
+    let mut used = 0;
+    let fits = |line: &&str| {
+        used += written(line);
+        used <= most
+    };
+    text.split_inclusive('\n').take_while(fits).collect()
 }
 
 /// The beginning of `text`, at most `most` bytes, on a character boundary, with a mark where it was cut.
@@ -241,6 +249,14 @@ mod tests {
         let shown = reply.envelope.plan.unwrap().diff.lines().count() as u64;
         assert_eq!(truncated.shown, shown);
         assert!(shown > 100);
+    }
+
+    #[test]
+    fn what_json_makes_longer_is_cut_no_further_than_needed() {
+        let diff = "+ \"a\": \"\\\"\"\n".repeat(5_000);
+        let reply = reply(envelope(diff), Map::new(), BUDGET).unwrap();
+        let used = reply.envelope.metadata.tokens_used;
+        assert!((BUDGET - 200..=BUDGET).contains(&used), "{used}");
     }
 
     #[test]

@@ -128,10 +128,9 @@ pub(crate) async fn prompt(
         }
         _ => error(&fault),
     })?;
-    let (uri, content) = said.shown;
-    let shown = ContentBlock::resource(contents(content, &uri));
-    let messages =
-        vec![PromptMessage::new_text(Role::User, said.text), PromptMessage::new(Role::User, shown)];
+    let shown = said.shown.map(|(uri, content)| ContentBlock::resource(contents(content, &uri)));
+    let mut messages = vec![PromptMessage::new_text(Role::User, said.text)];
+    messages.extend(shown.map(|shown| PromptMessage::new(Role::User, shown)));
     Ok(GetPromptResult::new(messages))
 }
 

@@ -10,10 +10,11 @@ use kit::ReadDesk;
 use kit::desk::unread;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
 /// Files in which tokens are used.
-const ENDINGS: &[&str] = &[
+pub(crate) const ENDINGS: &[&str] = &[
     ".css", ".scss", ".sass", ".less", ".pcss", ".styl", ".html", ".htm", ".vue", ".svelte", ".astro", ".js",
     ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".json", ".json5", ".jsonc", ".tokens", ".md",
     ".mdx", ".php", ".erb", ".njk", ".twig", ".hbs", ".liquid", ".swift", ".kt", ".xml",
@@ -26,10 +27,10 @@ const OTHERS: &[&str] = &["node_modules", "bower_components", "vendor", "target"
 const MAX_FILES: usize = 20_000;
 
 /// Most bytes of one file; a longer one is a bundle.
-const MAX_FILE: usize = 1024 * 1024;
+pub(crate) const MAX_FILE: usize = 1024 * 1024;
 
 /// Most bytes in all.
-const MAX_BYTES: usize = 256 * 1024 * 1024;
+pub(crate) const MAX_BYTES: usize = 256 * 1024 * 1024;
 
 /// Most places that are kept of one token.
 const MAX_PLACES: usize = 10;
@@ -170,10 +171,8 @@ pub(crate) fn search(tokens: &[&Token], desk: &ReadDesk) -> Result<(Vec<Uses>, S
         let mut last = None;
         for found in automaton.find_iter(&text) {
             let Some((owner, ends)) = owners.get(found.pattern().as_usize()).copied() else { continue };
-            let goes_on =
-                |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') || *byte >= 0x80;
-            let before = found.start().checked_sub(1).and_then(|at| text.get(at));
-            if ends && (text.get(found.end()).is_some_and(goes_on) || before.is_some_and(goes_on)) {
+            let before = found.start().checked_sub(1).and_then(|at| text.get(at).copied());
+            if ends && (text.get(found.end()).copied().is_some_and(goes_on) || before.is_some_and(goes_on)) {
                 continue;
             }
             let between = text.get(counted..found.start()).unwrap_or_default();
@@ -190,4 +189,47 @@ pub(crate) fn search(tokens: &[&Token], desk: &ReadDesk) -> Result<(Vec<Uses>, S
         }
     }
     Ok((uses, searched))
+}
+
+/// Which of `ids`, paths of tokens, stand somewhere in the project's files other than `sources`: as words of their own, whatever is
+/// around them.
+pub(crate) fn standing(
+    ids: &BTreeSet<String>,
+    sources: &[String],
+    desk: &ReadDesk,
+) -> Result<BTreeSet<String>, Fault> {
+    let mut standing = BTreeSet::new();
+    if ids.is_empty() {
+        return Ok(standing);
+    }
+    let all: Vec<&String> = ids.iter().collect();
+    let automaton = AhoCorasick::new(&all).map_err(|error| Fault::internal(error.to_string()))?;
+    let mut bytes = 0;
+    for path in files(desk, ENDINGS)?.0 {
+        desk.check()?;
+        if sources.iter().any(|source| source == path.as_str()) {
+            continue;
+        }
+        let Some(text) = desk.view().read_optional(&path)? else { continue };
+        bytes += text.len();
+        if bytes > MAX_BYTES {
+            // What nobody looked at may hold any of them.
+            return Ok(ids.clone());
+        }
+        for found in automaton.find_overlapping_iter(&text) {
+            let before = found.start().checked_sub(1).and_then(|at| text.get(at).copied());
+            if !before.is_some_and(goes_on)
+                && !text.get(found.end()).copied().is_some_and(goes_on)
+                && let Some(id) = all.get(found.pattern().as_usize())
+            {
+                standing.insert((*id).clone());
+            }
+        }
+    }
+    Ok(standing)
+}
+
+/// Whether a name goes on with this byte.
+pub(crate) const fn goes_on(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') || byte >= 0x80
 }

@@ -6,14 +6,13 @@ mod detection;
 mod git;
 mod programs;
 mod repositories;
-mod samples;
 mod text;
 
 use std::path::{Path, PathBuf};
 
+use super::samples::Aim;
 use crate::sh::{Done, target};
 use crate::soak;
-use samples::Aim;
 
 /// What can be asked for by itself, in this order.
 const PARTS: [&str; 7] = ["overhead", "files", "detection", "git", "parsers", "failures", "kills"];

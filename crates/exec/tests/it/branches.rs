@@ -107,6 +107,28 @@ fn a_branch_is_undone_only_while_it_points_at_our_commit() {
 }
 
 #[test]
+fn a_branch_that_is_what_it_would_become_is_no_effect() {
+    let place = repository();
+    place.apply(&plan(&place, "sbx/same").unwrap()).unwrap();
+    assert!(plan(&place, "sbx/same").unwrap().effects.is_empty());
+    // Another name, another base, other files and a later commit are effects.
+    assert_eq!(plan(&place, "sbx/other").unwrap().effects.len(), 1);
+    let head = git(&place, &["rev-parse", "HEAD"]);
+    git(&place, &["commit", "-q", "--allow-empty", "-m", "second"]);
+    assert_eq!(plan(&place, "sbx/same").unwrap().effects.len(), 1);
+    git(&place, &["reset", "-q", "--hard", &head]);
+    assert!(plan(&place, "sbx/same").unwrap().effects.is_empty());
+    let file = |text: &str| Some((text.as_bytes().to_vec(), FileMode::Regular));
+    let other = place.plan(|draft, view| {
+        draft.branch(view, "sbx/same", "Change things", vec![(path("dir/changed"), file("3"))])
+    });
+    assert_eq!(other.unwrap().effects.len(), 1);
+    let later = git(&place, &["commit-tree", "sbx/same^{tree}", "-p", "sbx/same", "-m", "later"]);
+    git(&place, &["update-ref", "refs/heads/sbx/same", &later]);
+    assert_eq!(plan(&place, "sbx/same").unwrap().effects.len(), 1);
+}
+
+#[test]
 fn an_existing_branch_and_a_moved_head_are_conflicts() {
     let place = repository();
     git(&place, &["branch", "sbx/taken"]);

@@ -5,6 +5,7 @@ mod audit;
 mod call;
 mod doctor;
 mod find;
+mod kits;
 mod quickstart;
 mod recover;
 mod report;
@@ -73,6 +74,7 @@ pub fn run(cli: Cli) -> CommandResult {
         Command::Config(ConfigCommand::Show) => show_config(root),
         Command::Doctor => doctor::run(root),
         Command::Report(command) => report::run(root, command),
+        Command::Kits(command) => kits::run(root, command),
         Command::Setup(part) => setup::run(part),
         Command::Quickstart(args) => quickstart::run(&args),
         Command::Completions { shell } => {

@@ -34,8 +34,15 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// What is listed to clients in a folder of design tokens.
-const MENU: [&str; 7] =
-    ["a11y_scan", "tokens_build", "tokens_diff", "tool_call", "tool_read", "tools_search", "visual_diff"];
+const MENU: [&str; 7] = [
+    "a11y_scan",
+    "release_pack_verify",
+    "review_kit_create",
+    "tokens_build",
+    "tool_call",
+    "tool_read",
+    "tools_search",
+];
 
 /// A scratch place with a root, and the program over it.
 struct Place {

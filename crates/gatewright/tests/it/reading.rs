@@ -54,7 +54,7 @@ fn plans_and_records_are_read_by_their_names() {
         .iter()
         .map(|t| t["uriTemplate"].as_str().unwrap())
         .collect();
-    assert_eq!(uris, ["plan://{id}", "report://{id}", "run://{id}", "transcript://{id}"]);
+    assert_eq!(uris, ["kit://{id}", "plan://{id}", "report://{id}", "run://{id}", "transcript://{id}"]);
     assert_eq!(wire.request("resources/list", json!({}))["result"]["resources"], json!([]));
     let plan = rehearse(&mut wire);
     let listed = wire.request("resources/list", json!({}))["result"]["resources"].clone();
@@ -123,9 +123,10 @@ fn a_change_is_reviewed_by_a_prompt_whose_argument_completes() {
     let place = Place::new();
     let mut wire = Wire::initialized_by(&place, &json!({}));
     let prompts = wire.request("prompts/list", json!({}))["result"]["prompts"].clone();
-    assert_eq!(prompts[0]["name"], "review_change");
+    let names: Vec<&str> = prompts.as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["release_check", "review_change", "review_kit"]);
     assert_eq!(
-        prompts[0]["arguments"][0],
+        prompts[1]["arguments"][0],
         json!({ "name": "plan", "description": "The id of a rehearsed plan.", "required": true })
     );
     let plan = rehearse(&mut wire);
@@ -161,7 +162,12 @@ fn a_change_is_reviewed_by_a_prompt_whose_argument_completes() {
     );
     assert_eq!(said[1]["content"]["resource"]["uri"], format!("plan://{plan}"));
     assert!(said[1]["content"]["resource"]["text"].as_str().unwrap().contains("--space-s"), "{said}");
+    let said = get(&mut wire, "release_check", json!({ "version": "1.4.0" }))["result"]["messages"].clone();
+    assert_eq!(said.as_array().unwrap().len(), 1, "there is nothing to show yet: {said}");
+    assert!(said[0]["content"]["text"].as_str().unwrap().contains("\"version\": \"1.4.0\""), "{said}");
     for (name, arguments, code) in [
+        ("release_check", json!({ "package": "." }), -32602),
+        ("review_kit", json!({ "kit": "none" }), -32002),
         ("review_change", json!({}), -32602),
         ("review_change", json!({ "plan": plan, "more": "x" }), -32602),
         ("review_change", json!({ "plan": "plan_0" }), -32002),

@@ -46,7 +46,9 @@ fn recipe_001_a_revision_is_agreed_on_and_tools_are_declared_and_listed() {
 #[test]
 fn recipe_004_what_a_tool_answers_fits_the_schema_that_it_declares_and_stands_in_a_text_as_well() {
     let place = Place::new();
-    std::fs::write(place.root().join("page.html"), "<title>t</title><img src=x>").unwrap();
+    std::fs::write(place.root().join("page.html"), "<title>t</title><p style='gap: 4px'><img src=x>")
+        .unwrap();
+    std::fs::write(place.root().join("package.json"), r#"{ "name": "x", "version": "1.0.0" }"#).unwrap();
     place.commit();
     let mut wire = Wire::greeted(place.command().args(["serve", "--toolsets", "design"]), &json!({}));
     let build = json!({ "source": "tokens", "platforms": ["css", "js", "scss"] });
@@ -56,8 +58,12 @@ fn recipe_004_what_a_tool_answers_fits_the_schema_that_it_declares_and_stands_in
         ("tokens_build", build.clone()),
         ("tokens_build", applied),
         ("tokens_diff", json!({ "source": "tokens" })),
+        ("tokens_lint", json!({ "source": "tokens", "rules": { "missing-description": "error" } })),
+        ("tokens_usage", json!({ "source": "tokens" })),
         ("a11y_scan", json!({ "url": "root:page.html", "mode": "static" })),
         ("visual_diff", json!({ "url": "root:page.html" })),
+        ("release_pack_verify", json!({ "version": "1.0.0" })),
+        ("review_kit_create", json!({ "featureName": "x", "ticketId": "A-1" })),
         ("tools_search", json!({ "query": "design tokens" })),
         ("tool_read", json!({ "tool": "tools_search", "arguments": { "query": "css" } })),
         ("tool_call", json!({ "tool": "tokens_build", "arguments": build })),

@@ -45,3 +45,21 @@ fn the_default_branch_is_origins_head_else_main_else_master() {
     place.git(&["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/dev"]);
     assert_eq!(named().as_deref(), Some("refs/remotes/origin/HEAD"));
 }
+
+#[test]
+fn tags_are_named_as_git_names_them() {
+    let place = Place::with(&[("a", "1")]);
+    let named = || Repo::open(&place.root()).unwrap().tags().unwrap();
+    assert_eq!(named(), Vec::<String>::new());
+    for tag in ["v1.0.0", "@acme/ui@1.2.0", "nested/deep/v1"] {
+        place.git(&["tag", tag]);
+    }
+    place.git(&["tag", "--annotate", "--message", "Two", "v2.0.0"]);
+    place.git(&["pack-refs", "--all"]);
+    place.git(&["tag", "v1.1.0"]);
+    let told = place.git(&["tag", "--list"]);
+    let mut told: Vec<&str> = told.lines().collect();
+    told.sort_unstable();
+    assert_eq!(named(), told);
+    assert_eq!(told.len(), 5);
+}

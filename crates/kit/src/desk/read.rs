@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Code, Fault, Principal, RelPath};
+use contract::{Code, Fault, Principal};
 use exec::history::Repo;
 use exec::reports::ReportFile;
 use exec::run::Level;
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Setting, join, no_root, unread};
 use crate::paging::Page;
 use crate::registry::Registry;
-use crate::settings::{Section, Settings};
+use crate::settings::{self, Section};
 
 /// The desk of a tool that looks.
 #[derive(Clone)]
@@ -52,20 +52,7 @@ impl ReadDesk {
 
     /// A section of the configuration: the project's `gatewright.toml`, read through the view, over the user's.
     pub fn settings<S: Section>(&self) -> Result<S, Fault> {
-        let path = RelPath::new("gatewright.toml").map_err(|e| Fault::internal(e.to_string()))?;
-        let project = match self.view.read_optional(&path)? {
-            None => Settings::default(),
-            Some(bytes) => {
-                let text = String::from_utf8_lossy(&bytes);
-                let table: toml::Table = toml::from_str(&text).map_err(|e| {
-                    Fault::invalid(format!("gatewright.toml: {}", e.message())).about("gatewright.toml")
-                })?;
-                match serde_json::to_value(table) {
-                    Ok(serde_json::Value::Object(map)) => Settings::new(map),
-                    _ => Settings::default(),
-                }
-            }
-        };
+        let project = settings::of_project(&self.view)?;
         self.setting.settings.overlaid(&project).section()
     }
 
@@ -103,6 +90,11 @@ impl ReadDesk {
     pub fn keep_report(&self, title: &str, files: &[ReportFile]) -> Result<String, Fault> {
         let Setting { state, principal, clean, .. } = &self.setting;
         state.keep_report(title, files, principal, clean).map(|handle| handle.to_string())
+    }
+
+    /// Keeps a review kit for the caller: `kit://` and its name.
+    pub fn keep_kit(&self, name: &str, files: &[ReportFile]) -> Result<(), Fault> {
+        self.setting.state.keep_kit(name, files, &self.setting.principal)
     }
 
     /// Says that something worked for the call that is no run of a program, and how far it was confined.

@@ -2,6 +2,7 @@
 //!
 //! A URI stands for one thing in whichever root has it. For anyone but its owner it does not exist.
 
+mod kits;
 mod plans;
 mod reports;
 mod runs;
@@ -106,7 +107,8 @@ trait Resource: Send + Sync {
 }
 
 /// One line per kind.
-static ALL: [&dyn Resource; 4] = [&plans::Plans, &reports::Reports, &runs::Runs, &transcripts::Transcripts];
+static ALL: [&dyn Resource; 5] =
+    [&kits::Kits, &plans::Plans, &reports::Reports, &runs::Runs, &transcripts::Transcripts];
 
 /// A fence that `text` does not close.
 fn fence(text: &str) -> String {

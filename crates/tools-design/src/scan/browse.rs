@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use browser::page::Blocked;
-use browser::{Credential, Given, Opened, Page, Pool, Scheme, Tab, Window};
+use browser::{Credential, Given, Opened, Page, Pages, Pool, Scheme, Tab, Window};
 use contract::{Code, Fault, RelPath};
 use exec::address::Reach;
 use exec::run::Level;
@@ -146,6 +146,16 @@ impl<'i> Browsing<'i> {
         let owner = self.desk.principal().key().to_string();
         let tab =
             self.pool.tab(&owner, &reach, (self.window, given), (self.deadline, self.desk.cancelled()))?;
+        self.desk.note_level(Level::Full);
+        Ok(tab)
+    }
+
+    /// A tab that sees what `pages` gives and nothing else, in the colours of `scheme`.
+    pub(crate) fn tab_of(&self, scheme: Scheme, pages: Pages) -> Result<Tab, Fault> {
+        let given = Given { pages: Some(pages), credentials: Vec::new() };
+        let owner = self.desk.principal().key().to_string();
+        let (window, until) = (Window { scheme, ..self.window }, (self.deadline, self.desk.cancelled()));
+        let tab = self.pool.tab(&owner, &Reach::nothing(), (window, given), until)?;
         self.desk.note_level(Level::Full);
         Ok(tab)
     }

@@ -137,6 +137,11 @@ fn said(argument: &str, mut fault: Fault) -> Fault {
 /// A root's files as pages of [`HOST`]; whatever is asked of another host is not there.
 pub(crate) fn files(desk: &ReadDesk) -> Pages {
     let desk = desk.clone();
+    served(move |path| read(desk.view(), path))
+}
+
+/// What `read` has, as pages of [`HOST`].
+pub(crate) fn served(read: impl Fn(&RelPath) -> Option<Vec<u8>> + Send + Sync + 'static) -> Pages {
     Arc::new(move |url| {
         if url.host_str() != Some(HOST) {
             return missing();
@@ -148,14 +153,15 @@ pub(crate) fn files(desk: &ReadDesk) -> Pages {
         } else {
             decoded
         };
-        match RelPath::new(&place).ok().and_then(|path| read(desk.view(), &path)) {
+        match RelPath::new(&place).ok().and_then(|path| read(&path)) {
             Some(body) => Served { status: 200, mime: mime(&place).to_owned(), headers: Vec::new(), body },
             None => missing(),
         }
     })
 }
 
-fn read(view: &View, path: &RelPath) -> Option<Vec<u8>> {
+/// A file of the root, where a page may have it.
+pub(crate) fn read(view: &View, path: &RelPath) -> Option<Vec<u8>> {
     match view.read_optional(path) {
         Ok(bytes) => bytes,
         Err(fault) => {
@@ -196,7 +202,7 @@ fn percent(path: &str) -> String {
 }
 
 /// The content type of a file, by its name: those that pages are made of.
-fn mime(name: &str) -> &'static str {
+pub(crate) fn mime(name: &str) -> &'static str {
     let ending = name.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
     match ending.as_str() {
         "html" | "htm" => "text/html; charset=utf-8",

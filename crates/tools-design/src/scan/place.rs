@@ -85,7 +85,7 @@ fn url_of(path: &RelPath) -> String {
 }
 
 /// A component of a path in a URL (RFC 3986 §3.3): all that is not unreserved is written as bytes.
-fn encoded(component: &str) -> String {
+pub(crate) fn encoded(component: &str) -> String {
     let mut out = String::new();
     for byte in component.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {

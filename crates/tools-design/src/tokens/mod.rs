@@ -3,7 +3,7 @@
 pub(crate) mod changes;
 mod source;
 
-pub(crate) use source::{Committed, Files};
+pub(crate) use source::{Committed, Files, From, usual, usual_below};
 
 use contract::text::counted;
 use contract::{Code, Fault};
@@ -12,7 +12,7 @@ use kit::Section;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use source::{From, sources};
+use source::sources;
 
 /// How many errors a fault spells out.
 const ERRORS: usize = 20;
@@ -29,13 +29,19 @@ impl Section for TokensSection {
     const NAME: &'static str = "tokens";
 }
 
-/// Reads what `source` means: a file, a folder, a glob or a resolver document.
-pub(crate) fn read(source: &str, files: &dyn Files, options: &Options) -> Result<Compiled, Fault> {
+/// The files that `source` means: a file, a folder, a glob or a resolver document. A mode's own file is laid over the default,
+/// and is no part of it.
+pub(crate) fn named(source: &str, files: &dyn Files, options: &Options) -> Result<Vec<String>, Fault> {
     let mut sources = sources(source, files)?;
     if sources.len() > 1 {
-        // A mode's own file is laid over the default, and is no part of it.
         sources.retain(|s| !options.modes.iter().any(|m| m.sources.contains(s)));
     }
+    Ok(sources)
+}
+
+/// Reads what `source` means.
+pub(crate) fn read(source: &str, files: &dyn Files, options: &Options) -> Result<Compiled, Fault> {
+    let sources = named(source, files, options)?;
     design_tokens::compile(&sources, &From(files), options).map_err(|d| failed(&d))
 }
 

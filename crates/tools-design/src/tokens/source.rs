@@ -108,7 +108,7 @@ fn nothing(source: &str) -> Fault {
 }
 
 /// Reads files that others name from where the tool looks.
-pub(super) struct From<'f>(pub(super) &'f dyn Files);
+pub(crate) struct From<'f>(pub(crate) &'f dyn Files);
 
 impl Loader for From<'_> {
     fn load(&self, name: &str) -> Result<String, String> {
@@ -117,4 +117,22 @@ impl Loader for From<'_> {
         let bytes = bytes.ok_or_else(|| format!("{name}: not found"))?;
         String::from_utf8(bytes).map_err(|_| format!("{name}: the file is not UTF-8 text"))
     }
+}
+
+/// Where projects usually keep their tokens: the first of these folders that holds token files.
+pub(crate) fn usual(desk: &ReadDesk) -> Result<Option<String>, Fault> {
+    usual_below(desk, "")
+}
+
+/// As [`usual`], in a folder of the root.
+pub(crate) fn usual_below(desk: &ReadDesk, folder: &str) -> Result<Option<String>, Fault> {
+    for name in ["tokens", "design-tokens", "src/tokens"] {
+        let at = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+        let path = view::path_argument(&at)?;
+        let holds = || desk.view().glob(&format!("{at}/**/*.{{json,jsonc,json5,tokens}}"));
+        if desk.view().is_folder(&path) && !holds()?.is_empty() {
+            return Ok(Some(at));
+        }
+    }
+    Ok(None)
 }

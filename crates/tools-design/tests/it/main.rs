@@ -6,6 +6,9 @@
     reason = "tests look at the disk from outside, and say what they skip"
 )]
 
+mod lint;
+mod usage;
+
 use std::path::Path;
 
 use contract::{Code, Status};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::samples::{Samples, timed};
+use crate::bench::samples::{Samples, timed};
 use crate::sh::Done;
 
 /// Counted rounds; some more go before.

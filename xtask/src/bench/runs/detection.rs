@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::repositories::{IGNORED, KEPT, monorepo};
-use super::samples::{Samples, timed};
+use crate::bench::samples::{Samples, timed};
 use crate::session::Place;
 use crate::sh::Done;
 

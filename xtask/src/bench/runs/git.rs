@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::repositories::{COMMITS, FILES, history, seldom};
-use super::samples::{Samples, timed};
+use crate::bench::samples::{Samples, timed};
 use crate::sh::Done;
 
 /// Counted rounds; one more goes before.

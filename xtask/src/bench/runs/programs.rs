@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::samples::{Aim, Samples, bench};
+use crate::bench::samples::{Aim, Samples, bench};
 use crate::sh::Done;
 
 /// Milliseconds that confining may add to starting a program.

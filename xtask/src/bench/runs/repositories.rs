@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::samples::timed;
+use crate::bench::samples::timed;
 use crate::sh::Done;
 
 /// Commits and files of the history.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::samples::{Samples, bench};
+use crate::bench::samples::{Samples, bench};
 use crate::sh::Done;
 
 /// Megabytes per second.

@@ -1,7 +1,11 @@
 //! The tools of design systems, over the protocol, with the real programs.
 
+mod kit;
+mod lint;
+mod release;
 mod scan;
 mod tokens;
+mod usage;
 mod visual;
 
 use super::bench::Bench;

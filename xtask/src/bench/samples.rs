@@ -9,15 +9,15 @@ use crate::sh::{Done, top};
 
 /// Milliseconds, in order.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Samples(Vec<f64>);
+pub(in crate::bench) struct Samples(Vec<f64>);
 
 impl Samples {
-    pub(super) fn of(times: &[Duration]) -> Self {
+    pub(in crate::bench) fn of(times: &[Duration]) -> Self {
         Self::sorted(times.iter().map(|time| time.as_secs_f64() * 1e3).collect())
     }
 
     /// The list called `millis` in what a bench said.
-    pub(super) fn said(line: &Value) -> Self {
+    pub(in crate::bench) fn said(line: &Value) -> Self {
         Self::sorted(line["millis"].as_array().into_iter().flatten().filter_map(Value::as_f64).collect())
     }
 
@@ -32,30 +32,30 @@ impl Samples {
         self.0.get(index).copied().unwrap_or(f64::NAN)
     }
 
-    pub(super) fn median(&self) -> f64 {
+    pub(in crate::bench) fn median(&self) -> f64 {
         self.at(50)
     }
 
-    pub(super) fn p95(&self) -> f64 {
+    pub(in crate::bench) fn p95(&self) -> f64 {
         self.at(95)
     }
 }
 
 /// Something that was set out to be reached.
-pub(super) struct Aim {
-    pub(super) met: bool,
-    pub(super) what: String,
-    pub(super) there: String,
+pub(in crate::bench) struct Aim {
+    pub(in crate::bench) met: bool,
+    pub(in crate::bench) what: String,
+    pub(in crate::bench) there: String,
 }
 
 impl Aim {
-    pub(super) fn print(&self) {
+    pub(in crate::bench) fn print(&self) {
         println!("{:<7} {}: {}", if self.met { "met" } else { "missed" }, self.what, self.there);
     }
 }
 
 /// Runs a program to its end in `dir`, with nothing to read; what it printed, and how long it took.
-pub(super) fn timed(dir: &std::path::Path, words: &[&str]) -> Done<(Duration, String)> {
+pub(in crate::bench) fn timed(dir: &std::path::Path, words: &[&str]) -> Done<(Duration, String)> {
     let [program, args @ ..] = words else { return Err("no program".to_owned()) };
     let began = Instant::now();
     let out = Command::new(program)
@@ -75,7 +75,7 @@ pub(super) fn timed(dir: &std::path::Path, words: &[&str]) -> Done<(Duration, St
 }
 
 /// Runs a bench of a crate, as it would be shipped; what it said, line by line.
-pub(super) fn bench(
+pub(in crate::bench) fn bench(
     package: &str,
     name: &str,
     part: Option<&str>,

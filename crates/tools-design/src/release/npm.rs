@@ -1,0 +1,443 @@
+//! A package of npm verified: what would be packed, packed twice, and everything that is said of it.
+
+use std::collections::BTreeSet;
+
+use contract::{Code, Fault};
+use exec::view::Pattern;
+use kit::ReadDesk;
+use packaging::npm::list::workspaces as npm_workspaces;
+use packaging::npm::list::{Listing, Options, Rules, list_in};
+use packaging::npm::manifest::{self, Manifest};
+use packaging::npm::tarball::{self, Tarball};
+use packaging::npm::{bill, lint, types, workspaces};
+use packaging::version::Bump;
+use packaging::{Check, Packed, Severity, Tree, changelog, paths};
+
+use super::past::Past;
+use super::theirs::Listed;
+use super::tree::{Folder, Stored};
+use super::{Archive, Asked, Asks, Verified, changes, secrets};
+
+/// The largest archive that passes without a word, where nobody set a budget: 10 MiB.
+const BUDGET: u64 = 10 << 20;
+
+/// How many files a check names.
+const NAMED: usize = 20;
+
+/// A package that was found.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    /// Empty for the root's top.
+    pub(crate) folder: String,
+    pub(crate) manifest: Manifest,
+}
+
+fn manifest_of(desk: &ReadDesk, folder: &str) -> Result<Option<Manifest>, Fault> {
+    let tree = Folder::new(desk.view(), folder);
+    let Some(bytes) = desk.view().read_optional(&tree.path("package.json")?)? else { return Ok(None) };
+    Manifest::read(&bytes).map(Some).map_err(|error| {
+        Fault::new(Code::InvalidSource, format!("{folder}: {error}")).about(folder.to_owned())
+    })
+}
+
+/// The packages of npm that a call means: the folder that it names, else the top's, else those of its workspaces that may be
+/// published.
+pub(crate) fn packages(desk: &ReadDesk, named: Option<&str>) -> Result<Vec<Found>, Fault> {
+    if let Some(folder) = named {
+        let manifest = manifest_of(desk, folder)?;
+        return Ok(manifest
+            .map(|manifest| Found { folder: folder.to_owned(), manifest })
+            .into_iter()
+            .collect());
+    }
+    let top = manifest_of(desk, "")?;
+    let pnpm = desk.view().read_optional(&Folder::new(desk.view(), "").path("pnpm-workspace.yaml")?)?;
+    let patterns = workspaces::patterns(top.as_ref(), pnpm.as_deref());
+    let mut found = Vec::new();
+    if let Some(manifest) = top.filter(|manifest| !manifest.is_private() && !manifest.name().is_empty()) {
+        found.push(Found { folder: String::new(), manifest });
+    }
+    for folder in members(desk, &patterns)? {
+        if let Some(manifest) = manifest_of(desk, &folder)?
+            && !manifest.is_private()
+        {
+            found.push(Found { folder, manifest });
+        }
+    }
+    Ok(found)
+}
+
+/// The folders that patterns of workspaces mean, sorted.
+fn members(desk: &ReadDesk, patterns: &[String]) -> Result<BTreeSet<String>, Fault> {
+    let mut folders = BTreeSet::new();
+    for pattern in patterns {
+        if let Some(without) = pattern.strip_prefix('!') {
+            let (text, without) = (without, Pattern::new(without)?);
+            folders.retain(|folder: &String| folder != text && !without.finds(folder));
+            continue;
+        }
+        for manifest in desk.view().glob(&format!("{pattern}/package.json"))? {
+            let folder = manifest.as_str().trim_end_matches("package.json").trim_end_matches('/');
+            if !folder.split('/').any(|part| part == "node_modules") {
+                folders.insert(folder.to_owned());
+            }
+        }
+    }
+    Ok(folders)
+}
+
+/// What npm itself says of a package, where it was asked.
+pub(crate) struct Theirs {
+    /// Its version; `None` where there is none.
+    pub(crate) version: Option<String>,
+    /// What it would pack, or why it would not.
+    pub(crate) listed: Option<Result<Listed, String>>,
+}
+
+/// A package that was packed, and what is said of it so far.
+pub(crate) struct Looked {
+    pub(crate) verified: Verified,
+    pub(crate) manifest: Manifest,
+    /// What is in the archive, read back from it.
+    pub(crate) packed: Packed,
+}
+
+/// Looks at one package.
+pub(crate) fn verify(
+    desk: &ReadDesk,
+    found: &Found,
+    asked: &Asked,
+    past: Option<&Past>,
+    theirs: &Theirs,
+) -> Result<Looked, Fault> {
+    let mut looking = Looking {
+        desk,
+        found,
+        asked,
+        past,
+        rules: theirs.version.as_deref().map_or(Rules::V11, Rules::of_npm),
+        checks: Vec::new(),
+        undecided: Vec::new(),
+        asks: Asks::default(),
+        hard: Bump::None,
+    };
+    let packed = looking.pack(theirs)?;
+    let (archive, packed) = match packed {
+        Some((tarball, packed)) => (Some(tarball), packed),
+        None => (None, Packed::new()),
+    };
+    if archive.is_some() {
+        looking.contents(&packed);
+    }
+    looking.history(&packed)?;
+    let bill = looking.bill()?;
+    let name = found.manifest.name().to_owned();
+    let Looking { checks, undecided, asks, .. } = looking;
+    let commit = past.and_then(|past| past.commit(&found.folder)).map(str::to_owned);
+    let verified = Verified {
+        ecosystem: "npm",
+        name,
+        folder: found.folder.clone(),
+        checks,
+        undecided,
+        archive,
+        bill,
+        asks,
+        repository: found.manifest.repository().map(str::to_owned),
+        commit,
+    };
+    Ok(Looked { verified, manifest: found.manifest.clone(), packed })
+}
+
+struct Looking<'a> {
+    desk: &'a ReadDesk,
+    found: &'a Found,
+    asked: &'a Asked,
+    past: Option<&'a Past>,
+    rules: Rules,
+    checks: Vec<Check>,
+    undecided: Vec<String>,
+    asks: Asks,
+    /// What exports and tokens ask for: not people's words.
+    hard: Bump,
+}
+
+impl Looking<'_> {
+    /// Packs twice, and reads back what was packed.
+    fn pack(&mut self, theirs: &Theirs) -> Result<Option<(Archive, Packed)>, Fault> {
+        const TWICE: &str = "npm.pack.twice";
+        let first = match self.once() {
+            Ok(tarball) => tarball,
+            Err(why) => {
+                self.checks.push(
+                    Check::failed("npm.pack", Severity::Error, format!("it cannot be packed: {why}"))
+                        .fix("Mend what package.json says of its files."),
+                );
+                return Ok(None);
+            }
+        };
+        self.desk.check()?;
+        let second = self.once();
+        let same = second.as_ref().is_ok_and(|second| second.bytes == first.bytes);
+        self.checks.push(if same {
+            Check::passed(
+                TWICE,
+                format!("packed twice, the same bytes: sha256 {}", packaging::sha256(&first.bytes)),
+            )
+        } else {
+            Check::failed(TWICE, Severity::Error, "packed twice, it was not the same")
+                .fix("Something writes to the package's folder meanwhile: stop watchers and builds.")
+        });
+        let packed = match tarball::read(&first.bytes) {
+            Ok(packed) => packed,
+            Err(error) => {
+                return Err(Fault::internal(format!("our own archive does not read back: {error}")));
+            }
+        };
+        self.listed(&packed, theirs);
+        let archive = Archive {
+            name: first.file_name.clone(),
+            sha256: packaging::sha256(&first.bytes),
+            sha512: Some(packaging::sha512(&first.bytes)),
+            integrity: Some(first.integrity.clone()),
+            files: packed.len() as u64,
+            unpacked: packed.size(),
+            bytes: first.bytes,
+        };
+        self.sized(&archive, &packed);
+        Ok(Some((archive, packed)))
+    }
+
+    fn once(&self) -> Result<Tarball, String> {
+        let top = Folder::new(self.desk.view(), "");
+        let listing = listing(&top, &self.found.folder, self.rules)?;
+        match tarball::write(&listing, |path| top.file(path)) {
+            Ok(written) => written.map_err(|e| e.to_string()),
+            Err(fault) => Err(fault.message),
+        }
+    }
+
+    /// Compares with npm's own list.
+    fn listed(&mut self, packed: &Packed, theirs: &Theirs) {
+        const ID: &str = "npm.files.equal";
+        let ours: BTreeSet<&str> = packed.iter().map(|(path, _)| path).collect();
+        let version = theirs.version.as_deref().unwrap_or_default();
+        match &theirs.listed {
+            None => self
+                .undecided
+                .push(format!("{ID}: npm is not installed here; the list is what npm 12 would pack")),
+            Some(Err(why)) => self.undecided.push(format!("{ID}: {why}")),
+            Some(Ok(listed)) => {
+                let other: BTreeSet<&str> = listed.files.iter().map(String::as_str).collect();
+                if ours == other {
+                    self.checks.push(Check::passed(
+                        ID,
+                        format!("npm {version} packs the same {} files", ours.len()),
+                    ));
+                    return;
+                }
+                let differ: Vec<String> =
+                    ours.symmetric_difference(&other).map(ToString::to_string).collect();
+                let mut check = Check::failed(
+                    ID,
+                    Severity::Error,
+                    format!("npm {version} packs {} files, and we {}: {} differ", other.len(), ours.len(), differ.len()),
+                )
+                .fix("Names that cannot be written everywhere are left out here: rename them. Else this is a defect of ours: report it.");
+                check.files = differ.into_iter().take(NAMED).collect();
+                self.checks.push(check);
+            }
+        }
+    }
+
+    fn sized(&mut self, archive: &Archive, packed: &Packed) {
+        const ID: &str = "npm.size";
+        let bytes = archive.bytes.len() as u64;
+        let budget = self.asked.budget.unwrap_or(BUDGET);
+        let said = format!("{bytes} bytes packed, {} unpacked, {} files", archive.unpacked, archive.files);
+        if bytes <= budget {
+            self.checks.push(Check::passed(ID, said));
+            return;
+        }
+        let severity = if self.asked.budget.is_some() { Severity::Error } else { Severity::Warning };
+        let mut largest: Vec<(usize, &str)> =
+            packed.iter().map(|(path, file)| (file.bytes.len(), path)).collect();
+        largest.sort_by(|a, b| b.cmp(a));
+        let mut check = Check::failed(ID, severity, format!("{said}; the budget is {budget} bytes"))
+            .fix("Leave out what users do not need: the largest files are named.");
+        check.files = largest.into_iter().take(5).map(|(_, path)| path.to_owned()).collect();
+        self.checks.push(check);
+    }
+
+    /// What the archive's files say.
+    fn contents(&mut self, packed: &Packed) {
+        let manifest = &self.found.manifest;
+        self.checks.extend(manifest::check(manifest, packed, &self.asked.version));
+        self.checks.extend(paths::check("npm", packed));
+        self.checks.push(secrets::check("npm", packed, self.desk));
+        match lint::lint(packed) {
+            Ok(messages) => self.group(
+                "npm.publint",
+                "entry points lead where they should",
+                messages.iter().map(lint::Message::to_check),
+            ),
+            Err(error) => self.undecided.push(format!("npm.publint: {error}")),
+        }
+        match types::analyze(packed) {
+            Ok(analysis) if analysis.has_types => {
+                self.undecided.extend(analysis.undecided.iter().map(|why| format!("npm.types: {why}")));
+                self.group(
+                    "npm.types",
+                    "types are found however they are asked for",
+                    analysis.problems.iter().map(types::Problem::to_check),
+                );
+            }
+            Ok(_) => self.checks.push(Check::passed("npm.types", "the package has no types")),
+            Err(error) => self.undecided.push(format!("npm.types: {error}")),
+        }
+    }
+
+    /// Takes the checks that failed, or one that says that none did.
+    fn group(&mut self, id: &str, fine: &str, failed: impl Iterator<Item = Check>) {
+        let before = self.checks.len();
+        self.checks.extend(failed);
+        if self.checks.len() == before {
+            self.checks.push(Check::passed(id, fine));
+        }
+    }
+
+    /// What came before.
+    fn history(&mut self, packed: &Packed) -> Result<(), Fault> {
+        let (version, folder) = (&self.asked.version, self.found.folder.as_str());
+        self.checks.push(self.changelog()?);
+        let last = self.past.and_then(|past| past.last(self.found.manifest.name(), version));
+        self.asks.from = last.as_ref().map(|tagged| tagged.version.clone());
+        if let Some(past) = self.past {
+            self.checks.extend(past.checks(self.found.manifest.name(), folder, version));
+        } else {
+            self.undecided.push("release.clean-tree, release.version: there is no git repository".to_owned());
+        }
+        let base = changes::base(self.asked, last.as_ref());
+        self.api(packed, base.as_deref())?;
+        if let (Some(base), Some(source)) = (&base, self.token_source()?) {
+            match changes::of_tokens(self.desk, base, &source, &mut self.asks) {
+                Ok(check) => self.checks.push(check),
+                Err(why) => self.undecided.push(format!("release.tokens: {why}")),
+            }
+        }
+        self.hard = self.asks.required;
+        if self.past.is_some_and(|past| past.head().is_some()) {
+            let tag = last.as_ref().map(|tagged| tagged.tag.as_str());
+            let brought = Past::brought(self.desk, tag, folder)?;
+            let check = changes::of_commits(&brought, &mut self.asks);
+            self.checks.push(check);
+        }
+        if last.is_none() && self.past.is_some() {
+            self.undecided.push("release.bump: there is no earlier release to compare with".to_owned());
+        }
+        self.checks.extend(changes::bump(&self.asks, self.hard, version));
+        Ok(())
+    }
+
+    fn changelog(&self) -> Result<Check, Fault> {
+        let folders: &[&str] =
+            if self.found.folder.is_empty() { &[""] } else { &[self.found.folder.as_str(), ""] };
+        for folder in folders {
+            let tree = Folder::new(self.desk.view(), folder);
+            for name in changelog::NAMES {
+                let path = tree.path(name)?;
+                if let Some(bytes) = self.desk.view().read_optional(&path)? {
+                    let text = String::from_utf8_lossy(&bytes);
+                    return Ok(changelog::check(Some((path.as_str(), &text)), &self.asked.version));
+                }
+            }
+        }
+        Ok(changelog::check(None, &self.asked.version))
+    }
+
+    /// Compares what is exported with the last release: its archive, else what its commit holds.
+    fn api(&mut self, packed: &Packed, base: Option<&str>) -> Result<(), Fault> {
+        const ID: &str = "npm.api";
+        let before = match (&self.asked.previous, base) {
+            (Some(previous), _) => {
+                let bytes = self.desk.view().read(previous)?;
+                let read = tarball::read(&bytes).map_err(|error| {
+                    Fault::invalid(format!("previous: {previous}: {error}")).about(previous.as_str())
+                });
+                Some(read?)
+            }
+            (None, Some(base)) => {
+                committed(&Stored::open(self.desk, base, "")?, &self.found.folder, self.rules)
+            }
+            (None, None) => return Ok(()),
+        };
+        let Some(before) = before else {
+            self.undecided.push(format!("{ID}: the last release's commit does not hold this package"));
+            return Ok(());
+        };
+        let leads = |packed: &Packed| manifest_leads(packed);
+        if self.asked.previous.is_none() && !leads(&before) && leads(packed) {
+            self.undecided.push(format!(
+                "{ID}: what is built is not committed: give the last release's archive as `previous` (npm pack {}@VERSION)",
+                self.found.manifest.name()
+            ));
+            return Ok(());
+        }
+        match changes::api(&before, packed, &mut self.asks) {
+            Ok(check) => self.checks.push(check),
+            Err(why) => self.undecided.push(format!("{ID}: {why}")),
+        }
+        Ok(())
+    }
+
+    /// Where the tokens are: as the call says, else where they usually are, in the package or at the top.
+    fn token_source(&self) -> Result<Option<String>, Fault> {
+        if let Some(source) = &self.asked.tokens {
+            return Ok(Some(source.clone()));
+        }
+        crate::tokens::usual_below(self.desk, &self.found.folder)
+    }
+
+    fn bill(&mut self) -> Result<(packaging::sbom::Component, Vec<packaging::sbom::Component>), Fault> {
+        let top = Folder::new(self.desk.view(), "");
+        let own = Folder::new(self.desk.view(), &self.found.folder);
+        let mut lock = None;
+        for (tree, folder) in [(&own, ""), (&top, self.found.folder.as_str())] {
+            for name in ["package-lock.json", "npm-shrinkwrap.json"] {
+                if lock.is_none() {
+                    lock = self.desk.view().read_optional(&tree.path(name)?)?.map(|bytes| (bytes, folder));
+                }
+            }
+        }
+        let (bytes, folder) =
+            lock.as_ref().map_or((None, ""), |(bytes, folder)| (Some(bytes.as_slice()), *folder));
+        let bill = bill::bill(&self.found.manifest, bytes, folder);
+        self.undecided.extend(bill.gaps.into_iter().map(|gap| format!("npm.sbom: {gap}")));
+        Ok((bill.package, bill.components))
+    }
+}
+
+/// What npm packs of a folder: of a workspace, with what its top has to say.
+fn listing(top: &dyn Tree, folder: &str, rules: Rules) -> Result<Listing, String> {
+    let mut options = Options::new(rules);
+    let members = npm_workspaces(top).unwrap_or_default();
+    if members.values().any(|member| member == folder) {
+        options.selected.push(folder.to_owned());
+    }
+    list_in(top, folder, &options).map_err(|e| e.to_string())
+}
+
+/// What npm would have packed of a commit; `None` where that cannot be said.
+fn committed(tree: &dyn Tree, folder: &str, rules: Rules) -> Option<Packed> {
+    let mut packed = Packed::new();
+    for listed in listing(tree, folder, rules).ok()?.files {
+        packed.put(&listed.path, &tree.read(&listed.source).ok()??, listed.executable);
+    }
+    Some(packed)
+}
+
+/// Whether the entry points of a package lead to files that it holds.
+fn manifest_leads(packed: &Packed) -> bool {
+    packaging::npm::exports::exported(packed)
+        .is_ok_and(|entries| entries.values().any(|names| !names.is_empty()))
+}

@@ -1,0 +1,158 @@
+//! What the repository says of a release: what it follows, what was committed since, and whether the tree is as a commit has it.
+
+use std::sync::atomic::AtomicBool;
+
+use contract::Fault;
+use exec::history::{HistoryError, Limits, LogQuery, Status};
+use kit::ReadDesk;
+use kit::desk::unread;
+use packaging::commits::{self, Said};
+use packaging::version::{Bump, Tagged, before, releases};
+use packaging::{Check, Severity};
+use semver::Version;
+
+/// How many commits since the last release are read.
+const MAX_COMMITS: usize = 2_000;
+
+/// How many files and commits a check names.
+const NAMED: usize = 10;
+
+/// A repository, as far as releases go.
+pub(crate) struct Past {
+    status: Status,
+    tags: Vec<String>,
+}
+
+/// A commit that a release brings.
+pub(crate) struct Brought {
+    pub(crate) short: String,
+    pub(crate) said: Said,
+}
+
+impl Past {
+    /// `None` where there is no repository.
+    pub(crate) fn of(desk: &ReadDesk) -> Result<Option<Self>, Fault> {
+        let repository = match exec::history::Repo::open(desk.view().root().path()) {
+            Ok(repository) => repository,
+            Err(HistoryError::NotARepository) => return Ok(None),
+            Err(error) => return Err(unread(error)),
+        };
+        let status = repository.status(&Limits::default(), &AtomicBool::new(false)).map_err(unread)?;
+        Ok(Some(Self { status, tags: repository.tags().map_err(unread)? }))
+    }
+
+    /// The commit that is checked out, when the tree below `folder` is as it has it.
+    pub(crate) fn commit(&self, folder: &str) -> Option<&str> {
+        if self.changed(folder).is_empty() { self.status.head.as_deref() } else { None }
+    }
+
+    /// The commit that is checked out.
+    pub(crate) fn head(&self) -> Option<&str> {
+        self.status.head.as_deref()
+    }
+
+    /// The release that `version` of a package follows.
+    pub(crate) fn last(&self, package: &str, version: &Version) -> Option<Tagged> {
+        before(&releases(self.tags.iter().map(String::as_str), package), version).cloned()
+    }
+
+    /// What below `folder` is not as the commit has it.
+    fn changed(&self, folder: &str) -> Vec<&str> {
+        let status = &self.status;
+        let changed = status.staged.iter().chain(&status.unstaged).map(|change| change.path.as_str());
+        let others = status.untracked.iter().map(String::as_str);
+        let conflicts = status.conflicted.iter().map(|conflict| conflict.path.as_str());
+        let is_below = |path: &&str| {
+            folder.is_empty() || *path == folder || path.strip_prefix(folder).is_some_and(|p| p.starts_with('/'))
+                // An untracked folder is named once, however much is in it.
+                || folder.strip_prefix(path.trim_end_matches('/')).is_some_and(|p| p.is_empty() || p.starts_with('/'))
+        };
+        let mut found: Vec<&str> = changed.chain(others).chain(conflicts).filter(is_below).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The checks that the repository decides.
+    pub(crate) fn checks(&self, package: &str, folder: &str, version: &Version) -> Vec<Check> {
+        vec![self.clean(folder), self.free(package, version), self.newer(package, version)]
+    }
+
+    fn clean(&self, folder: &str) -> Check {
+        const ID: &str = "release.clean-tree";
+        let changed = self.changed(folder);
+        let Some(head) = self.head() else {
+            return Check::failed(ID, Severity::Error, "nothing was committed yet")
+                .fix("Commit what is released, so that it can be found again.");
+        };
+        if changed.is_empty() {
+            let short = head.get(..7).unwrap_or(head);
+            return Check::passed(ID, format!("the tree is as {short} has it"));
+        }
+        let detail = format!("{} files are not as the last commit has them", changed.len());
+        let mut check = Check::failed(ID, Severity::Error, detail)
+            .fix("Commit or stash them: what is published should be what anybody can check out.");
+        check.files = changed.iter().take(NAMED).map(ToString::to_string).collect();
+        check
+    }
+
+    fn free(&self, package: &str, version: &Version) -> Check {
+        const ID: &str = "release.version.free";
+        let known = releases(self.tags.iter().map(String::as_str), package);
+        match known.iter().find(|r| r.version == *version) {
+            Some(taken) => {
+                Check::failed(ID, Severity::Error, format!("the tag {} exists already", taken.tag))
+                    .fix("Release another version: published versions are never replaced.")
+            }
+            None => Check::passed(ID, format!("no tag says {version}")),
+        }
+    }
+
+    fn newer(&self, package: &str, version: &Version) -> Check {
+        const ID: &str = "release.version.newer";
+        let known = releases(self.tags.iter().map(String::as_str), package);
+        match known.iter().find(|r| r.version.pre.is_empty()) {
+            Some(newest) if newest.version > *version => Check::failed(
+                ID,
+                Severity::Warning,
+                format!("{version} is older than {}, the newest release", newest.tag),
+            )
+            .fix("Go on only for a line that is kept up: then publish under a tag other than `latest`."),
+            Some(newest) => Check::passed(ID, format!("it follows {}", newest.tag)),
+            None => Check::passed(ID, "it is the first release"),
+        }
+    }
+
+    /// What was committed below `folder` since `tag` (from the beginning without one), the newest first.
+    pub(crate) fn brought(desk: &ReadDesk, tag: Option<&str>, folder: &str) -> Result<Vec<Brought>, Fault> {
+        let range = tag.map_or_else(|| "HEAD".to_owned(), |tag| format!("refs/tags/{tag}..HEAD"));
+        let mut query = LogQuery::new(&range);
+        query.limit = MAX_COMMITS;
+        query.merges = Some(false);
+        if !folder.is_empty() {
+            query.paths = vec![folder.to_owned()];
+        }
+        let log =
+            desk.repository()?.log(&query, &Limits::default(), &AtomicBool::new(false)).map_err(unread)?;
+        Ok(log
+            .commits
+            .into_iter()
+            .map(|commit| Brought {
+                said: commits::read(&format!("{}\n\n{}", commit.summary, commit.body)),
+                short: commit.short,
+            })
+            .collect())
+    }
+}
+
+/// The bump that commits ask for, and which do.
+pub(crate) fn asked_by(brought: &[Brought]) -> (Bump, Vec<String>) {
+    let bump = brought.iter().map(|b| b.said.bump()).max().unwrap_or_default();
+    let of: Vec<String> = brought
+        .iter()
+        .filter(|b| b.said.bump() == bump && bump > Bump::None)
+        .take(NAMED)
+        .map(|b| format!("{} {}", b.short, b.said.text))
+        .collect();
+    (bump, of)
+}
