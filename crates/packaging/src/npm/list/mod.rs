@@ -236,6 +236,3 @@ pub fn list_in(tree: &dyn Tree, folder: &str, options: &Options) -> Result<Listi
     let Manifest { name, version, bins: commands, .. } = manifest;
     Ok(Listing { files, order, unfollowed, rules: options.rules, folder, name, version, commands })
 }
-
-#[cfg(test)]
-mod tests;
