@@ -57,7 +57,7 @@ pub struct Mode {
 pub type Permutation<'a> = (&'a str, &'a Tokens);
 
 /// Resolved tokens of the default and of every mode.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Compiled {
     /// The default.
     pub tokens: Tokens,

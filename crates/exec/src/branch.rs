@@ -5,6 +5,7 @@
 //! gix is path-based and follows more than we want: what is opened at all is decided in `history`, for reading and
 //! writing alike.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use contract::effect::Branch;
@@ -73,6 +74,11 @@ fn open(root: &Root) -> Result<gix::Repository, Fault> {
         HistoryError::Refused(why) => refused(&why.to_string()),
         other => refused(&other.to_string()),
     })
+}
+
+/// Whether branches can be made here; the fault says why not.
+pub fn check_possible(root: &Root) -> Result<(), Fault> {
+    open(root).map(drop)
 }
 
 /// The commit that HEAD points at, in hexadecimal; `None` when it is unborn.
@@ -185,6 +191,39 @@ fn lay(
                 editor
                     .remove_leaf(change.path.as_str())
                     .map_err(|e| failed("the tree could not be made", &e))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a branch whose folders stand where its base has files: git would put the folder in the file's place.
+pub(crate) fn check_fits(root: &Root, branch: &Branch) -> Result<(), Fault> {
+    let Some(base) = branch.base.as_deref().map(parse_id).transpose()? else { return Ok(()) };
+    let repo = open(root)?;
+    let tree = tree_of(&repo, base)?;
+    let goes =
+        |path: &str| branch.changes.iter().any(|c| c.path.as_str() == path && c.after == State::Absent);
+    let mut looked = BTreeSet::new();
+    for change in branch.changes.iter().filter(|change| change.after != State::Absent) {
+        let mut above = change.path.as_str();
+        while let Some((folder, _)) = above.rsplit_once('/') {
+            above = folder;
+            if !looked.insert(folder) {
+                break;
+            }
+            let there = tree
+                .lookup_entry_by_path(folder)
+                .map_err(|e| failed("the base commit could not be read", &e))?;
+            if there.is_some_and(|entry| !entry.mode().is_tree()) && !goes(folder) {
+                return Err(Fault::new(
+                    Code::Conflict,
+                    format!(
+                        "the branch needs a folder `{folder}`, and the last commit has a file of that name"
+                    ),
+                )
+                .about(folder.to_owned())
+                .suggest("Give that file another name and commit it."));
             }
         }
     }

@@ -133,6 +133,7 @@ impl Draft {
         }
         changes.sort_by(|a, b| a.path.cmp(&b.path));
         let made = Branch { name: name.to_owned(), base, message: message.to_owned(), changes };
+        branch::check_fits(view.root(), &made)?;
         if branch::is_there(view.root(), &made, |digest| self.blobs.get(digest).map(Vec::as_slice))? {
             return Ok(());
         }

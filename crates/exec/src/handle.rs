@@ -22,7 +22,7 @@ impl Handle {
     }
 
     /// The handle that `text` is, when it has the form of one.
-    fn parse(kind: &str, text: &str) -> Option<Self> {
+    pub(crate) fn parse(kind: &str, text: &str) -> Option<Self> {
         let hex = text.strip_prefix(kind)?.strip_prefix('_')?;
         let fits = hex.len() == 32 && hex.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
         fits.then(|| Self(text.to_owned()))
@@ -51,14 +51,23 @@ impl StateDir {
         value: &T,
     ) -> Result<Handle, Fault> {
         let handle = Handle::random(kind)?;
+        self.keep_under(&handle, owner, value)?;
+        Ok(handle)
+    }
+
+    /// Keeps `value` under a handle that is `owner`'s already, as long as under a fresh one.
+    pub(crate) fn keep_under<T: Serialize>(
+        &self,
+        handle: &Handle,
+        owner: &Principal,
+        value: &T,
+    ) -> Result<(), Fault> {
         let expires =
             Timestamp::now().checked_add(PLAN_LIFETIME).map_err(|e| Fault::internal(e.to_string()))?;
         let kept = Kept { owner: owner.key(), expires: format!("{expires:.3}"), value };
         // A power cut may lose it: whoever has it then asks again, and is told how.
         let bytes = serde_json::to_vec(&kept).map_err(|e| Fault::internal(e.to_string()))?;
-        write_atomically(&self.handle_path(&handle), &bytes, Durable::No)
-            .map_err(|e| broken("handle", &e))?;
-        Ok(handle)
+        write_atomically(&self.handle_path(handle), &bytes, Durable::No).map_err(|e| broken("handle", &e))
     }
 
     /// What stands under a handle. One that expired, is unknown or belongs to someone else does not exist.

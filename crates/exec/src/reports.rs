@@ -101,10 +101,11 @@ impl StateDir {
     }
 
     /// Keeps a review kit for `owner` under its own name. One of that name is the same kit, made of the same content: it is
-    /// kept once. Its files say their own hashes, so they are kept as they are: secrets were taken out of what they are made of.
+    /// kept once, and as long as one that is made now. Its files say their own hashes, so they are kept as they are: secrets were taken out of what they are made of.
     pub fn keep_kit(&self, name: &str, files: &[ReportFile], owner: &Principal) -> Result<(), Fault> {
-        if self.kit(name, owner).is_ok() {
-            return Ok(());
+        if let Some((handle, kit)) = self.kit_handle(name, owner) {
+            let kit = KeptReport { at: format!("{:.3}", Timestamp::now()), ..kit };
+            return self.keep_under(&handle, owner, &kit);
         }
         let as_it_is: Clean = Arc::new(<[u8]>::to_vec);
         let mut kept = Vec::new();
@@ -123,6 +124,12 @@ impl StateDir {
         kits.sort_by(|a, b| b.at.cmp(&a.at));
         kits.truncate(most);
         kits
+    }
+
+    fn kit_handle(&self, name: &str, owner: &Principal) -> Option<(Handle, KeptReport)> {
+        let kits: Vec<(String, KeptReport)> = self.handles(KIT, owner);
+        let (handle, kit) = kits.into_iter().find(|(_, kit)| kit.title == name)?;
+        Some((Handle::parse(KIT, &handle)?, kit))
     }
 
     /// A kit of `owner`, by its name.
@@ -153,9 +160,20 @@ mod tests {
         let (owner, other) = (Principal::Local { uid: 1 }, Principal::Local { uid: 2 });
         let files =
             [ReportFile { name: "a/index.html".into(), mime: "text/html", bytes: b"secret".to_vec() }];
-        for _ in 0..2 {
-            state.keep_kit("abc-1-x-01234567", &files, &owner).unwrap();
-        }
+        state.keep_kit("abc-1-x-01234567", &files, &owner).unwrap();
+        // Made again shortly before it would expire, it is kept as long as a new one.
+        let (handle, _) = state.kit_handle("abc-1-x-01234567", &owner).unwrap();
+        let file = state.path().join("handles").join(format!("{handle}.json"));
+        let text = std::fs::read_to_string(&file).unwrap();
+        let expires = |text: &str| {
+            let kept: serde_json::Value = serde_json::from_str(text).unwrap();
+            kept["expires"].as_str().unwrap().parse::<Timestamp>().unwrap()
+        };
+        let soon = Timestamp::now().checked_add(jiff::SignedDuration::from_secs(60)).unwrap();
+        let old = text.replace(&format!("{:.3}", expires(&text)), &format!("{soon:.3}"));
+        std::fs::write(&file, &old).unwrap();
+        state.keep_kit("abc-1-x-01234567", &files, &owner).unwrap();
+        assert!(expires(&std::fs::read_to_string(&file).unwrap()) > expires(&old));
         assert_eq!((state.kits(&owner, 9).len(), state.kits(&other, 9).len()), (1, 0));
         let kit = state.kit("abc-1-x-01234567", &owner).unwrap();
         assert_eq!(state.report_file(&kit.files[0]).unwrap(), b"secret");

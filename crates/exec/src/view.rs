@@ -169,6 +169,12 @@ impl View {
     /// Every directory looked at is remembered, so that a file that appears later is a conflict.
     pub fn glob(&self, pattern: &str) -> Result<Vec<RelPath>, Fault> {
         let wanted = Pattern::new(pattern)?;
+        if !is_pattern(pattern) {
+            // A plain path: nothing else could match, so no folder is walked through for it.
+            let path = path_argument(pattern)?;
+            let is_file = matches!(self.state(&path)?, State::File { .. });
+            return Ok(if is_file { vec![path] } else { Vec::new() });
+        }
         let (mut found, mut visited) = (Vec::new(), 0usize);
         let mut open = vec![wanted.base.clone()];
         while let Some(dir) = open.pop() {
@@ -237,7 +243,12 @@ impl Pattern {
     /// Reads a pattern; refused where it climbs or its front part is no path below the root.
     pub fn new(pattern: &str) -> Result<Self, Fault> {
         // The fixed front part must itself be a path beneath the root.
-        let fixed: Vec<&str> = pattern.split('/').take_while(|part| !is_pattern(part)).collect();
+        let mut fixed: Vec<&str> = pattern.split('/').take_while(|part| !is_pattern(part)).collect();
+        if !is_pattern(pattern) {
+            path_argument(pattern)?;
+            // Of a plain path the last part is the file.
+            fixed.pop();
+        }
         let base = if fixed.is_empty() { None } else { Some(path_argument(&fixed.join("/"))?) };
         if pattern.split('/').any(|part| part == "..") {
             return Err(Fault::new(Code::PathNotAllowed, format!("{pattern}: the pattern climbs with `..`")));

@@ -126,7 +126,7 @@ fn pictures(slug: &str, drawn: &str, scheme: &str, state: State, files: &mut Fil
         files.insert(path.clone(), canvas.png());
         canvas.picture(&path)
     };
-    let mut out = Pictures { scheme: scheme.to_owned(), ..Pictures::default() };
+    let mut out = Pictures { scheme: scheme.to_owned(), is_new: state == State::New, ..Pictures::default() };
     if state != State::New {
         out.before = Some(put("before", &was));
     }

@@ -219,6 +219,9 @@ pub struct Pictures {
     pub pixels: u64,
     /// Their share, from 0 to 1.
     pub share: f64,
+    /// Whether the base did not have it. Where it is not so and there is no picture of before, nobody could compare.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_new: bool,
 }
 
 /// A picture of the kit.

@@ -19,7 +19,7 @@ pub use build::build;
 pub use error::{KitError, PathFault};
 pub use facts::*;
 pub use guard::guard_example;
-pub use paths::{is_generated, is_path};
+pub use paths::{MAX_QUERY, is_generated, is_path};
 pub use policy::{example_policy, page_policy};
 
 /// Most components that a kit has pages for.

@@ -35,12 +35,12 @@ impl Look {
     }
 }
 
-pub(crate) fn of_pictures(pictures: &Pictures, has_base: bool) -> Look {
+pub(crate) fn of_pictures(pictures: &Pictures) -> Look {
     match (&pictures.before, &pictures.after) {
         (None, None) => Look::Unseen,
         (Some(_), None) => Look::Gone,
         (None, Some(_)) => {
-            if has_base {
+            if pictures.is_new {
                 Look::New
             } else {
                 Look::Shown
@@ -54,12 +54,12 @@ pub(crate) fn of_pictures(pictures: &Pictures, has_base: bool) -> Look {
     }
 }
 
-pub(crate) fn of_example(example: &Example, has_base: bool) -> Look {
-    together(example.pictures.iter().map(|p| of_pictures(p, has_base)))
+pub(crate) fn of_example(example: &Example) -> Look {
+    together(example.pictures.iter().map(of_pictures))
 }
 
-pub(crate) fn of_component(component: &Component, has_base: bool) -> Look {
-    together(component.examples.iter().map(|e| of_example(e, has_base)))
+pub(crate) fn of_component(component: &Component) -> Look {
+    together(component.examples.iter().map(of_example))
 }
 
 /// What several looks are together: all alike, or changed where one is changed, new or gone.
@@ -177,7 +177,7 @@ impl Tally {
         }
         for component in components(kit) {
             tally.components += 1;
-            match of_component(component, kit.base.is_some()) {
+            match of_component(component) {
                 Look::Changed => tally.changed += 1,
                 Look::New => tally.new += 1,
                 Look::Gone => tally.gone += 1,
@@ -218,7 +218,6 @@ pub(crate) fn worst(kit: &Kit) -> Option<Judgement> {
 
 /// Places in the gallery: what changed most first, then what is new and gone, then the rest by name as given.
 pub(crate) fn by_interest(kit: &Kit) -> Vec<usize> {
-    let has_base = kit.base.is_some();
     let mut places: Vec<(Look, Reverse<u64>, usize)> = components(kit)
         .iter()
         .enumerate()
@@ -229,7 +228,7 @@ pub(crate) fn by_interest(kit: &Kit) -> Vec<usize> {
                 reason = "a share is from 0 to 1; `as` keeps what is not within range"
             )]
             let parts = (share(component) * 1e9) as u64;
-            (of_component(component, has_base), Reverse(parts), at)
+            (of_component(component), Reverse(parts), at)
         })
         .collect();
     places.sort_unstable();
@@ -243,7 +242,8 @@ mod tests {
 
     fn pictures(before: bool, after: bool, pixels: u64) -> Pictures {
         let one = |there: bool| there.then(|| Picture { path: "p.png".into(), width: 1, height: 1 });
-        Pictures { before: one(before), after: one(after), pixels, share: 0.5, ..Pictures::default() }
+        let (before, after) = (one(before), one(after));
+        Pictures { is_new: before.is_none(), before, after, pixels, share: 0.5, ..Pictures::default() }
     }
 
     fn component(all: Vec<Pictures>) -> Component {
@@ -261,12 +261,13 @@ mod tests {
             (vec![pictures(false, true, 0), pictures(true, true, 0)], Look::Changed),
             (vec![pictures(false, false, 0), pictures(true, true, 0)], Look::Same),
         ] {
-            assert_eq!(of_component(&component(all), true), look);
+            assert_eq!(of_component(&component(all)), look);
         }
-        assert_eq!(of_component(&component(vec![pictures(false, true, 0)]), false), Look::Shown);
+        let unknown = Pictures { is_new: false, ..pictures(false, true, 0) };
+        assert_eq!(of_component(&component(vec![unknown])), Look::Shown);
         let mut resized = pictures(true, true, 0);
         resized.after = Some(Picture { path: "p.png".into(), width: 1, height: 2 });
-        assert_eq!(of_pictures(&resized, true), Look::Changed);
+        assert_eq!(of_pictures(&resized), Look::Changed);
     }
 
     #[test]

@@ -9,7 +9,7 @@ const MAX_PATH: usize = 1_024;
 /// Longest component, in bytes: what file systems take.
 const MAX_COMPONENT: usize = 255;
 /// Longest query of an example's address, in bytes.
-const MAX_QUERY: usize = 512;
+pub const MAX_QUERY: usize = 2_048;
 /// Longest name of a component's page without its ending, in characters.
 const MAX_SLUG: usize = 60;
 /// The folder of the pages of components.

@@ -21,7 +21,7 @@ pub struct Section {
 /// The section of a version: a heading in `#` or underlined that begins with it, in brackets, with `v`, with a link or a date
 /// behind it.
 pub fn section(text: &str, version: &Version) -> Option<Section> {
-    let lines: Vec<&str> = text.lines().collect();
+    let lines: Vec<&str> = text.trim_start_matches('\u{feff}').lines().collect();
     let wanted = version.to_string();
     let mut fenced = false;
     for (i, line) in lines.iter().enumerate() {
@@ -128,6 +128,10 @@ mod tests {
             assert_eq!(section(&format!("{heading}\n\n- x\n"), &version), None, "{heading}");
         }
         assert_eq!(section("```\n## 1.2.3\n```\n", &version), None);
+        assert!(
+            section("\u{feff}## 1.2.3\n\n- x\n", &version).is_some(),
+            "a byte order mark is no part of it"
+        );
     }
 
     #[test]

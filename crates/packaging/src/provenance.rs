@@ -35,6 +35,8 @@ pub struct Origin {
     pub repository: Option<String>,
     /// The commit that was packed; `None` when the tree is not as a commit has it.
     pub commit: Option<String>,
+    /// Packed files that the commit does not hold as they were packed: those that were built.
+    pub built: Vec<String>,
     /// This program's version.
     pub tool: String,
 }
@@ -72,6 +74,7 @@ pub fn statement(subjects: &[Subject], origin: &Origin) -> Value {
                     "version": origin.version,
                     "folder": origin.folder,
                 },
+                "internalParameters": { "notInCommit": origin.built },
                 "resolvedDependencies": sources,
             },
             "runDetails": { "builder": { "id": BUILDER, "version": { "gatewright": origin.tool } } },

@@ -44,7 +44,7 @@ impl Bump {
 
 /// How far it is from one version to a later one. A release of what was a pre-release before goes as far as that one went.
 pub fn declared(from: &Version, to: &Version) -> Bump {
-    if to <= from {
+    if to.cmp_precedence(from).is_le() {
         return Bump::None;
     }
     let core = |v: &Version| (v.major, v.minor, v.patch);
@@ -102,13 +102,16 @@ fn version(text: &str) -> Option<Version> {
     Version::parse(text.strip_prefix('v').unwrap_or(text)).ok()
 }
 
-/// The release that `version` follows: the greatest below it; a pre-release counts only for a pre-release of the same version.
+/// The release that `version` follows: the greatest below it that is no pre-release. A pre-release is no release to be compared
+/// with: what broke in the first one would be fine in the second.
 pub fn before<'t>(releases: &'t [Tagged], version: &Version) -> Option<&'t Tagged> {
-    let core = |v: &Version| (v.major, v.minor, v.patch);
-    releases.iter().find(|r| {
-        r.version < *version
-            && (r.version.pre.is_empty() || (!version.pre.is_empty() && core(&r.version) == core(version)))
-    })
+    releases.iter().find(|r| r.version.pre.is_empty() && r.version.cmp_precedence(version).is_lt())
+}
+
+/// Whether two versions are the same release: what follows a `+` does not make another (SemVer 2.0.0, section 10).
+#[must_use]
+pub fn is_same(one: &Version, other: &Version) -> bool {
+    one.cmp_precedence(other).is_eq()
 }
 
 #[cfg(test)]
@@ -130,6 +133,7 @@ mod tests {
             ("2.1.1-rc.1", "2.1.1", Bump::Patch),
             ("1.2.3", "1.2.3", Bump::None),
             ("1.2.3", "1.2.2", Bump::None),
+            ("1.2.3", "1.2.3+build.5", Bump::None),
         ] {
             assert_eq!(declared(&v(from), &v(to)), bump, "{from} {to}");
         }
@@ -159,7 +163,9 @@ mod tests {
         let all = releases(["v1.0.0", "v1.1.0", "v2.0.0-rc.1", "v2.0.0-rc.2", "v3.0.0"], "x");
         let before = |of: &str| before(&all, &v(of)).map(|t| t.tag.as_str());
         assert_eq!(before("2.0.0"), Some("v1.1.0"));
-        assert_eq!(before("2.0.0-rc.3"), Some("v2.0.0-rc.2"));
+        assert_eq!(before("2.0.0-rc.3"), Some("v1.1.0"));
+        assert_eq!(before("1.1.0+x"), Some("v1.0.0"));
         assert_eq!(before("1.0.0"), None);
+        assert!(is_same(&v("1.0.0+a"), &v("1.0.0")) && !is_same(&v("1.0.0-a"), &v("1.0.0")));
     }
 }

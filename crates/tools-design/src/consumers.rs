@@ -108,7 +108,7 @@ pub(crate) fn files(desk: &ReadDesk, endings: &[&str]) -> Result<(Vec<RelPath>, 
 }
 
 /// What the repository ignores; nothing, where there is none that may be read.
-fn ignores(desk: &ReadDesk) -> Result<Option<Ignores>, Fault> {
+pub(crate) fn ignores(desk: &ReadDesk) -> Result<Option<Ignores>, Fault> {
     let repository = match desk.repository() {
         Ok(repository) => repository,
         Err(fault) if matches!(fault.code, Code::NotFound | Code::PathNotAllowed) => return Ok(None),

@@ -5,6 +5,7 @@ mod consumers;
 mod release;
 pub mod review;
 mod scan;
+mod secrets;
 mod tokens;
 pub mod tools;
 mod usage;

@@ -129,6 +129,19 @@ fn a_branch_that_is_what_it_would_become_is_no_effect() {
 }
 
 #[test]
+fn a_file_of_the_base_is_not_replaced_by_a_folder_of_the_branch() {
+    let place = repository();
+    let file = |text: &str| Some((text.as_bytes().to_vec(), FileMode::Regular));
+    let planned = |files| place.plan(|draft, view| draft.branch(view, "sbx/x", "x", files));
+    let refused = planned(vec![(path("kept/deep/x"), file("1"))]).unwrap_err();
+    assert_eq!((refused.code, refused.message.contains("`kept`")), (Code::Conflict, true), "{refused:?}");
+    // Who takes the file away may have a folder there.
+    let plan = planned(vec![(path("kept/deep/x"), file("1")), (path("kept"), None)]).unwrap();
+    place.apply(&plan).unwrap();
+    assert_eq!(git(&place, &["show", "sbx/x:kept/deep/x"]), "1");
+}
+
+#[test]
 fn an_existing_branch_and_a_moved_head_are_conflicts() {
     let place = repository();
     git(&place, &["branch", "sbx/taken"]);

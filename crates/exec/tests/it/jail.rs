@@ -165,6 +165,28 @@ fn d04_deep_and_circular_folders_are_walked_once_and_links_are_not_followed() {
 }
 
 #[test]
+fn a_pattern_without_a_wildcard_is_the_file_of_that_name() {
+    let place =
+        Place::new(&[("packages/ui/package.json", "{}"), ("index.html", ""), ("node_modules/x/a.js", "")]);
+    symlink("index.html", place.path("link.html")).unwrap();
+    for (pattern, count) in [
+        ("packages/ui/package.json", 1),
+        ("index.html", 1),
+        ("node_modules/x/a.js", 1),
+        ("packages/ui", 0),
+        ("link.html", 0),
+        ("packages/none.json", 0),
+    ] {
+        assert_eq!(place.view().glob(pattern).unwrap().len(), count, "{pattern}");
+        let finds = gatewright_exec::view::Pattern::new(pattern).unwrap().finds(pattern);
+        assert!(finds || pattern.starts_with("node_modules"), "{pattern}");
+    }
+    for bad in ["../x.json", "/etc/passwd", "a/../b"] {
+        assert_eq!(place.view().glob(bad).unwrap_err().code, Code::PathNotAllowed, "{bad}");
+    }
+}
+
+#[test]
 fn modes_are_kept_across_a_change() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = Place::new(&[("run.sh", "old")]);

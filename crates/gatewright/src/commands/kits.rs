@@ -3,7 +3,8 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::State;
@@ -41,7 +42,8 @@ pub fn run(asked: &Asked, command: KitsCommand) -> CommandResult {
                 Some(port) => port,
                 None => engine.settings::<ReviewSection>()?.port,
             };
-            serve(Arc::new(Shown { state: engine.state().clone(), owner, port: configured }))
+            let states = house.engines().map(|engine| engine.state().clone()).collect();
+            serve(Arc::new(Shown { states, owner, port: configured, last: Mutex::default() }))
         }
     }
 }
@@ -69,20 +71,31 @@ fn named(state: &StateDir, owner: &Principal, name: &str) -> Result<KeptReport, 
     }
 }
 
-/// Writes a kit's files into a folder. A file that is there already is left as it is, and that is an error.
+/// Writes a kit's files into a folder that is empty or new; nothing is written where something is there already.
 fn export(state: &StateDir, owner: &Principal, name: &str, folder: &Path) -> CommandResult {
     let kit = named(state, owner, name)?;
+    let mut files = Vec::with_capacity(kit.files.len());
     for file in &kit.files {
         // The names are the kit's own, checked when it was made; they are checked again where they become paths.
         let relative = contract::RelPath::new(&file.name).map_err(|e| Fault::internal(e.to_string()))?;
-        let path = folder.join(relative.as_str());
+        files.push((folder.join(relative.as_str()), state.report_file(file)?));
+    }
+    let taken = |path: &Path| {
+        Fault::invalid(format!("{}: there is something already", path.display()))
+            .suggest("Name a folder that is empty or new.")
+    };
+    match std::fs::read_dir(folder).map(|mut there| there.next().is_some()) {
+        Ok(false) => {}
+        Ok(true) => return Err(taken(folder).into()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(_) => return Err(taken(folder).into()),
+    }
+    for (path, bytes) in files {
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent)?;
         }
-        let bytes = state.report_file(file)?;
-        let mut fresh = std::fs::File::create_new(&path).map_err(|e| {
-            Fault::invalid(format!("{}: {e}", path.display())).suggest("Name a folder that is empty or new.")
-        })?;
+        // Somebody else may write there meanwhile.
+        let mut fresh = std::fs::File::create_new(&path).map_err(|_| taken(&path))?;
         std::io::Write::write_all(&mut fresh, &bytes)?;
     }
     say!("{}", folder.join("index.html").display());
@@ -91,9 +104,42 @@ fn export(state: &StateDir, owner: &Principal, name: &str, folder: &Path) -> Com
 
 /// What is shown, and to whom.
 struct Shown {
-    state: StateDir,
+    /// Of every root.
+    states: Vec<StateDir>,
     owner: Principal,
     port: u16,
+    /// The kit that was asked for last, for a moment: a page asks for many files of it.
+    last: Mutex<Option<(Instant, Found)>>,
+}
+
+/// A kit and where its files are.
+type Found = Arc<(StateDir, KeptReport)>;
+
+/// How long a kit is remembered.
+const MOMENT: Duration = Duration::from_secs(2);
+
+impl Shown {
+    fn kit(&self, name: &str) -> Option<Found> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, found)) = last.as_ref()
+            && at.elapsed() < MOMENT
+            && found.1.title == name
+        {
+            return Some(Arc::clone(found));
+        }
+        let kit = |state: &StateDir| Some(Arc::new((state.clone(), state.kit(name, &self.owner).ok()?)));
+        let found = self.states.iter().find_map(kit)?;
+        *last = Some((Instant::now(), Arc::clone(&found)));
+        Some(found)
+    }
+
+    fn kits(&self) -> Vec<KeptReport> {
+        let mut kits: Vec<KeptReport> =
+            self.states.iter().flat_map(|state| state.kits(&self.owner, LISTED)).collect();
+        kits.sort_by(|a, b| b.at.cmp(&a.at));
+        kits.truncate(LISTED);
+        kits
+    }
 }
 
 fn serve(shown: Arc<Shown>) -> CommandResult {
@@ -105,7 +151,8 @@ fn serve(shown: Arc<Shown>) -> CommandResult {
                 .suggest("Is another `kits serve` running? Name another port with --port.")
         })?;
         let port = listener.local_addr()?.port();
-        let shown = Arc::new(Shown { state: shown.state.clone(), owner: shown.owner.clone(), port });
+        let (states, owner) = (shown.states.clone(), shown.owner.clone());
+        let shown = Arc::new(Shown { states, owner, port, last: Mutex::default() });
         let router = Router::new().fallback(routing::get(answer)).with_state(shown);
         say!("http://127.0.0.1:{port}/");
         axum::serve(listener, router)
@@ -147,9 +194,10 @@ fn found(shown: &Shown, path: &str) -> Response<Body> {
         return moved(&format!("/{name}/index.html"));
     }
     let file = decoded(file);
-    let kept = shown.state.kit(name, &shown.owner).ok().and_then(|kit| {
-        let kept = kit.files.into_iter().find(|kept| kept.name == file)?;
-        Some((shown.state.report_file(&kept).ok()?, kept.mime))
+    let kept = shown.kit(name).and_then(|found| {
+        let (state, kit) = found.as_ref();
+        let kept = kit.files.iter().find(|kept| kept.name == file)?;
+        Some((state.report_file(kept).ok()?, kept.mime.clone()))
     });
     let Some((bytes, mime)) = kept else {
         return plain(StatusCode::NOT_FOUND, "There is no such kit, or it has no such file.");
@@ -171,7 +219,7 @@ fn decoded(path: &str) -> String {
 
 /// The kits that there are.
 fn all(shown: &Shown) -> Response<Body> {
-    let kits = shown.state.kits(&shown.owner, LISTED);
+    let kits = shown.kits();
     let page = maud::html! {
         (maud::DOCTYPE)
         html lang="en" {

@@ -19,6 +19,7 @@ impl Resource for Kits {
             description: "What a change to a design system does, as pages for people and `kit.json` for programs. Each file is \
                           read by its path below this URI.",
             mime: "text/markdown",
+            has_parts: true,
         }
     }
 

@@ -48,13 +48,16 @@ pub struct Template {
     pub description: &'static str,
     /// The media type of their text.
     pub mime: &'static str,
+    /// Whether its parts are read by their paths below it: then slashes belong to what is put into the template.
+    pub has_parts: bool,
 }
 
 impl Template {
     /// As RFC 6570 writes it.
     #[must_use]
     pub fn uri(&self) -> String {
-        format!("{}://{{id}}", self.scheme)
+        let expression = if self.has_parts { "{+id}" } else { "{id}" };
+        format!("{}://{expression}", self.scheme)
     }
 }
 

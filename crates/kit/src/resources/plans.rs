@@ -20,6 +20,7 @@ impl Resource for Plans {
             description: "What a rehearsed call would do, effect by effect, with the whole difference: read it to \
                           review a plan before it is applied.",
             mime: "text/markdown",
+            has_parts: false,
         }
     }
 

@@ -16,6 +16,7 @@ impl Resource for Reports {
             description: "The files that a scan left: a page for people, SARIF for programs, pictures. Each is read by its \
                           own name below this URI.",
             mime: "text/markdown",
+            has_parts: true,
         }
     }
 

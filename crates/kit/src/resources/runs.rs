@@ -22,6 +22,7 @@ impl Resource for Runs {
             description: "The command, how it ended, and the beginning and end of both streams; `run_output` shows any \
                           other part.",
             mime: "text/markdown",
+            has_parts: false,
         }
     }
 

@@ -29,6 +29,7 @@ impl Resource for Transcripts {
             description: "What a call was given, what it did and what came of it, as it is kept in the record: read it \
                           to find out what happened before.",
             mime: "application/json",
+            has_parts: false,
         }
     }
 

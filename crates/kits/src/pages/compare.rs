@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
+use super::Here;
 use super::bits::{grouped, percent, text};
-use super::{Here, Site};
 use crate::facts::{Example, Picture, Pictures};
 use crate::looks::{self, Look};
 
@@ -20,11 +20,10 @@ struct Frame<'k> {
     number: usize,
 }
 
-pub(super) fn body(site: &Site<'_>, here: Here, number: usize, example: &Example) -> Markup {
-    let has_base = site.kit.base.is_some();
+pub(super) fn body(here: Here, number: usize, example: &Example) -> Markup {
     let frame = Frame { here, title: &example.title, number };
     let is_switched = (2..=SWITCHED).contains(&example.pictures.len());
-    let differs = |p: &Pictures| looks::of_pictures(p, has_base) == Look::Changed;
+    let differs = |p: &Pictures| looks::of_pictures(p) == Look::Changed;
     // The first that differs is what a reviewer came for.
     let first = example.pictures.iter().position(differs).unwrap_or_default();
     html! {
@@ -58,7 +57,7 @@ pub(super) fn body(site: &Site<'_>, here: Here, number: usize, example: &Example
                 }
                 @for (s, pictures) in example.pictures.iter().enumerate() {
                     div class=(if is_switched { format!("scheme scheme-{s}") } else { "scheme".to_owned() }) {
-                        (of_scheme(&frame, s, pictures, looks::of_pictures(pictures, has_base), is_switched))
+                        (of_scheme(&frame, s, pictures, looks::of_pictures(pictures), is_switched))
                     }
                 }
             }

@@ -13,7 +13,7 @@ const MOST_EXAMPLES: usize = 200;
 pub(super) const MOST_ELEMENTS: usize = 50;
 
 pub(super) fn body(site: &Site<'_>, here: Here, at: usize, component: &Component) -> Markup {
-    let seen = looks::of_component(component, site.kit.base.is_some());
+    let seen = looks::of_component(component);
     html! {
         p class="crumbs" { a href=(here.to(Part::Components.path())) data-kit="" { "← All components" } }
         (heading(&component.name, html! {
@@ -42,7 +42,7 @@ pub(super) fn body(site: &Site<'_>, here: Here, at: usize, component: &Component
 }
 
 fn of_example(site: &Site<'_>, here: Here, number: usize, example: &Example) -> Markup {
-    let seen = looks::of_example(example, site.kit.base.is_some());
+    let seen = looks::of_example(example);
     let address = example.page.as_ref().and_then(|named| site.addresses.get(named.as_str()));
     let address = address.map(|a| format!("{}{a}", here.up));
     let heading = format!("example-{number}");
@@ -71,7 +71,7 @@ fn of_example(site: &Site<'_>, here: Here, number: usize, example: &Example) -> 
                     }
                 }
             }
-            (compare::body(site, here, number, example))
+            (compare::body(here, number, example))
             @if let Some(address) = &address { (embedded(example, address)) }
             @if let Some(findings) = &example.findings { (found(site, here, findings, example.undecided)) }
         }

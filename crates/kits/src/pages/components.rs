@@ -10,9 +10,7 @@ use crate::looks::{self, Look, Since};
 pub(super) fn body(site: &Site<'_>, here: Here) -> Markup {
     let kit = site.kit;
     let Some(gallery) = &kit.gallery else { return html! {} };
-    let has_base = kit.base.is_some();
-    let different =
-        |c: &Component| matches!(looks::of_component(c, has_base), Look::Changed | Look::New | Look::Gone);
+    let different = |c: &Component| matches!(looks::of_component(c), Look::Changed | Look::New | Look::Gone);
     let some = gallery.components.iter().filter(|c| different(c)).count();
     let found = gallery.components.iter().filter(|c| findings(c).0 + findings(c).1 > 0).count();
     let choices = [
@@ -59,7 +57,7 @@ fn findings(component: &Component) -> (usize, usize) {
 /// A component with its picture.
 pub(super) fn card(site: &Site<'_>, here: Here, at: usize) -> Markup {
     let Some(component) = looks::components(site.kit).get(at) else { return html! {} };
-    let seen = looks::of_component(component, site.kit.base.is_some());
+    let seen = looks::of_component(component);
     let (fresh, old) = findings(component);
     let share = looks::share(component);
     let is_different = matches!(seen, Look::Changed | Look::New | Look::Gone);

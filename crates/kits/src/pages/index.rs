@@ -20,9 +20,9 @@ pub(super) fn body(site: &Site<'_>, here: Here) -> Markup {
         .iter()
         .copied()
         .filter(|at| {
-            looks::components(kit).get(*at).is_some_and(|c| {
-                matches!(looks::of_component(c, kit.base.is_some()), Look::Changed | Look::New | Look::Gone)
-            })
+            looks::components(kit)
+                .get(*at)
+                .is_some_and(|c| matches!(looks::of_component(c), Look::Changed | Look::New | Look::Gone))
         })
         .collect();
     html! {

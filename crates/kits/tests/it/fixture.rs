@@ -62,6 +62,7 @@ pub(crate) fn kit(text: &str, kind: &str) -> (Kit, Files) {
         difference: difference.then(|| picture("a b\"'<&?#%", 110)).flatten(),
         pixels,
         share: 0.25,
+        is_new: !before,
     };
     let looks = [
         vec![pictures(true, true, true, 9), pictures(true, true, false, 9)],

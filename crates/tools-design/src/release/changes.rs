@@ -54,7 +54,7 @@ pub(crate) fn of_tokens(
     let TokensSection(options) = desk.settings().map_err(words)?;
     let after = tokens::read(source, desk.view(), &options).map_err(words)?;
     let snapshot = Stored::open(desk, revision, "").map_err(words)?.into_snapshot();
-    let before = tokens::read(source, &Committed { snapshot, desk }, &options)
+    let before = tokens::earlier(source, &Committed { snapshot, desk }, &options)
         .map_err(|fault| format!("the tokens at {revision}: {}", fault.message))?;
     let difference = design_tokens::diff::diff(&before, &after);
     let bump = match difference.bump() {
@@ -91,15 +91,19 @@ const fn word(kind: ChangeKind) -> &'static str {
 }
 
 /// What the commits say.
-pub(crate) fn of_commits(brought: &[Brought], asks: &mut Asks) -> Check {
+pub(crate) fn of_commits(brought: &Brought, asks: &mut Asks) -> Check {
     const ID: &str = "release.commits";
-    let (bump, named) = past::asked_by(brought);
-    let loose = brought.iter().filter(|b| !b.said.conventional).count();
-    let said = if loose > 0 { format!("; {loose} follow no convention") } else { String::new() };
+    let Brought { commits, is_cut } = brought;
+    let (bump, named) = past::asked_by(commits);
+    let loose = commits.iter().filter(|b| !b.said.conventional).count();
+    let mut said = if loose > 0 { format!("; {loose} follow no convention") } else { String::new() };
+    if *is_cut {
+        said.push_str("; older ones were not read");
+    }
     if bump > Bump::None {
         asks.take(bump, format!("commits: {}", named.join("; ")));
     }
-    Check::passed(ID, format!("{} commits ask for a {} release{said}", brought.len(), bump.word()))
+    Check::passed(ID, format!("{} commits ask for a {} release{said}", commits.len(), bump.word()))
 }
 
 /// Whether the version goes as far as it must. What exports and tokens ask for must be; commits are people's words.

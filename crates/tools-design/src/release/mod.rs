@@ -10,7 +10,7 @@ pub(crate) mod tree;
 
 use std::collections::BTreeMap;
 
-use contract::{Fault, FileMode, RelPath};
+use contract::{Digest, Fault, FileMode, RelPath};
 use exec::draft::BranchFile;
 use packaging::provenance::{Origin, Subject, statement};
 use packaging::sbom::{self, Component};
@@ -71,6 +71,8 @@ pub(crate) struct Verified {
     pub(crate) repository: Option<String>,
     /// The commit that was packed, when the tree is as it has it.
     pub(crate) commit: Option<String>,
+    /// Packed files that the commit does not hold as they were packed.
+    pub(crate) built: Vec<String>,
 }
 
 impl Verified {
@@ -95,6 +97,7 @@ impl Verified {
             folder: self.folder.clone(),
             repository: self.repository.clone(),
             commit: self.commit.clone(),
+            built: self.built.clone(),
             tool: tool.to_owned(),
         };
         let subject = Subject {
@@ -116,8 +119,13 @@ impl Verified {
 /// The files of a release's branch.
 pub(crate) fn branch_files(verified: &[Verified], version: &Version) -> Result<Vec<BranchFile>, Fault> {
     let mut files = Vec::new();
-    for package in verified {
-        let folder = format!("releases/{}-{version}", plain(&package.name));
+    for (i, package) in verified.iter().enumerate() {
+        let mut named = plain(&package.name);
+        // `@acme/ui` and `acme-ui` are two packages.
+        if verified.iter().enumerate().any(|(j, other)| i != j && plain(&other.name) == named) {
+            named = format!("{named}-{}", Digest::of(package.name.as_bytes()).short(6));
+        }
+        let folder = format!("releases/{named}-{version}");
         for (name, bytes) in package.artifacts(version) {
             let path =
                 RelPath::new(&format!("{folder}/{name}")).map_err(|e| Fault::internal(e.to_string()))?;

@@ -12,6 +12,7 @@ use packaging::npm::tarball::{self, Tarball};
 use packaging::npm::{bill, lint, types, workspaces};
 use packaging::version::Bump;
 use packaging::{Check, Packed, Severity, Tree, changelog, paths};
+use semver::Version;
 
 use super::past::Past;
 use super::theirs::Listed;
@@ -32,45 +33,65 @@ pub(crate) struct Found {
     pub(crate) manifest: Manifest,
 }
 
+/// What was found, and what could not be told.
+#[derive(Debug, Default)]
+pub(crate) struct Packages {
+    pub(crate) found: Vec<Found>,
+    /// Members of a workspace that cannot be read: folder and why.
+    pub(crate) broken: Vec<(String, String)>,
+    /// What could not be decided, and why.
+    pub(crate) undecided: Vec<String>,
+}
+
 fn manifest_of(desk: &ReadDesk, folder: &str) -> Result<Option<Manifest>, Fault> {
-    let tree = Folder::new(desk.view(), folder);
-    let Some(bytes) = desk.view().read_optional(&tree.path("package.json")?)? else { return Ok(None) };
-    Manifest::read(&bytes).map(Some).map_err(|error| {
-        Fault::new(Code::InvalidSource, format!("{folder}: {error}")).about(folder.to_owned())
-    })
+    let path = Folder::new(desk.view(), folder).path("package.json")?;
+    let Some(bytes) = desk.view().read_optional(&path)? else { return Ok(None) };
+    Manifest::read(&bytes)
+        .map(Some)
+        .map_err(|error| Fault::new(Code::InvalidSource, format!("{path}: {error}")).about(path.to_string()))
 }
 
 /// The packages of npm that a call means: the folder that it names, else the top's, else those of its workspaces that may be
 /// published.
-pub(crate) fn packages(desk: &ReadDesk, named: Option<&str>) -> Result<Vec<Found>, Fault> {
+pub(crate) fn packages(desk: &ReadDesk, named: Option<&str>) -> Result<Packages, Fault> {
+    let mut all = Packages::default();
     if let Some(folder) = named {
         let manifest = manifest_of(desk, folder)?;
-        return Ok(manifest
-            .map(|manifest| Found { folder: folder.to_owned(), manifest })
-            .into_iter()
-            .collect());
+        all.found.extend(manifest.map(|manifest| Found { folder: folder.to_owned(), manifest }));
+        return Ok(all);
     }
     let top = manifest_of(desk, "")?;
     let pnpm = desk.view().read_optional(&Folder::new(desk.view(), "").path("pnpm-workspace.yaml")?)?;
     let patterns = workspaces::patterns(top.as_ref(), pnpm.as_deref());
-    let mut found = Vec::new();
-    if let Some(manifest) = top.filter(|manifest| !manifest.is_private() && !manifest.name().is_empty()) {
-        found.push(Found { folder: String::new(), manifest });
+    // The top of a workspace often has no name: it is not meant to be published. A package without one is told so.
+    let is_package =
+        |manifest: &Manifest| !manifest.is_private() && (patterns.is_empty() || !manifest.name().is_empty());
+    if let Some(manifest) = top.filter(is_package) {
+        all.found.push(Found { folder: String::new(), manifest });
     }
-    for folder in members(desk, &patterns)? {
-        if let Some(manifest) = manifest_of(desk, &folder)?
-            && !manifest.is_private()
-        {
-            found.push(Found { folder, manifest });
+    for folder in members(desk, &patterns, &mut all.undecided)? {
+        match manifest_of(desk, &folder) {
+            Ok(Some(manifest)) if !manifest.is_private() => all.found.push(Found { folder, manifest }),
+            Ok(_) => {}
+            Err(fault) if fault.code == Code::InvalidSource => all.broken.push((folder, fault.message)),
+            Err(fault) => return Err(fault),
         }
     }
-    Ok(found)
+    Ok(all)
 }
 
 /// The folders that patterns of workspaces mean, sorted.
-fn members(desk: &ReadDesk, patterns: &[String]) -> Result<BTreeSet<String>, Fault> {
+fn members(
+    desk: &ReadDesk,
+    patterns: &[String],
+    undecided: &mut Vec<String>,
+) -> Result<BTreeSet<String>, Fault> {
     let mut folders = BTreeSet::new();
     for pattern in patterns {
+        if let Err(fault) = Pattern::new(pattern.trim_start_matches('!')) {
+            undecided.push(format!("npm.workspaces: {}: it was passed over", fault.message));
+            continue;
+        }
         if let Some(without) = pattern.strip_prefix('!') {
             let (text, without) = (without, Pattern::new(without)?);
             folders.retain(|folder: &String| folder != text && !without.finds(folder));
@@ -107,7 +128,7 @@ pub(crate) fn verify(
     desk: &ReadDesk,
     found: &Found,
     asked: &Asked,
-    past: Option<&Past>,
+    past: Result<&Past, &str>,
     theirs: &Theirs,
 ) -> Result<Looked, Fault> {
     let mut looking = Looking {
@@ -132,8 +153,12 @@ pub(crate) fn verify(
     looking.history(&packed)?;
     let bill = looking.bill()?;
     let name = found.manifest.name().to_owned();
+    let commit = past.ok().and_then(|past| past.commit(&found.folder)).map(str::to_owned);
+    let built = match &commit {
+        Some(commit) if archive.is_some() => looking.built(&packed, commit)?,
+        _ => Vec::new(),
+    };
     let Looking { checks, undecided, asks, .. } = looking;
-    let commit = past.and_then(|past| past.commit(&found.folder)).map(str::to_owned);
     let verified = Verified {
         ecosystem: "npm",
         name,
@@ -145,6 +170,7 @@ pub(crate) fn verify(
         asks,
         repository: found.manifest.repository().map(str::to_owned),
         commit,
+        built,
     };
     Ok(Looked { verified, manifest: found.manifest.clone(), packed })
 }
@@ -153,7 +179,7 @@ struct Looking<'a> {
     desk: &'a ReadDesk,
     found: &'a Found,
     asked: &'a Asked,
-    past: Option<&'a Past>,
+    past: Result<&'a Past, &'a str>,
     rules: Rules,
     checks: Vec<Check>,
     undecided: Vec<String>,
@@ -310,12 +336,11 @@ impl Looking<'_> {
     fn history(&mut self, packed: &Packed) -> Result<(), Fault> {
         let (version, folder) = (&self.asked.version, self.found.folder.as_str());
         self.checks.push(self.changelog()?);
-        let last = self.past.and_then(|past| past.last(self.found.manifest.name(), version));
+        let last = self.past.ok().and_then(|past| past.last(self.found.manifest.name(), version));
         self.asks.from = last.as_ref().map(|tagged| tagged.version.clone());
-        if let Some(past) = self.past {
-            self.checks.extend(past.checks(self.found.manifest.name(), folder, version));
-        } else {
-            self.undecided.push("release.clean-tree, release.version: there is no git repository".to_owned());
+        match self.past {
+            Ok(past) => self.checks.extend(past.checks(self.found.manifest.name(), folder, version)),
+            Err(why) => self.undecided.push(format!("release.clean-tree, release.version: {why}")),
         }
         let base = changes::base(self.asked, last.as_ref());
         self.api(packed, base.as_deref())?;
@@ -326,13 +351,17 @@ impl Looking<'_> {
             }
         }
         self.hard = self.asks.required;
-        if self.past.is_some_and(|past| past.head().is_some()) {
-            let tag = last.as_ref().map(|tagged| tagged.tag.as_str());
-            let brought = Past::brought(self.desk, tag, folder)?;
-            let check = changes::of_commits(&brought, &mut self.asks);
-            self.checks.push(check);
+        if self.past.is_ok_and(|past| past.head().is_some()) {
+            if base.is_none() && self.asks.from.is_some() {
+                let why = "release.commits: no tag says since when: name the last release's commit as `base`";
+                self.undecided.push(why.to_owned());
+            } else {
+                let brought = Past::brought(self.desk, base.as_deref(), folder)?;
+                let check = changes::of_commits(&brought, &mut self.asks);
+                self.checks.push(check);
+            }
         }
-        if last.is_none() && self.past.is_some() {
+        if self.asks.from.is_none() {
             self.undecided.push("release.bump: there is no earlier release to compare with".to_owned());
         }
         self.checks.extend(changes::bump(&self.asks, self.hard, version));
@@ -375,6 +404,7 @@ impl Looking<'_> {
             self.undecided.push(format!("{ID}: the last release's commit does not hold this package"));
             return Ok(());
         };
+        self.follows(&before);
         let leads = |packed: &Packed| manifest_leads(packed);
         if self.asked.previous.is_none() && !leads(&before) && leads(packed) {
             self.undecided.push(format!(
@@ -388,6 +418,45 @@ impl Looking<'_> {
             Err(why) => self.undecided.push(format!("{ID}: {why}")),
         }
         Ok(())
+    }
+
+    /// Takes the version of what is compared with as the one that the release follows: where no tag says it, or the last
+    /// release's archive was named.
+    fn follows(&mut self, before: &Packed) {
+        let version = before
+            .get("package.json")
+            .and_then(|bytes| Manifest::read(bytes).ok())
+            .and_then(|manifest| Version::parse(manifest.version()).ok())
+            .filter(|version| version.cmp_precedence(&self.asked.version).is_lt());
+        if self.asked.previous.is_some() || self.asks.from.is_none() {
+            self.asks.from = version.or(self.asks.from.take());
+        }
+    }
+
+    /// The packed files that `commit` does not hold as they were packed.
+    fn built(&mut self, packed: &Packed, commit: &str) -> Result<Vec<String>, Fault> {
+        let tree = Stored::open(self.desk, commit, &self.found.folder)?;
+        let is_stored =
+            |path: &str, bytes: &[u8]| tree.read(path).is_ok_and(|stored| stored.as_deref() == Some(bytes));
+        let built: Vec<String> = packed
+            .iter()
+            .filter(|(path, file)| !is_stored(path, &file.bytes))
+            .map(|(path, _)| path.to_owned())
+            .collect();
+        let short = commit.get(..7).unwrap_or(commit);
+        let mut check = Check::passed(
+            "release.source",
+            match built.len() {
+                0 => format!("all {} files are as {short} has them", packed.len()),
+                some => format!(
+                    "{some} of {} files are not in {short}: they were built, and provenance says so",
+                    packed.len()
+                ),
+            },
+        );
+        check.files = built.iter().take(NAMED).cloned().collect();
+        self.checks.push(check);
+        Ok(built)
     }
 
     /// Where the tokens are: as the call says, else where they usually are, in the package or at the top.

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::AtomicBool;
 
-use contract::Fault;
-use exec::history::{HistoryError, Limits, LogQuery, Status};
+use contract::{Fault, RelPath};
+use exec::history::{HistoryError, Limits, LogQuery, Repo, Status};
 use kit::ReadDesk;
 use kit::desk::unread;
 use packaging::commits::{self, Said};
-use packaging::version::{Bump, Tagged, before, releases};
+use packaging::version::{Bump, Tagged, before, is_same, releases};
 use packaging::{Check, Severity};
 use semver::Version;
 
@@ -21,24 +21,40 @@ const NAMED: usize = 10;
 pub(crate) struct Past {
     status: Status,
     tags: Vec<String>,
+    /// The last release's archive, when it lies in the root: it is nobody's change.
+    aside: Option<String>,
+}
+
+/// What commits a release brings.
+pub(crate) struct Brought {
+    /// The newest first.
+    pub(crate) commits: Vec<Commit>,
+    /// There are more, which were not read.
+    pub(crate) is_cut: bool,
 }
 
 /// A commit that a release brings.
-pub(crate) struct Brought {
+pub(crate) struct Commit {
     pub(crate) short: String,
     pub(crate) said: Said,
 }
 
 impl Past {
-    /// `None` where there is no repository.
-    pub(crate) fn of(desk: &ReadDesk) -> Result<Option<Self>, Fault> {
-        let repository = match exec::history::Repo::open(desk.view().root().path()) {
+    /// Where there is no repository, or none that is read: why.
+    pub(crate) fn of(desk: &ReadDesk, previous: Option<&RelPath>) -> Result<Result<Self, String>, Fault> {
+        let repository = match Repo::open(desk.view().root().path()) {
             Ok(repository) => repository,
-            Err(HistoryError::NotARepository) => return Ok(None),
+            Err(HistoryError::NotARepository) => {
+                return Ok(Err("there is no git repository at the root's top".to_owned()));
+            }
+            Err(HistoryError::Refused(why)) => {
+                return Ok(Err(format!("the git repository is not read: {why}")));
+            }
             Err(error) => return Err(unread(error)),
         };
         let status = repository.status(&Limits::default(), &AtomicBool::new(false)).map_err(unread)?;
-        Ok(Some(Self { status, tags: repository.tags().map_err(unread)? }))
+        let aside = previous.map(ToString::to_string);
+        Ok(Ok(Self { status, tags: repository.tags().map_err(unread)?, aside }))
     }
 
     /// The commit that is checked out, when the tree below `folder` is as it has it.
@@ -67,7 +83,9 @@ impl Past {
                 // An untracked folder is named once, however much is in it.
                 || folder.strip_prefix(path.trim_end_matches('/')).is_some_and(|p| p.is_empty() || p.starts_with('/'))
         };
-        let mut found: Vec<&str> = changed.chain(others).chain(conflicts).filter(is_below).collect();
+        let is_work = |path: &&str| self.aside.as_deref() != Some(*path);
+        let mut found: Vec<&str> =
+            changed.chain(others).chain(conflicts).filter(is_below).filter(is_work).collect();
         found.sort_unstable();
         found.dedup();
         found
@@ -99,7 +117,7 @@ impl Past {
     fn free(&self, package: &str, version: &Version) -> Check {
         const ID: &str = "release.version.free";
         let known = releases(self.tags.iter().map(String::as_str), package);
-        match known.iter().find(|r| r.version == *version) {
+        match known.iter().find(|r| is_same(&r.version, version)) {
             Some(taken) => {
                 Check::failed(ID, Severity::Error, format!("the tag {} exists already", taken.tag))
                     .fix("Release another version: published versions are never replaced.")
@@ -112,7 +130,7 @@ impl Past {
         const ID: &str = "release.version.newer";
         let known = releases(self.tags.iter().map(String::as_str), package);
         match known.iter().find(|r| r.version.pre.is_empty()) {
-            Some(newest) if newest.version > *version => Check::failed(
+            Some(newest) if newest.version.cmp_precedence(version).is_gt() => Check::failed(
                 ID,
                 Severity::Warning,
                 format!("{version} is older than {}, the newest release", newest.tag),
@@ -123,9 +141,9 @@ impl Past {
         }
     }
 
-    /// What was committed below `folder` since `tag` (from the beginning without one), the newest first.
-    pub(crate) fn brought(desk: &ReadDesk, tag: Option<&str>, folder: &str) -> Result<Vec<Brought>, Fault> {
-        let range = tag.map_or_else(|| "HEAD".to_owned(), |tag| format!("refs/tags/{tag}..HEAD"));
+    /// What was committed below `folder` since `base` (from the beginning without one).
+    pub(crate) fn brought(desk: &ReadDesk, base: Option<&str>, folder: &str) -> Result<Brought, Fault> {
+        let range = base.map_or_else(|| "HEAD".to_owned(), |base| format!("{base}..HEAD"));
         let mut query = LogQuery::new(&range);
         query.limit = MAX_COMMITS;
         query.merges = Some(false);
@@ -134,19 +152,16 @@ impl Past {
         }
         let log =
             desk.repository()?.log(&query, &Limits::default(), &AtomicBool::new(false)).map_err(unread)?;
-        Ok(log
-            .commits
-            .into_iter()
-            .map(|commit| Brought {
-                said: commits::read(&format!("{}\n\n{}", commit.summary, commit.body)),
-                short: commit.short,
-            })
-            .collect())
+        let commits = log.commits.into_iter().map(|commit| Commit {
+            said: commits::read(&format!("{}\n\n{}", commit.summary, commit.body)),
+            short: commit.short,
+        });
+        Ok(Brought { commits: commits.collect(), is_cut: log.truncated })
     }
 }
 
 /// The bump that commits ask for, and which do.
-pub(crate) fn asked_by(brought: &[Brought]) -> (Bump, Vec<String>) {
+pub(crate) fn asked_by(brought: &[Commit]) -> (Bump, Vec<String>) {
     let bump = brought.iter().map(|b| b.said.bump()).max().unwrap_or_default();
     let of: Vec<String> = brought
         .iter()

@@ -1,6 +1,6 @@
 // Imports a package as those who install it would, from a folder of its own below the project, so that it finds what it depends on
-// where the project has installed it. Prints one JSON object a line: what was tried, and how it ended.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+// where the project has installed it. Writes one JSON object a line: what was tried, and how it ended.
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -17,7 +17,9 @@ const importer = join(user, "user.mjs");
 writeFileSync(importer, "export const load = (specifier) => import(specifier);\n");
 const { load } = await import(pathToFileURL(importer));
 const require = createRequire(importer);
-const say = (told) => process.stdout.write(`\n${asked.mark}${JSON.stringify(told)}\n`);
+const append = appendFileSync;
+const told = join(user, "told");
+const say = (how) => append(told, `${asked.mark}${JSON.stringify(how)}\n`);
 for (const { specifier, way } of asked.entries) {
   try {
     const found = way === "require" ? require(specifier) : await load(specifier);

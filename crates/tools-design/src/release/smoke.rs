@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use contract::{Fault, RelPath};
+use contract::{Code, Fault, RelPath};
 use exec::Workshop;
 use exec::run::{Command, INPUT};
 use kit::ReadDesk;
@@ -27,6 +27,9 @@ const OF_BROWSERS: [&str; 8] =
     ["document", "window", "self", "navigator", "HTMLElement", "customElements", "CSSStyleSheet", "location"];
 
 const ID: &str = "npm.smoke";
+
+/// Where the script writes how each import ended, below the package.
+const TOLD: &str = "node_modules/.gatewright-smoke/told";
 
 /// How an import ended.
 #[derive(Debug, Deserialize)]
@@ -67,20 +70,44 @@ pub(crate) async fn check(
     if !folder.is_empty() {
         command.dir = Some(RelPath::new(folder).map_err(|e| Fault::invalid(e.to_string()))?);
     }
-    let ran = desk.run_in(workshop, command).await?;
-    let said = ran.stdout.text();
-    let told: Vec<Told> = said
-        .lines()
-        .filter_map(|line| line.strip_prefix(&mark))
-        .filter_map(|line| serde_json::from_str(line).ok())
-        .collect();
-    Ok(judge(&told, entries.len(), &ran.stderr.text()))
+    let (stderr, is_late) = match desk.run_in(workshop, command).await {
+        Ok(ran) => (ran.stderr.text(), false),
+        // A package that hangs is what is to be found out.
+        Err(fault) if fault.code == Code::Timeout => (String::new(), true),
+        Err(fault) => return Err(fault),
+    };
+    let told = told(workshop, folder, &mark)?;
+    Ok(judge(&told, entries.len(), &stderr, is_late))
 }
 
-fn judge(told: &[Told], asked: usize, stderr: &str) -> Check {
+/// What the script has written of how imports ended. It stands in a file: packages print what they like, and as much.
+fn told(workshop: &Workshop, folder: &str, mark: &str) -> Result<Vec<Told>, Fault> {
+    let at = if folder.is_empty() { TOLD.to_owned() } else { format!("{folder}/{TOLD}") };
+    let path = RelPath::new(&at).map_err(|e| Fault::internal(e.to_string()))?;
+    let said = match workshop.read(&path) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(fault) if fault.code == Code::NotFound => String::new(),
+        Err(fault) => return Err(fault),
+    };
+    Ok(said
+        .lines()
+        .filter_map(|line| line.strip_prefix(mark))
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect())
+}
+
+fn judge(told: &[Told], asked: usize, stderr: &str, is_late: bool) -> Check {
     let failed: Vec<&Told> = told.iter().filter(|t| !t.ok).collect();
     if told.len() < asked {
-        let last = told.last().map_or("the first import", |t| t.specifier.as_str());
+        let last = told.last().map_or("the beginning", |t| t.specifier.as_str());
+        if is_late {
+            return Check::failed(
+                ID,
+                Severity::Error,
+                format!("after {last} an import did not end within {} s", TIME.as_secs()),
+            )
+            .fix("A package that is imported must not wait for anything: do that in a function that is called.");
+        }
         let why = stderr
             .lines()
             .rev()
@@ -221,11 +248,16 @@ mod tests {
             kind: kind.into(),
             message: message.into(),
         };
-        assert!(judge(&[told(true, "", "")], 1, "").passed);
-        assert_eq!(judge(&[], 1, "boom").severity, Severity::Error);
-        let browser = judge(&[told(false, "ReferenceError", "document is not defined")], 1, "");
+        assert!(judge(&[told(true, "", "")], 1, "", false).passed);
+        assert_eq!(judge(&[], 1, "boom", false).severity, Severity::Error);
+        assert!(judge(&[], 1, "", true).detail.contains("did not end"));
+        assert!(
+            judge(&[told(true, "", "")], 1, "", true).passed,
+            "what runs on after its import is left alone"
+        );
+        let browser = judge(&[told(false, "ReferenceError", "document is not defined")], 1, "", false);
         assert_eq!((browser.passed, browser.severity), (false, Severity::Note));
-        let broken = judge(&[told(false, "Error", "Cannot find module './x'")], 1, "");
+        let broken = judge(&[told(false, "Error", "Cannot find module './x'")], 1, "", false);
         assert_eq!((broken.passed, broken.severity), (false, Severity::Error));
     }
 }

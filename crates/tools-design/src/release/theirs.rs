@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Fault, RelPath};
+use contract::{Code, Fault, RelPath};
 use exec::Workshop;
 use exec::run::{Command, find};
 use kit::ReadDesk;
@@ -30,6 +30,11 @@ pub(crate) fn has(desk: &ReadDesk, program: &str) -> bool {
     find(program, &desk.programs(), desk.view().root().path()).is_ok()
 }
 
+/// Whether a program that was asked gave no answer, which is no reason to end the call.
+fn is_no_answer(fault: &Fault) -> bool {
+    matches!(fault.code, Code::Timeout | Code::ToolExecutionFailed | Code::ResourceExhausted)
+}
+
 impl Npm {
     /// The npm of this machine. `Ok(None)`: there is none.
     pub(crate) async fn find(desk: &ReadDesk) -> Result<Option<Self>, Fault> {
@@ -39,7 +44,11 @@ impl Npm {
         let workshop = desk.workshop().await?;
         let mut command = Command::new("npm", &["--version"]);
         command.timeout = TIME;
-        let ran = desk.run_in(&workshop, command).await?;
+        let ran = match desk.run_in(&workshop, command).await {
+            Ok(ran) => ran,
+            Err(fault) if is_no_answer(&fault) => return Ok(None),
+            Err(fault) => return Err(fault),
+        };
         let version = ran.stdout.text().trim().to_owned();
         Ok(ran.is_success().then_some(Self { workshop, version }))
     }
@@ -54,7 +63,11 @@ impl Npm {
         if !folder.is_empty() {
             command.dir = Some(RelPath::new(folder).map_err(|e| Fault::invalid(e.to_string()))?);
         }
-        let ran = desk.run_in(&self.workshop, command).await?;
+        let ran = match desk.run_in(&self.workshop, command).await {
+            Ok(ran) => ran,
+            Err(fault) if is_no_answer(&fault) => return Ok(Err(format!("npm pack: {}", fault.message))),
+            Err(fault) => return Err(fault),
+        };
         let said = ran.stdout.text();
         Ok(match files(&said) {
             Some(files) => Ok(Listed { files }),

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use contract::{Fault, RelPath};
 use exec::history::{HistoryError, Limits, Repo, Snapshot};
+use exec::view::Pattern;
 use kit::ReadDesk;
 use kit::desk::unread;
 use kits::Revision;
@@ -25,6 +26,8 @@ pub(crate) struct Here {
     pub(crate) has_changes: bool,
     /// What it is compared with.
     pub(crate) before: Option<Before>,
+    /// Why nothing is known of commits, where that is so.
+    pub(crate) without: Option<String>,
 }
 
 fn short(commit: &str) -> &str {
@@ -35,8 +38,9 @@ fn short(commit: &str) -> &str {
 pub(crate) fn here(desk: &ReadDesk, base: Option<&str>) -> Result<Here, Fault> {
     let repository = match Repo::open(desk.view().root().path()) {
         Ok(repository) => repository,
-        Err(HistoryError::NotARepository) if base.is_none() => {
-            return Ok(Here { head: None, has_changes: false, before: None });
+        // What is there now can be reviewed without any commit.
+        Err(why @ (HistoryError::NotARepository | HistoryError::Refused(_))) if base.is_none() => {
+            return Ok(Here { head: None, has_changes: false, before: None, without: Some(why.to_string()) });
         }
         Err(error) => return Err(unread(error)),
     };
@@ -67,7 +71,7 @@ pub(crate) fn here(desk: &ReadDesk, base: Option<&str>) -> Result<Here, Fault> {
             Some(Before { revision, snapshot: Arc::new(snapshot), desk: desk.clone() })
         }
     };
-    Ok(Here { head, has_changes: !status.clean, before })
+    Ok(Here { head, has_changes: !status.clean, before, without: None })
 }
 
 impl Before {
@@ -87,6 +91,13 @@ impl Before {
     /// Whether there was such a file.
     pub(crate) fn has(&self, path: &RelPath) -> bool {
         self.snapshot.is_folder(path.as_str()) == Some(false)
+    }
+
+    /// The paths that a pattern matches, sorted.
+    pub(crate) fn glob(&self, pattern: &str) -> Result<Vec<RelPath>, Fault> {
+        let pattern = Pattern::new(pattern)?;
+        let found = self.snapshot.paths().filter(|path| pattern.finds(path));
+        Ok(found.filter_map(|path| RelPath::new(path).ok()).collect())
     }
 
     /// All of its files once more.

@@ -7,6 +7,7 @@ use contract::{Code, Fault, RelPath};
 use kit::ReadDesk;
 use serde::Deserialize;
 
+use super::before::Before;
 use crate::scan::drive;
 use crate::scan::place::Place;
 
@@ -42,6 +43,10 @@ pub(crate) struct Examples {
     pub(crate) storybook: Option<BTreeMap<String, Vec<u8>>>,
     /// How many more there are than are shown.
     pub(crate) more: usize,
+    /// How many stories have ids that are too long for an address.
+    pub(crate) nameless: usize,
+    /// Those that the base had and that are not there any more.
+    pub(crate) gone: Vec<Example>,
 }
 
 /// The root's own files.
@@ -51,35 +56,49 @@ fn root(desk: &ReadDesk) -> Shelf {
 }
 
 /// The examples that `globs` mean, or those in usual places; none is no error.
-pub(crate) fn of_files(desk: &ReadDesk, globs: &[String]) -> Result<Examples, Fault> {
-    let mut found: Vec<RelPath> = Vec::new();
-    if globs.is_empty() {
-        for glob in USUAL {
-            found.extend(desk.view().glob(glob)?);
+pub(crate) fn of_files(
+    desk: &ReadDesk,
+    globs: &[String],
+    before: Option<&Before>,
+) -> Result<Examples, Fault> {
+    let usual: Vec<String> = USUAL.map(str::to_owned).into();
+    let wanted = if globs.is_empty() { &usual } else { globs };
+    let (mut found, mut earlier) = (Vec::new(), Vec::new());
+    for glob in wanted {
+        let here = desk.view().glob(glob)?;
+        let then = before.map(|before| before.glob(glob)).transpose()?.unwrap_or_default();
+        if here.is_empty() && then.is_empty() && !globs.is_empty() {
+            return Err(Fault::new(Code::NotFound, format!("examples: {glob}: no such page"))
+                .suggest("Name pages relative to the root, such as `examples/**/*.html`."));
         }
-    } else {
-        for glob in globs {
-            let here = desk.view().glob(glob)?;
-            if here.is_empty() {
-                return Err(Fault::new(Code::NotFound, format!("examples: {glob}: no such page"))
-                    .suggest("Name pages relative to the root, such as `examples/**/*.html`."));
-            }
-            found.extend(here);
-        }
+        found.extend(here);
+        earlier.extend(then);
     }
-    found.retain(|path| !path.components().any(|part| matches!(part, "node_modules" | "artifacts")));
-    found.sort();
-    found.dedup();
+    let mut gone = pages(earlier);
+    let found = pages(found);
+    gone.retain(|path| found.binary_search(path).is_err());
+    gone.truncate(MAX_EXAMPLES);
     let more = found.len().saturating_sub(MAX_EXAMPLES);
-    found.truncate(MAX_EXAMPLES);
-    let pages = found
-        .into_iter()
-        .map(|path| {
-            let (component, title) = named(&path);
-            Example { component, title, place: Place::File(path) }
-        })
-        .collect();
-    Ok(Examples { pages, shelf: root(desk), storybook: None, more })
+    let example = |path: RelPath| {
+        let (component, title) = named(&path);
+        Example { component, title, place: Place::File(path) }
+    };
+    Ok(Examples {
+        pages: found.into_iter().take(MAX_EXAMPLES).map(example).collect(),
+        shelf: root(desk),
+        storybook: None,
+        more,
+        nameless: 0,
+        gone: gone.into_iter().map(example).collect(),
+    })
+}
+
+/// The pages among paths, sorted: without other people's, and what a build made.
+fn pages(mut paths: Vec<RelPath>) -> Vec<RelPath> {
+    paths.retain(|path| !path.components().any(|part| matches!(part, "node_modules" | "artifacts")));
+    paths.sort();
+    paths.dedup();
+    paths
 }
 
 /// What people call an example, by its path: `button/primary.html` is `primary` of `button`, and so is `button.html` of itself.
@@ -143,11 +162,14 @@ pub(crate) fn of_storybook(files: BTreeMap<String, Vec<u8>>) -> Result<Examples,
             ),
         })
         .collect();
+    let all = pages.len();
+    pages.retain(|page| !matches!(&page.place, Place::Story(_, query) if query.len() > kits::MAX_QUERY));
+    let nameless = all - pages.len();
     let more = pages.len().saturating_sub(MAX_EXAMPLES);
     pages.truncate(MAX_EXAMPLES);
     let shared = Arc::new(files.clone());
     let shelf: Shelf = Arc::new(move |path| shared.get(path.as_str()).cloned());
-    Ok(Examples { pages, shelf, storybook: Some(files), more })
+    Ok(Examples { pages, shelf, storybook: Some(files), more, nameless, gone: Vec::new() })
 }
 
 #[cfg(test)]
@@ -176,5 +198,8 @@ mod tests {
             ("Button", "Primary")
         );
         assert!(of_storybook(BTreeMap::new()).is_err());
+        let long = index.replace("ui-button--primary", &"x".repeat(3_000));
+        let examples = of_storybook(BTreeMap::from([("index.json".to_owned(), long.into_bytes())])).unwrap();
+        assert_eq!((examples.pages.len(), examples.nameless), (0, 1), "it is left out, and said");
     }
 }

@@ -11,17 +11,18 @@ use kits::{Note, Notes, Section};
 use packaging::commits::{self, Part};
 
 /// Most commits that are read.
-const MAX_COMMITS: usize = 500;
+pub(crate) const MAX_COMMITS: usize = 500;
 
 /// The heading of what breaks.
 const BREAKING: &str = "Breaking changes";
 
-/// The notes from `base` to HEAD; `None` where nothing was committed.
-pub(crate) fn of(desk: &ReadDesk, base: &str) -> Result<Option<Notes>, Fault> {
+/// The notes from `base` to HEAD, `None` where nothing was committed; and whether there are more commits than were read.
+pub(crate) fn of(desk: &ReadDesk, base: &str) -> Result<(Option<Notes>, bool), Fault> {
     let mut query = LogQuery::new(&format!("{base}..HEAD"));
     query.limit = MAX_COMMITS;
     query.merges = Some(false);
     let log = desk.repository()?.log(&query, &Limits::default(), &AtomicBool::new(false)).map_err(unread)?;
+    let is_cut = log.truncated;
     let mut breaking = Vec::new();
     let mut parts: BTreeMap<Part, Vec<Note>> = BTreeMap::new();
     for commit in log.commits {
@@ -43,5 +44,5 @@ pub(crate) fn of(desk: &ReadDesk, base: &str) -> Result<Option<Notes>, Fault> {
     }
     sections
         .extend(parts.into_iter().map(|(part, entries)| Section { title: part.title().to_owned(), entries }));
-    Ok((!sections.is_empty()).then_some(Notes { sections }))
+    Ok(((!sections.is_empty()).then_some(Notes { sections }), is_cut))
 }

@@ -17,25 +17,27 @@ fn mode(name: &str) -> String {
     if name.is_empty() { "default".to_owned() } else { name.to_owned() }
 }
 
-/// What changed of the tokens that `source` means.
-pub(crate) fn of(desk: &ReadDesk, source: &str, before: Option<&Before>) -> Result<Tokens, Fault> {
+/// What changed of the tokens that `source` means, and what could not be told of it.
+pub(crate) fn of(
+    desk: &ReadDesk,
+    source: &str,
+    before: Option<&Before>,
+) -> Result<(Tokens, Option<String>), Fault> {
     let TokensSection(options) = desk.settings()?;
     let after = tokens::read(source, desk.view(), &options)?;
-    let earlier = match before {
-        None => None,
-        Some(before) => {
-            let snapshot = before.again()?;
-            match tokens::read(source, &Committed { snapshot, desk }, &options) {
-                Ok(compiled) => Some(compiled),
-                // They are new: all of them were added.
-                Err(fault) if fault.code == Code::NotFound => None,
-                Err(mut fault) => {
-                    fault.message = format!("at {}: {}", before.revision.name, fault.message);
-                    return Err(fault);
-                }
+    let (mut earlier, mut why) = (None, None);
+    if let Some(before) = before {
+        let snapshot = before.again()?;
+        match tokens::earlier(source, &Committed { snapshot, desk }, &options) {
+            Ok(compiled) => earlier = Some(compiled),
+            // A change may be what mends them.
+            Err(fault) if fault.code == Code::InvalidSource => {
+                why =
+                    Some(format!("the tokens at {} cannot be read: {}", before.revision.name, fault.message));
             }
+            Err(fault) => return Err(fault),
         }
-    };
+    }
     let mut found = Tokens {
         source: source.to_owned(),
         bump: "none".to_owned(),
@@ -44,7 +46,7 @@ pub(crate) fn of(desk: &ReadDesk, source: &str, before: Option<&Before>) -> Resu
         contrast: contrast(&after, earlier.as_ref(), &options),
         ..Tokens::default()
     };
-    let Some(earlier) = earlier else { return Ok(found) };
+    let Some(earlier) = earlier else { return Ok((found, why)) };
     let difference = diff(&earlier, &after);
     match difference.bump() {
         Bump::None => "none",
@@ -85,7 +87,7 @@ pub(crate) fn of(desk: &ReadDesk, source: &str, before: Option<&Before>) -> Resu
             ChangeKind::Changed => found.changed.push(row),
         }
     }
-    Ok(found)
+    Ok((found, why))
 }
 
 /// The token by whose name a change is felt.

@@ -1,7 +1,7 @@
 //! What is made of everything that a kit shows.
 
 use contract::text::counted;
-use kits::{Finding, Gallery, Judgement, Tokens, Verdict};
+use kits::{Finding, Gallery, Judgement, Pictures, Tokens, Verdict};
 
 fn verdict(name: &str, verdict: Judgement, detail: String) -> Verdict {
     Verdict { name: name.to_owned(), verdict, detail }
@@ -20,6 +20,11 @@ pub(crate) fn of(tokens: Option<&Tokens>, gallery: Option<&Gallery>) -> Vec<Verd
     }
     all.sort_by_key(|v| v.verdict);
     all
+}
+
+/// The verdict of a part that cannot be read at all.
+pub(crate) fn broken(name: &str, why: String) -> Verdict {
+    verdict(name, Judgement::Fail, why)
 }
 
 fn changed(tokens: &Tokens) -> Verdict {
@@ -76,24 +81,35 @@ fn contrast(tokens: &Tokens) -> Option<Verdict> {
 }
 
 fn pictures(gallery: &Gallery) -> Option<Verdict> {
-    let all: Vec<_> = gallery.components.iter().flat_map(|c| &c.examples).collect();
-    if all.iter().all(|example| example.pictures.is_empty()) {
+    let examples = gallery.components.iter().flat_map(|c| &c.examples);
+    let all: Vec<_> = examples.filter(|example| !example.pictures.is_empty()).collect();
+    if all.is_empty() {
         return None;
     }
     let changed =
         all.iter().filter(|e| e.pictures.iter().any(|p| p.before.is_some() && p.pixels > 0)).count();
-    let new = all
-        .iter()
-        .filter(|e| !e.pictures.is_empty() && e.pictures.iter().all(|p| p.before.is_none()))
-        .count();
-    let detail = match (changed, new) {
-        (0, 0) => format!("{} look as before", counted(all.len(), "example")),
-        (0, new) => format!("{} new; the others look as before", counted(new, "example")),
-        (changed, 0) => format!("{} of {} look different", changed, all.len()),
-        (changed, new) => format!("{changed} of {} look different, {new} are new", all.len()),
-    };
-    let judgement = if changed > 0 { Judgement::Warn } else { Judgement::Pass };
-    Some(verdict("Pictures", judgement, detail))
+    let of = |which: fn(&Pictures) -> bool| all.iter().filter(|e| e.pictures.iter().all(which)).count();
+    let new = of(|p| p.is_new);
+    let gone = of(|p| p.after.is_none());
+    let alone = of(|p| p.before.is_none() && !p.is_new);
+    let same = all.len() - changed - new - gone - alone;
+    let said = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what}"));
+    let parts: Vec<String> = [
+        said(changed, "look different"),
+        said(gone, "gone"),
+        said(new, "new"),
+        said(same, "as before"),
+        said(alone, "with nothing to compare with"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let judgement = if changed + gone > 0 { Judgement::Warn } else { Judgement::Pass };
+    Some(verdict(
+        "Pictures",
+        judgement,
+        format!("of {}: {}", counted(all.len(), "example"), parts.join(", ")),
+    ))
 }
 
 fn findings(gallery: &Gallery) -> Option<Verdict> {
@@ -129,7 +145,7 @@ fn findings(gallery: &Gallery) -> Option<Verdict> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kits::{Component, ContrastRow, Example, Picture, Pictures, TokenRow};
+    use kits::{Component, ContrastRow, Example, Picture, TokenRow};
 
     fn judged(tokens: &Tokens) -> Vec<(String, Judgement)> {
         of(Some(tokens), None).into_iter().map(|v| (v.name, v.verdict)).collect()
@@ -167,6 +183,33 @@ mod tests {
     }
 
     #[test]
+    fn what_is_new_gone_or_alone_is_not_taken_for_each_other() {
+        let (some, none) = (Some(Picture::default()), None);
+        let example = |before: &Option<Picture>, after: &Option<Picture>, is_new| Example {
+            pictures: vec![Pictures {
+                before: before.clone(),
+                after: after.clone(),
+                is_new,
+                ..Pictures::default()
+            }],
+            ..Example::default()
+        };
+        let of = |examples: Vec<Example>| {
+            let components = vec![Component { name: "c".into(), examples }];
+            pictures(&Gallery { components, ..Gallery::default() }).unwrap()
+        };
+        let all = of(vec![
+            example(&none, &some, true),
+            example(&some, &none, false),
+            example(&none, &some, false),
+            example(&some, &some, false),
+        ]);
+        assert_eq!(all.detail, "of 4 examples: 1 gone, 1 new, 1 as before, 1 with nothing to compare with");
+        assert_eq!(all.verdict, Judgement::Warn);
+        assert_eq!(of(vec![example(&none, &some, false)]).verdict, Judgement::Pass);
+    }
+
+    #[test]
     fn new_findings_weigh_and_old_ones_are_said() {
         let gallery = |impact: &str, is_old, pixels| Gallery {
             components: vec![Component {
@@ -175,6 +218,7 @@ mod tests {
                     findings: Some(vec![Finding { impact: impact.into(), is_old, ..Finding::default() }]),
                     pictures: vec![Pictures {
                         before: Some(Picture::default()),
+                        after: Some(Picture::default()),
                         pixels,
                         ..Pictures::default()
                     }],

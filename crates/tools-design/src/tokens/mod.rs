@@ -45,6 +45,19 @@ pub(crate) fn read(source: &str, files: &dyn Files, options: &Options) -> Result
     design_tokens::compile(&sources, &From(files), options).map_err(|d| failed(&d))
 }
 
+/// Reads what `source` meant in a commit: the same place, else where tokens usually are, else nothing: then all of today's are
+/// new.
+pub(crate) fn earlier(source: &str, commit: &Committed<'_>, options: &Options) -> Result<Compiled, Fault> {
+    let missing = match read(source, commit, options) {
+        Err(fault) if fault.code == Code::NotFound => source::usual_then(commit)?,
+        other => return other,
+    };
+    match missing {
+        Some(usual) => read(&usual, commit, options),
+        None => Ok(Compiled::default()),
+    }
+}
+
 fn failed(diagnostics: &[Diagnostic]) -> Fault {
     let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
     let mut message = format!("{} in the token files; nothing was written", counted(errors.len(), "error"));

@@ -120,17 +120,32 @@ impl Loader for From<'_> {
 }
 
 /// Where projects usually keep their tokens: the first of these folders that holds token files.
+const USUAL: [&str; 3] = ["tokens", "design-tokens", "src/tokens"];
+
+/// Where the root's tokens are, if they are in a usual place.
 pub(crate) fn usual(desk: &ReadDesk) -> Result<Option<String>, Fault> {
     usual_below(desk, "")
 }
 
-/// As [`usual`], in a folder of the root.
+/// As [`usual`], in a folder of the root. Nothing of places that are not there becomes a precondition.
 pub(crate) fn usual_below(desk: &ReadDesk, folder: &str) -> Result<Option<String>, Fault> {
-    for name in ["tokens", "design-tokens", "src/tokens"] {
+    usual_of(folder, |path| Ok(desk.view().is_folder(path)), desk.view())
+}
+
+/// As [`usual`], in a commit.
+pub(super) fn usual_then(files: &dyn Files) -> Result<Option<String>, Fault> {
+    usual_of("", |path| Ok(files.is_folder(path)? == Some(true)), files)
+}
+
+fn usual_of(
+    folder: &str,
+    is_folder: impl Fn(&RelPath) -> Result<bool, Fault>,
+    files: &dyn Files,
+) -> Result<Option<String>, Fault> {
+    for name in USUAL {
         let at = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
         let path = view::path_argument(&at)?;
-        let holds = || desk.view().glob(&format!("{at}/**/*.{{json,jsonc,json5,tokens}}"));
-        if desk.view().is_folder(&path) && !holds()?.is_empty() {
+        if is_folder(&path)? && !files.glob(&format!("{at}/**/*.{{json,jsonc,json5,tokens}}"))?.is_empty() {
             return Ok(Some(at));
         }
     }

@@ -24,6 +24,9 @@ use crate::release::{Asked, Verified, branch_files, branch_name, smoke, theirs};
 /// Most packages that one call verifies.
 const MAX_PACKAGES: usize = 30;
 
+/// Most checks that an answer lists.
+const MAX_CHECKS: usize = 150;
+
 /// How many failed checks the message spells out.
 const SHOWN: usize = 12;
 
@@ -181,8 +184,11 @@ impl Change for ReleasePackVerify {
     async fn plan(&self, input: Input, desk: ChangeDesk) -> Result<Answer<Output>, Fault> {
         let asked = asked(&input)?;
         let named = input.package.clone();
-        let (found, past) =
-            desk.blocking(move |desk| Ok((packages(desk, named.as_deref())?, Past::of(desk)?))).await?;
+        let previous = asked.previous.clone();
+        let (found, past) = desk
+            .blocking(move |desk| Ok((packages(desk, named.as_deref())?, Past::of(desk, previous.as_ref())?)))
+            .await?;
+        let npm::Packages { found, broken, undecided } = found;
         desk.progress(0.0, Some(2.0), "asking npm");
         let installed = theirs::Npm::find(&desk).await?;
         let mut said = Vec::with_capacity(found.len());
@@ -199,7 +205,8 @@ impl Change for ReleasePackVerify {
             .blocking(move |desk| {
                 let mut looked = Vec::with_capacity(found.len());
                 for (package, theirs) in found.iter().zip(&said) {
-                    looked.push(npm::verify(desk, package, &of_all, past.as_ref(), theirs)?);
+                    let past = past.as_ref().map_err(String::as_str);
+                    looked.push(npm::verify(desk, package, &of_all, past, theirs)?);
                 }
                 Ok(looked)
             })
@@ -211,7 +218,7 @@ impl Change for ReleasePackVerify {
         }
         desk.blocking(move |desk| {
             let verified: Vec<Verified> = looked.into_iter().map(|looked| looked.verified).collect();
-            answer(verified, &asked.version, desk)
+            answer(All { verified, broken, undecided }, &asked.version, desk)
         })
         .await
     }
@@ -249,10 +256,11 @@ fn asked(input: &Input) -> Result<Asked, Fault> {
     })
 }
 
-fn packages(desk: &ChangeDesk, named: Option<&str>) -> Result<Vec<npm::Found>, Fault> {
+fn packages(desk: &ChangeDesk, named: Option<&str>) -> Result<npm::Packages, Fault> {
     let named: Option<RelPath> = named.filter(|n| *n != ".").map(exec::view::path_argument).transpose()?;
-    let found = npm::packages(desk, named.as_ref().map(RelPath::as_str))?;
-    if found.is_empty() {
+    let all = npm::packages(desk, named.as_ref().map(RelPath::as_str))?;
+    let found = &all.found;
+    if found.is_empty() && all.broken.is_empty() {
         let place = named.as_ref().map_or_else(|| "the root".to_owned(), ToString::to_string);
         return Err(Fault::new(Code::NotFound, format!("{place}: no package that may be published"))
             .suggest("Name the package's folder as `package`; a package.json with `private: true` is not released."));
@@ -268,15 +276,37 @@ fn packages(desk: &ChangeDesk, named: Option<&str>) -> Result<Vec<npm::Found>, F
         )
         .suggest(format!("Name one as `package`, such as {}.", folders.join(", "))));
     }
-    Ok(found)
+    Ok(all)
 }
 
-fn answer(verified: Vec<Verified>, version: &Version, desk: &ChangeDesk) -> Result<Answer<Output>, Fault> {
-    let is_blocked = verified.iter().any(Verified::is_blocked);
-    let branch = if is_blocked { None } else { Some(draft(&verified, version, desk)?) };
-    let several = verified.len() > 1;
+/// All that was found of what a call means.
+struct All {
+    verified: Vec<Verified>,
+    /// Folders whose package.json cannot be read, and why.
+    broken: Vec<(String, String)>,
+    undecided: Vec<String>,
+}
+
+fn answer(all: All, version: &Version, desk: &ChangeDesk) -> Result<Answer<Output>, Fault> {
+    let All { verified, broken, mut undecided } = all;
+    let is_blocked = !broken.is_empty() || verified.iter().any(Verified::is_blocked);
+    let branch = match (is_blocked, exec::branch::check_possible(desk.view().root())) {
+        (true, _) => None,
+        (false, Ok(())) => Some(draft(&verified, version, desk)?),
+        // What was found stands without a branch.
+        (false, Err(fault)) => {
+            undecided.push(format!("release.branch: no branch is made: {}", fault.message));
+            None
+        }
+    };
+    let several = verified.len() + broken.len() > 1;
     let mut checks: Vec<(Found, Option<String>)> = Vec::new();
-    let (mut packages, mut bumps, mut undecided) = (Vec::new(), BTreeMap::new(), Vec::new());
+    for (folder, why) in broken {
+        let check = Found::failed("npm.manifest", Weight::Error, why)
+            .fix("Mend it, or take the folder out of the workspace.");
+        checks.push((check, Some(folder)));
+    }
+    let (mut packages, mut bumps) = (Vec::new(), BTreeMap::new());
     for package in verified {
         let name = several.then(|| package.name.clone());
         checks.extend(package.checks.into_iter().map(|check| (check, name.clone())));
@@ -306,11 +336,19 @@ fn answer(verified: Vec<Verified>, version: &Version, desk: &ChangeDesk) -> Resu
             });
         }
     }
+    if several {
+        checks = together(checks);
+    }
     // The gravest first; what passed comes last, in the order in which it was looked at.
     checks.sort_by_key(|(check, _)| (check.passed, check.severity));
     let count = |weight| checks.iter().filter(|(c, _)| !c.passed && c.severity == weight).count() as u64;
     let (errors, warnings) = (count(Weight::Error), count(Weight::Warning));
     let message = message(&checks, version, (errors, warnings), &packages, branch.as_deref());
+    let more = checks.len().saturating_sub(MAX_CHECKS);
+    if more > 0 {
+        undecided.push(format!("{more} more checks are not listed: verify fewer packages, by `package`"));
+        checks.truncate(MAX_CHECKS);
+    }
     let output = Output {
         version: version.to_string(),
         verification_checks: checks.into_iter().map(shown).collect(),
@@ -324,6 +362,29 @@ fn answer(verified: Vec<Verified>, version: &Version, desk: &ChangeDesk) -> Resu
     let mut answer = Answer::new(message, output);
     answer.success = !is_blocked;
     Ok(answer)
+}
+
+/// A check, and the package that it is of where there are several.
+type Of = (Found, Option<String>);
+
+/// What passed, of all packages together: an answer has room for what is wrong with each, not for what is right.
+fn together(checks: Vec<Of>) -> Vec<Of> {
+    let mut kept = Vec::new();
+    let mut passed: BTreeMap<String, Vec<Of>> = BTreeMap::new();
+    for (check, package) in checks {
+        if check.passed {
+            passed.entry(check.id.clone()).or_default().push((check, package));
+        } else {
+            kept.push((check, package));
+        }
+    }
+    for (id, mut of) in passed {
+        match of.len() {
+            1 => kept.append(&mut of),
+            all => kept.push((Found::passed(id, format!("passed for {all} packages")), None)),
+        }
+    }
+    kept
 }
 
 /// Drafts the branch, and says its name.
@@ -403,6 +464,8 @@ fn message(
         message.push_str(&format!(
             "\n\nThe archive, checksums, bill of materials and provenance go to `{branch}`."
         ));
+    } else if errors == 0 {
+        message.push_str("\n\nNo branch is made here: `undecided` says why.");
     }
     message
 }

@@ -5,10 +5,12 @@
 //! `kit://` and, applied, puts it on a temporary branch. The same change gives the same kit.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use contract::text::counted;
-use contract::{Digest, Fault, FileMode, RelPath, Toolset};
+use contract::{Code, Digest, Fault, FileMode, RelPath, Toolset};
+use exec::history;
 use exec::reports::ReportFile;
 use kit::limits::Limits;
 use kit::{Answer, Change, ChangeDesk, Define, Doc, ReadDesk};
@@ -124,6 +126,9 @@ pub struct ReviewKitCreate;
 /// A kit of many components with a Storybook that is built first takes minutes.
 const TIME: Duration = Duration::from_mins(11);
 
+/// How much of it pictures may take: with five minutes for a Storybook there is time left to put the kit together.
+const PICTURES: Duration = Duration::from_mins(5);
+
 impl Define for ReviewKitCreate {
     type Input = Input;
     type Output = Output;
@@ -196,20 +201,24 @@ fn make(
         has_changes: where_it_is.has_changes,
         ..Kit::default()
     };
-    kit.tokens = with_tokens(input, section, &where_it_is, desk, &mut parts)?;
+    let broken;
+    (kit.tokens, broken) = with_tokens(input, section, &where_it_is, desk, &mut parts)?;
     let mut files = with_gallery(input, section, built, &where_it_is, desk, &mut kit, &mut parts)?;
     let began = Instant::now();
-    kit.notes = match &where_it_is.before {
+    let (found, is_cut) = match &where_it_is.before {
         Some(before) => notes::of(desk, before.commit())?,
-        None => None,
+        None => (None, false),
     };
-    let why = if kit.notes.is_some() {
-        Vec::new()
-    } else {
-        vec![("notes", "nothing was committed since the base".to_owned())]
+    kit.notes = found;
+    let why = match (&kit.notes, &where_it_is.without) {
+        (Some(_), _) if is_cut => Some(format!("only the last {} commits were read", notes::MAX_COMMITS)),
+        (Some(_), _) => None,
+        (None, Some(without)) => Some(without.clone()),
+        (None, None) => Some("nothing was committed since the base".to_owned()),
     };
-    parts.add("notes", began, kit.notes.is_some(), why);
+    parts.add("notes", began, kit.notes.is_some(), why.into_iter().map(|why| ("notes", why)).collect());
     kit.verdicts = verdicts::of(kit.tokens.as_ref(), kit.gallery.as_ref());
+    kit.verdicts.splice(0..0, broken.map(|why| verdicts::broken("Tokens", why)));
     kit.missing = std::mem::take(&mut parts.missing);
     desk.check()?;
     let began = Instant::now();
@@ -218,13 +227,14 @@ fn make(
     deliver(input, section, kit, files, parts, desk)
 }
 
+/// The tokens; where there are some that cannot be read, what is wrong with them.
 fn with_tokens(
     input: &Input,
     section: &ReviewSection,
     here: &Here,
     desk: &ReadDesk,
     parts: &mut Parts,
-) -> Result<Option<kits::Tokens>, Fault> {
+) -> Result<(Option<kits::Tokens>, Option<String>), Fault> {
     let began = Instant::now();
     let source = match input.source.clone().or_else(|| section.source.clone()) {
         Some(source) => Some(source),
@@ -233,16 +243,20 @@ fn with_tokens(
     let Some(source) = source else {
         let why = "no token files were found: name them as `source`".to_owned();
         parts.add("tokens", began, false, vec![("tokens", why)]);
-        return Ok(None);
+        return Ok((None, None));
     };
-    let found = tokens::of(desk, &source, here.before.as_ref())?;
-    let why = if here.before.is_some() {
-        Vec::new()
-    } else {
-        vec![("tokens", "there is no commit to compare with: only what is there now is shown".to_owned())]
+    let (found, why) = match tokens::of(desk, &source, here.before.as_ref()) {
+        Ok(found) => found,
+        Err(fault) if fault.code == Code::InvalidSource => {
+            parts.add("tokens", began, false, vec![("tokens", fault.message.clone())]);
+            return Ok((None, Some(fault.message)));
+        }
+        Err(fault) => return Err(fault),
     };
-    parts.add("tokens", began, true, why);
-    Ok(Some(found))
+    let alone = || "there is no commit to compare with: only what is there now is shown".to_owned();
+    let why = why.or_else(|| here.before.is_none().then(alone));
+    parts.add("tokens", began, true, why.into_iter().map(|why| ("tokens", why)).collect());
+    Ok((Some(found), None))
 }
 
 fn with_gallery(
@@ -256,10 +270,12 @@ fn with_gallery(
 ) -> Result<BTreeMap<String, Vec<u8>>, Fault> {
     let began = Instant::now();
     let mut why: Vec<(&str, String)> = Vec::new();
-    let found: Examples = match built {
-        Some(Ok(files)) => examples::of_storybook(files)?,
+    let stories =
+        built.map(|built| built.and_then(|files| examples::of_storybook(files).map_err(|f| f.message)));
+    let found: Examples = match stories {
+        Some(Ok(stories)) => stories,
         Some(Err(reason)) if input.gallery == Origin::Storybook => {
-            return Err(Fault::new(contract::Code::InvalidSource, reason)
+            return Err(Fault::new(Code::InvalidSource, reason)
                 .suggest("Mend the Storybook, or take the built-in gallery with `gallery: builtin`."));
         }
         other => {
@@ -267,15 +283,15 @@ fn with_gallery(
                 why.push(("gallery", reason));
             }
             let globs = if input.examples.is_empty() { &section.examples } else { &input.examples };
-            examples::of_files(desk, globs)?
+            examples::of_files(desk, globs, here.before.as_ref())?
         }
     };
-    if found.pages.is_empty() {
+    if found.pages.is_empty() && found.gone.is_empty() {
         why.push(("gallery", "no example pages were found: name them as `examples`".to_owned()));
         parts.add("gallery", began, false, why);
         return Ok(BTreeMap::new());
     }
-    let browsing = match gallery::browsing(desk, TIME) {
+    let browsing = match gallery::browsing(desk, PICTURES) {
         Ok(browsing) => browsing,
         Err(Ok(reason)) => {
             why.push(("pictures", reason));
@@ -324,9 +340,17 @@ fn deliver(
         .map(|(path, bytes)| ReportFile { name: path.clone(), mime: drive::mime(path), bytes: bytes.clone() })
         .collect();
     desk.keep_kit(&name, &kept)?;
-    let branch = if kit.head.is_some() {
+    let branch = if kit.head.is_some() && exec::branch::check_possible(desk.view().root()).is_ok() {
         let folder = format!("review-kits/{}-{}", input.ticket_id, input.feature_name);
         let mut changes = Vec::with_capacity(files.len());
+        // What an earlier kit left in the folder, where its branch was merged.
+        let here = desk.repository()?.snapshot("HEAD", &history::Limits::default(), &AtomicBool::new(false));
+        for path in here.map_err(kit::desk::unread)?.paths() {
+            let within = path.strip_prefix(&folder).and_then(|path| path.strip_prefix('/'));
+            if within.is_some_and(|within| !files.contains_key(within)) {
+                changes.push((RelPath::new(path).map_err(|e| Fault::invalid(e.to_string()))?, None));
+            }
+        }
         for (path, bytes) in files {
             let path =
                 RelPath::new(&format!("{folder}/{path}")).map_err(|e| Fault::internal(e.to_string()))?;
