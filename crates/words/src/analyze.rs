@@ -55,7 +55,7 @@ impl Token {
 /// The terms of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tokens {
-    tokens: Vec<Token>,
+    found: Vec<Token>,
     words: u32,
     analysed: usize,
     is_cut: bool,
@@ -64,7 +64,7 @@ pub struct Tokens {
 impl Tokens {
     /// In the order of the text; a word before its forms.
     pub fn tokens(&self) -> &[Token] {
-        &self.tokens
+        &self.found
     }
 
     /// How many words there are: the greatest position.
@@ -97,7 +97,7 @@ pub fn analyze(text: &str) -> Tokens {
     }
     let mut tokens = analyst.tokens;
     tokens.shrink_to_fit();
-    Tokens { tokens, words: analyst.position, analysed: taken.len(), is_cut: taken.len() < text.len() }
+    Tokens { found: tokens, words: analyst.position, analysed: taken.len(), is_cut: taken.len() < text.len() }
 }
 
 /// What is analysed: cut after a space where there is one near, so that no half word is found.

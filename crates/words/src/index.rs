@@ -237,9 +237,8 @@ mod tests {
 
     #[test]
     fn words_behind_the_last_place_are_found_but_next_to_nothing() {
-        let mut text: String = (0..MAX_POSITIONS).map(|n| format!("w{n}x ")).collect();
-        text.push_str("omega psi omega");
-        let tokens = analyze(&text);
+        let words: Vec<String> = (0..MAX_POSITIONS).map(|n| format!("w{n}x")).collect();
+        let tokens = analyze(&format!("{} omega psi omega", words.join(" ")));
         assert!(!tokens.is_cut());
         assert!(
             fts5_text(&tokens).contains("w12287x _ _ omega _ psi _"),
@@ -253,7 +252,8 @@ mod tests {
     #[test]
     fn a_tsvector_stays_within_its_size_and_says_what_it_left_out() {
         let texts: Vec<Tokens> = (0..8_u32)
-            .map(|n| analyze(&(0..13_000).map(|i| format!("é{n}w{i:x} ")).collect::<String>()))
+            .map(|n| (0..13_000).map(|i| format!("é{n}w{i:x}")).collect::<Vec<_>>())
+            .map(|words| analyze(&words.join(" ")))
             .collect();
         let fields: Vec<_> = texts.iter().map(|t| (Weight::A, t)).collect();
         let made = tsvector_literal(&fields, &[Label::new('v', "x").unwrap()]);

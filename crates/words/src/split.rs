@@ -84,7 +84,7 @@ impl Groups<'_> {
                 Class::Tail
                     if !is_first && self.end == here.start && matches!(self.open, Some(Group::Run(_))) =>
                 {
-                    self.mark(&here)
+                    self.mark(&here);
                 }
                 Class::Tail => self.unspaced(here),
                 Class::Other
@@ -148,7 +148,7 @@ impl Groups<'_> {
 }
 
 /// The parts of a word by its capitals and digits: `HTTPServer2` is HTTP, Server, 2; and runs of several capitalised parts
-/// beside digits (HTTPServer). Nothing for words of one part, and for those of more than [`MAX_PARTS`]: those are digests.
+/// beside digits (`HTTPServer`). Nothing for words of one part, and for those of more than [`MAX_PARTS`]: those are digests.
 pub(crate) fn parts(word: &str) -> Vec<Range<usize>> {
     let kinds: Vec<(usize, Kind)> = word
         .char_indices()
