@@ -31,7 +31,7 @@ pub(super) fn path(span: &str) -> Option<String> {
         Some(_) => return None,
         None => span,
     };
-    let is_usual = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+' | '@');
+    let is_usual = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+');
     if span.len() > 200
         || span.starts_with(['/', '-', '@'])
         || !span.chars().all(is_usual)
@@ -40,12 +40,9 @@ pub(super) fn path(span: &str) -> Option<String> {
         return None;
     }
     let path = span.trim_end_matches('/');
-    let (folder, _) = path.split_once('/')?;
+    path.split_once('/')?;
     let is_word = |part: &str| part.chars().any(|c| c.is_ascii_alphabetic()) && !part.contains("..");
-    if folder.contains('@')
-        || !path.split('/').all(|part| is_word(part) || part == "..")
-        || is_placeholder(path)
-    {
+    if !path.split('/').all(|part| is_word(part) || part == "..") || is_placeholder(path) {
         return None;
     }
     Some(path.to_owned())

@@ -123,6 +123,7 @@ fn commands(ground: &Ground<'_>, out: &mut String) {
     if let Some(recipes) = &ground.recipes {
         rows.extend(recipes.names.iter().map(|name| [code(&format!("just {name}")), String::new()]));
     }
+    rows.extend(ground.aliases.iter().map(|name| [code(&format!("cargo {name}")), String::new()]));
     let manager = ["pnpm", "yarn", "bun", "npm"]
         .into_iter()
         .find(|n| project.package_managers.iter().any(|m| m.name == *n));
@@ -193,12 +194,16 @@ fn checks(project: &Project, out: &mut String) {
 
 fn versions(ground: &Ground<'_>, out: &mut String) {
     let mut rows: Vec<[String; 2]> = Vec::new();
-    for least in &ground.least {
+    let mut all: Vec<_> = ground.least.iter().collect();
+    // What the top says goes before what packages repeat.
+    all.sort_by_key(|least| (least.from.matches('/').count(), &least.from, least.runtime));
+    for least in all {
         let version: Vec<String> = least.version.iter().map(u64::to_string).collect();
         let more = if least.is_pin { "" } else { " or later" };
-        let cells = [format!("{} {}{more}", least.runtime.name(), version.join(".")), code(&least.from)];
-        if !rows.contains(&cells) && rows.len() < MAX_ROWS {
-            rows.push(cells);
+        let [version, from] =
+            [format!("{} {}{more}", least.runtime.name(), version.join(".")), code(&least.from)];
+        if !rows.iter().any(|[known, _]| *known == version) && rows.len() < MAX_ROWS {
+            rows.push([version, from]);
         }
     }
     if rows.is_empty() {

@@ -79,7 +79,7 @@ fn naturally(a: &str, b: &str) -> Ordering {
             return a.peek().is_some().cmp(&b.peek().is_some());
         };
         let order = if x.is_ascii_digit() && y.is_ascii_digit() {
-            let mut number = |of: &mut std::iter::Peekable<std::str::Chars<'_>>| {
+            let number = |of: &mut std::iter::Peekable<std::str::Chars<'_>>| {
                 let mut digits = String::new();
                 while let Some(digit) = of.next_if(char::is_ascii_digit) {
                     if !(digits.is_empty() && digit == '0') {
