@@ -56,7 +56,7 @@ pub fn check(ground: &Ground<'_>, claims: &[Claim], document: &str) -> Vec<Findi
     for claim in claims {
         let why = match &claim.kind {
             ClaimKind::Path(path) => paths::span(ground, dir, path).map(|why| (FindingKind::Path, why)),
-            ClaimKind::Link(path) => paths::link(ground, dir, path).map(|why| (FindingKind::Link, why)),
+            ClaimKind::Link(path) => paths::link(ground, document, path).map(|why| (FindingKind::Link, why)),
             ClaimKind::Run { path, folder } => {
                 paths::run(ground, dir, path, folder).map(|why| (FindingKind::Path, why))
             }

@@ -2,10 +2,24 @@
 
 use crate::claims::Folder;
 use crate::ground::Ground;
-use crate::ground::tree::{There, join, resolve};
+use crate::ground::tree::{There, join, parent, resolve};
 
 /// Files that documents speak of as their reader's.
 const THEIRS: [&str; 8] = ["main", "lib", "index", "app", "mod", "build", "page", "layout"];
+
+/// Folders of tools that a document's readers have too.
+const READERS: [&str; 10] = [
+    ".github",
+    ".gitlab",
+    ".circleci",
+    ".vscode",
+    ".idea",
+    ".husky",
+    ".config",
+    ".cargo",
+    ".claude",
+    ".cursor",
+];
 
 /// Endings of files that are run by their names.
 const SCRIPTS: [&str; 7] = [".sh", ".py", ".rb", ".js", ".mjs", ".ts", ".pl"];
@@ -24,15 +38,15 @@ pub(super) fn span(ground: &Ground<'_>, dir: &str, path: &str) -> Option<String>
     // `serde/derive` is a feature, `lodash/fp` an import.
     let is_a_part = !has_ending && (!rest.contains('/') || is_package(ground, first));
     let stem = path.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
-    if !is_begun || is_a_part || THEIRS.contains(&stem.to_lowercase().as_str()) {
+    if READERS.contains(&first) || !is_begun || is_a_part || THEIRS.contains(&stem.to_lowercase().as_str()) {
         return None;
     }
     Some(why(ground, path))
 }
 
 /// A link: seen from the document's folder alone. What a site makes of it counts as there.
-pub(super) fn link(ground: &Ground<'_>, dir: &str, path: &str) -> Option<String> {
-    let seen = resolve(dir, path)?;
+pub(super) fn link(ground: &Ground<'_>, document: &str, path: &str) -> Option<String> {
+    let seen = resolve(parent(document), path)?;
     // Pages that a generator writes.
     if seen.ends_with(".html") || seen.ends_with(".htm") {
         return None;
@@ -40,6 +54,11 @@ pub(super) fn link(ground: &Ground<'_>, dir: &str, path: &str) -> Option<String>
     let others = [".md", ".mdx", ".markdown", ".rst", "/index.md", "/README.md"];
     let all: Vec<String> =
         std::iter::once(seen.clone()).chain(others.iter().map(|end| format!("{seen}{end}"))).collect();
+    // A site may make a folder of each page, and links then lead from there.
+    let page = document.rsplit_once('.').map_or(document, |(page, _)| page);
+    let from_page = resolve(page, path).into_iter();
+    let from_page = from_page.flat_map(|seen| others.iter().map(move |end| format!("{seen}{end}")));
+    let all: Vec<String> = all.into_iter().chain(from_page).collect();
     is_missing(ground, &all).then(|| why(ground, &seen))
 }
 

@@ -121,6 +121,13 @@ pub fn claims(text: &str) -> Vec<Claim> {
         }
         reader.event(event, range.start);
     }
+    reader.end_of_words();
+    if reader.is_for_users {
+        // What is run in a project of theirs is not defined here.
+        reader
+            .found
+            .retain(|claim| !matches!(claim.kind, ClaimKind::Command { command: Command::Script(_), .. }));
+    }
     reader.found
 }
 
@@ -143,8 +150,11 @@ struct Reader {
     headings: Vec<(HeadingLevel, bool)>,
     /// Text that is struck out.
     struck: usize,
-    /// Words of a line so far.
-    words: (u32, String),
+    /// Whether readers are told to make a project, or to add packages to theirs.
+    is_for_users: bool,
+    /// Words of a paragraph so far, and on which lines they begin.
+    words: String,
+    lines: Vec<(usize, u32)>,
 }
 
 impl Reader {
@@ -156,7 +166,9 @@ impl Reader {
             inside: Inside::Words,
             headings: Vec::new(),
             struck: 0,
-            words: (0, String::new()),
+            is_for_users: false,
+            words: String::new(),
+            lines: Vec::new(),
         }
     }
 
@@ -171,11 +183,11 @@ impl Reader {
     fn event(&mut self, event: Event<'_>, at: usize) {
         match event {
             Event::Start(Tag::Heading { level, .. }) => {
-                self.end_of_line();
+                self.end_of_words();
                 self.inside = Inside::Heading(level, String::new());
             }
             Event::Start(Tag::CodeBlock(kind)) => {
-                self.end_of_line();
+                self.end_of_words();
                 let language = match kind {
                     CodeBlockKind::Fenced(info) => {
                         info.split([' ', ',', '{']).next().unwrap_or_default().to_lowercase()
@@ -195,12 +207,9 @@ impl Reader {
             Event::End(TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::MetadataBlock(_)) => self.close(),
             Event::Text(words) => self.text(&words, at),
             Event::Code(span) => self.span(&span, at),
-            Event::SoftBreak
-            | Event::HardBreak
-            | Event::Start(_)
-            | Event::End(TagEnd::Paragraph | TagEnd::Item | TagEnd::TableCell) => {
-                self.end_of_line();
-            }
+            Event::SoftBreak | Event::HardBreak => self.words.push(' '),
+            Event::End(TagEnd::Paragraph | TagEnd::Item | TagEnd::TableCell)
+            | Event::Start(Tag::Item | Tag::Paragraph | Tag::BlockQuote(_)) => self.end_of_words(),
             _ => {}
         }
     }
@@ -220,12 +229,7 @@ impl Reader {
                 }
             }
             Inside::Aside => {}
-            Inside::Words => {
-                if self.words.1.is_empty() {
-                    self.words.0 = line;
-                }
-                self.words.1.push_str(words);
-            }
+            Inside::Words => self.say(words, line),
         }
     }
 
@@ -235,7 +239,7 @@ impl Reader {
             heading.push_str(span);
         }
         if matches!(self.inside, Inside::Words) {
-            self.words.1.push_str(span);
+            self.say(span, line);
         }
         if !self.is_present() {
             return;
@@ -245,13 +249,21 @@ impl Reader {
         }
     }
 
-    /// What was said on a line of text.
-    fn end_of_line(&mut self) {
-        let (line, words) = std::mem::take(&mut self.words);
-        if !words.is_empty() && self.is_present() {
-            for (kind, text) in prose::read(&words) {
-                self.push(kind, &text, line);
-            }
+    fn say(&mut self, words: &str, line: u32) {
+        self.lines.push((self.words.len(), line));
+        self.words.push_str(words);
+    }
+
+    /// What a paragraph says, sentence by sentence.
+    fn end_of_words(&mut self) {
+        let (words, lines) = (std::mem::take(&mut self.words), std::mem::take(&mut self.lines));
+        if !self.is_present() {
+            return;
+        }
+        for (at, kind, text) in prose::read(&words) {
+            let line =
+                lines.partition_point(|(start, _)| *start <= at).checked_sub(1).and_then(|i| lines.get(i));
+            self.push(kind, &text, line.map_or(1, |(_, line)| *line));
         }
     }
 
@@ -262,6 +274,7 @@ impl Reader {
                 self.headings.push((level, prose::is_elsewhere(&words)));
             }
             Inside::Code(language, lines) if self.is_present() => {
+                self.is_for_users |= shell::is_for_users(&language, &lines);
                 for (line, text, kind) in shell::read(&language, &lines) {
                     self.push(kind, &text, line);
                 }

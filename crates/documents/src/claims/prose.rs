@@ -102,12 +102,28 @@ const OTHERWISE: [&str; 24] = [
     "ancient",
 ];
 
-/// Versions of runtimes that a line asks for.
-pub(super) fn read(line: &str) -> Vec<(ClaimKind, String)> {
-    if line.len() > 2_000 {
+/// Versions of runtimes that a paragraph asks for, with the byte where their sentence names them.
+pub(super) fn read(paragraph: &str) -> Vec<(usize, ClaimKind, String)> {
+    let mut found = Vec::new();
+    let mut begin = 0;
+    while let Some(rest) = paragraph.get(begin..).filter(|rest| !rest.is_empty()) {
+        let end =
+            [". ", "! ", "? "].iter().filter_map(|end| rest.find(end)).min().map_or(rest.len(), |at| at + 2);
+        let sentence = rest.get(..end).unwrap_or(rest);
+        for (kind, text) in asked(sentence) {
+            let version = text.rsplit(' ').next().unwrap_or_default();
+            found.push((begin + sentence.find(version).unwrap_or_default(), kind, text));
+        }
+        begin += end;
+    }
+    found
+}
+
+fn asked(sentence: &str) -> Vec<(ClaimKind, String)> {
+    if sentence.len() > 2_000 {
         return Vec::new();
     }
-    let lower = format!(" {} ", line.to_lowercase());
+    let lower = format!(" {} ", sentence.to_lowercase());
     if OTHERWISE.iter().any(|word| lower.contains(word)) {
         return Vec::new();
     }
@@ -189,7 +205,7 @@ mod tests {
             ("go to 3", None),
             ("needs node-sass 4", None),
         ] {
-            let found = read(line).into_iter().next().map(|(kind, _)| match kind {
+            let found = read(line).into_iter().next().map(|(_, kind, _)| match kind {
                 ClaimKind::Runtime { runtime, version } => (runtime, version),
                 _ => panic!(),
             });

@@ -69,6 +69,29 @@ pub(super) fn read(language: &str, lines: &[(u32, String)]) -> Vec<(u32, String,
     found
 }
 
+/// Whether a block tells its readers to make a project of npm, shows them the scripts of one, or adds packages to theirs: what is
+/// run then is not of this repository.
+pub(super) fn is_for_users(language: &str, lines: &[(u32, String)]) -> bool {
+    if matches!(language, "json" | "jsonc" | "json5" | "diff") {
+        return lines.iter().any(|(_, line)| line.contains("\"scripts\""));
+    }
+    if !SHELLS.contains(&language) && !language.is_empty() {
+        return false;
+    }
+    lines.iter().any(|(_, line)| {
+        let words: Vec<&str> = line.split_whitespace().filter(|w| *w != "$").collect();
+        match words.as_slice() {
+            ["npm" | "pnpm" | "yarn" | "bun", "init" | "create", ..] => true,
+            ["npm" | "pnpm" | "bun", "i" | "install" | "add", rest @ ..] | ["yarn", "add", rest @ ..] => {
+                rest.iter().any(|w| !w.starts_with('-'))
+                    && !rest.iter().any(|w| matches!(*w, "-g" | "--global"))
+            }
+            ["npx", name, ..] => name.starts_with("create-"),
+            _ => false,
+        }
+    })
+}
+
 /// What one command says that stands by itself.
 pub(super) fn line(text: &str) -> Vec<ClaimKind> {
     Walk { folder: Folder::Top, was_cloned: false }.line(text)

@@ -48,19 +48,27 @@ pub(super) fn path(span: &str) -> Option<String> {
     Some(path.to_owned())
 }
 
-/// Whether a part of a path is a word that stands for another.
+/// Whether a part of a path is a word that stands for another, or made of one: `your-app`, `test_foo.rs`, `myPlugin.js`.
 pub(super) fn is_placeholder(path: &str) -> bool {
     path.split('/').any(|part| {
-        let stem = part.split('.').next().unwrap_or(part).to_lowercase();
-        PLACEHOLDERS.contains(&stem.as_str())
-            || ["your", "my-", "my_", "some-", "some_", "foo", "xxx"]
-                .iter()
-                .any(|start| stem.starts_with(start))
-            || (part.len() > 2
-                && part.chars().all(|c| c.is_ascii_uppercase() || matches!(c, '_' | '-'))
-                && part.contains(['_', '-']))
+        let stem = part.split('.').next().unwrap_or(part);
+        let lower = stem.to_lowercase();
+        let mut words = lower.split(['-', '_']);
+        let is_shouted = part.len() > 2
+            && part.contains(['_', '-'])
+            && part.chars().all(|c| c.is_ascii_uppercase() || matches!(c, '_' | '-'));
+        let is_my =
+            stem.strip_prefix("my").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_uppercase()));
+        PLACEHOLDERS.contains(&lower.as_str())
+            || words.any(|word| WORDS.contains(&word))
+            || lower.starts_with("your")
+            || is_my
+            || is_shouted
     })
 }
+
+/// Words that make any name stand for another.
+const WORDS: [&str; 9] = ["foo", "bar", "baz", "qux", "your", "my", "some", "xxx", "hello"];
 
 /// `name@1.2.3`, with a scope or without.
 fn dependency(span: &str) -> Option<ClaimKind> {
