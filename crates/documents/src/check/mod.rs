@@ -1,5 +1,6 @@
 //! Claims held against the repository. What cannot be decided from files alone is no finding.
 
+mod about;
 mod commands;
 mod flags;
 mod paths;
@@ -53,7 +54,7 @@ pub fn check(ground: &Ground<'_>, claims: &[Claim], document: &str) -> Vec<Findi
     let mut found = BTreeSet::new();
     let mut said = BTreeSet::new();
     let mut asked: Vec<(&Claim, &str, &str)> = Vec::new();
-    for claim in claims {
+    for claim in claims.iter().filter(|claim| about::is_ours(ground, document, claim)) {
         let why = match &claim.kind {
             ClaimKind::Path(path) => paths::span(ground, dir, path).map(|why| (FindingKind::Path, why)),
             ClaimKind::Link(path) => paths::link(ground, document, path).map(|why| (FindingKind::Link, why)),
@@ -151,7 +152,7 @@ mod tests {
         assert_eq!(
             found(
                 "docs/guide.md",
-                "[a](Setup.md) [b](../src/main.rs) [c](../../elsewhere.md) `guide.md` `words/split.rs`"
+                "[a](Setup.md) [b](../src/main.rs) [c](../../elsewhere.md) [d](labels/x) [e](../kit/hooks) `guide.md` `words/split.rs`"
             ),
             [] as [String; 0]
         );
@@ -164,6 +165,8 @@ mod tests {
             ("`src/nothing.rs`", "1 Path there is no src/nothing.rs"),
             ("`docs/setup.md`", "1 Path there is no docs/setup.md; there is docs/Setup.md"),
             ("[a](docs/none.md)", "1 Link there is no docs/none.md"),
+            ("[a](docs/none)", "1 Link there is no docs/none"),
+            ("[b](LICENSE)", "1 Link there is no LICENSE"),
             ("[a](nowhere/none.md)", "1 Link there is no nowhere/none.md"),
             ("`make tset`", "1 Command the Makefile has no target tset; it has test"),
             ("```sh\ncd web\nmake test\n```", "3 Command web/Makefile has no target test; it has dev"),
@@ -185,6 +188,25 @@ mod tests {
         ] {
             assert_eq!(found("README.md", text), [expected], "{text}");
         }
+    }
+
+    #[test]
+    fn documents_about_something_else_are_not_held_to_this() {
+        for document in ["docs/blog/x.md", "docs/migration-guide.md", "CHANGELOG.md"] {
+            assert_eq!(found(document, "`src/nothing.rs` Needs Node 8+."), [] as [String; 0], "{document}");
+        }
+        assert_eq!(found("docs/guide.md", "[a](none.md)").len(), 1);
+        assert_eq!(
+            found("docs/guide.md", "Needs Node 8+."),
+            [] as [String; 0],
+            "what users need is not what builders need"
+        );
+        assert_eq!(found("docs/development.md", "Needs Node 8+.").len(), 1);
+        assert_eq!(
+            found("docs/linked.md", "[a](none.md)"),
+            [] as [String; 0],
+            "it is a link to somewhere else"
+        );
     }
 
     #[test]

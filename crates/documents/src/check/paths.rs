@@ -51,6 +51,19 @@ pub(super) fn link(ground: &Ground<'_>, document: &str, path: &str) -> Option<St
     if seen.ends_with(".html") || seen.ends_with(".htm") {
         return None;
     }
+    // A name without an ending may be a page's, or a label's: it is a path where it begins in a folder that is there.
+    let name = seen.rsplit('/').next().unwrap_or_default();
+    let is_bare =
+        !name.contains('.') && !name.chars().all(|c| c.is_ascii_uppercase() || matches!(c, '-' | '_'));
+    let first = path.split('/').find(|part| !matches!(*part, "" | "." | ".."));
+    let up =
+        path.split('/').take_while(|part| matches!(*part, "" | "." | "..")).collect::<Vec<_>>().join("/");
+    let begun = first.and_then(|first| {
+        resolve(parent(document), &format!("{up}/{first}").trim_start_matches('/').to_owned())
+    });
+    if is_bare && begun.is_none_or(|begun| begun == seen || !ground.tree.is_folder(&begun)) {
+        return None;
+    }
     let others = [".md", ".mdx", ".markdown", ".rst", "/index.md", "/README.md"];
     let all: Vec<String> =
         std::iter::once(seen.clone()).chain(others.iter().map(|end| format!("{seen}{end}"))).collect();

@@ -75,7 +75,7 @@ const ASKING: [&str; 16] = [
 ];
 
 /// Words that make it another one.
-const OTHERWISE: [&str; 24] = [
+const OTHERWISE: [&str; 28] = [
     "since",
     "before",
     "until",
@@ -97,6 +97,10 @@ const OTHERWISE: [&str; 24] = [
     "for ",
     "below",
     "with the",
+    "in case",
+    "are using",
+    "engine",
+    "browser",
     "end of life",
     "deprecat",
     "ancient",

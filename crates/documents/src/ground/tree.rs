@@ -111,6 +111,11 @@ impl Tree {
         self.files.contains(path)
     }
 
+    /// The same, for a path in lower case.
+    pub(crate) fn has_file_spelled(&self, path: &str) -> bool {
+        self.spelled.get(path).is_some_and(|found| self.files.contains(found))
+    }
+
     /// Whether there is anything; `path` is normal.
     pub(crate) fn there(&self, path: &str) -> There {
         if self.files.contains(path) || self.folders.contains(path) || self.closed.contains(path) {
