@@ -53,14 +53,12 @@ const BUILDERS: [&str; 16] = [
 
 /// Whether a claim of a document at `path` is about this repository as it is.
 pub(super) fn is_ours(ground: &Ground<'_>, path: &str, claim: &Claim) -> bool {
+    let is_a_link = ground.tree.is_closed(path);
     let path = path.to_lowercase();
     let has = |words: &[&str]| path.split(['/', '.', '-', ' ']).any(|part| words.contains(&part));
     match claim.kind {
         // Links of a template lead from where it is filled in, those of a symbolic link from elsewhere.
-        ClaimKind::Link(_) => {
-            let is_template = path.contains("_template");
-            !is_template && (path.is_empty() || ground.tree.has_file_spelled(&path))
-        }
+        ClaimKind::Link(_) => !path.contains("_template") && !is_a_link,
         ClaimKind::Runtime { .. } => {
             !has(&OTHER_TIMES) && !has(&SITES) && (!path.contains('/') || has(&BUILDERS))
         }

@@ -6,6 +6,7 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use super::Body;
 use crate::ground::Ground;
 use crate::ground::tree::{There, join};
+use crate::mark::{self, Origin};
 use crate::md::{code, head, row, text};
 
 /// Most rows of a table.
@@ -216,11 +217,15 @@ fn versions(ground: &Ground<'_>, out: &mut String) {
 }
 
 fn layout(ground: &Ground<'_>, out: &mut String) {
-    let folders: Vec<&str> = ground.tree.top().filter(|name| !name.starts_with('.')).take(MAX_ROWS).collect();
+    // What is generated makes no difference, or each document that is made would make this one stale: they are in `docs`.
+    let is_shown = |name: &&str| !name.starts_with('.') && *name != "docs";
+    let folders: Vec<&str> = ground.tree.top().filter(is_shown).take(MAX_ROWS).collect();
     if !folders.is_empty() {
         out.push_str("## Folders\n\n");
         for folder in folders {
-            let about = ground.text(&join(folder, "README.md")).and_then(|readme| summary(&readme));
+            let readme =
+                ground.text(&join(folder, "README.md")).filter(|text| mark::read(text) == Origin::Written);
+            let about = readme.and_then(|readme| summary(&readme));
             let about = about.map(|a| format!(": {}", text(&a, 160))).unwrap_or_default();
             out.push_str(&format!("- {}{about}\n", code(&format!("{folder}/"))));
         }

@@ -111,9 +111,9 @@ impl Tree {
         self.files.contains(path)
     }
 
-    /// The same, for a path in lower case.
-    pub(crate) fn has_file_spelled(&self, path: &str) -> bool {
-        self.spelled.get(path).is_some_and(|found| self.files.contains(found))
+    /// Whether it is there, and was not looked into: a link, or a folder of made things.
+    pub(crate) fn is_closed(&self, path: &str) -> bool {
+        self.closed.contains(path)
     }
 
     /// Whether there is anything; `path` is normal.

@@ -147,6 +147,21 @@ fn what_cannot_be_read_is_nobodys_to_write_over() {
 }
 
 #[test]
+#[cfg(unix)]
+fn links_of_a_symbolic_link_lead_from_elsewhere() {
+    let scratch = tempfile::tempdir().unwrap();
+    std::fs::create_dir(scratch.path().join("docs")).unwrap();
+    std::fs::write(scratch.path().join("README.md"), "[a](LICENSE) [b](none.md)").unwrap();
+    std::fs::write(scratch.path().join("LICENSE"), "").unwrap();
+    std::os::unix::fs::symlink("../README.md", scratch.path().join("docs/README.md")).unwrap();
+    let look = crate::disk::Disk(scratch.path().to_owned());
+    let ground = Ground::survey(&look).unwrap();
+    let found = gatewright_documents::claims("[a](LICENSE) [b](none.md)");
+    assert_eq!(gatewright_documents::check(&ground, &found, "README.md").len(), 1);
+    assert!(gatewright_documents::check(&ground, &found, "docs/README.md").is_empty());
+}
+
+#[test]
 fn the_documents_of_this_repository_are_so() {
     let look = crate::disk::Disk(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
     let ground = Ground::survey(&look).unwrap();

@@ -20,8 +20,9 @@ fn instructions_say_what_the_repository_says() {
     assert_eq!(
         made(&project(), "project-instructions"),
         "# Working on acme\n\nAcme keeps the shop's books in order.\n\nA project in Rust.\n\n\
-         ## Commands\n\n| run | what it does |\n|---|---|\n| `make test` | runs \\<b\\>all\\</b\\> \\| tests |\n| `cargo build` | builds it |\n| `cargo test` | tests it |\n\n\
-         ## Checks\n\n- Tests: cargo test (`Cargo.toml`)\n\n\
+         ## Commands\n\n| run | what it does |\n|---|---|\n| `make test` | runs \\<b\\>all\\</b\\> \\| tests |\n| `cargo build` | builds it |\n| `cargo test` | tests it |\n\
+         | `cargo clippy` | as clippy is configured here |\n| `cargo fmt` | as rustfmt is configured here |\n\n\
+         ## Checks\n\n- Linters and formatters: clippy (`Cargo.toml`); rustfmt (`Cargo.toml`)\n- Tests: cargo test (`Cargo.toml`)\n\n\
          ## Versions\n\n| version | says |\n|---|---|\n| Rust 1.85 or later | `Cargo.toml` |\n\n\
          ## Folders\n\n- `api/`\n- `db/`\n- `src/`\n\n## Read\n\n`README.md`\n\n---\n\n\
          Made by Gatewright from `Cargo.toml`, `Makefile`, `README.md`. Once edited it is yours: it is checked from then on, never written again.\n"

@@ -51,7 +51,7 @@ fn repository() -> impl Strategy<Value = Files> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_markdown_is_too_odd(text in text(), files in repository()) {
@@ -140,7 +140,7 @@ fn a_megabyte_of_anything_is_soon_done() {
         let began = std::time::Instant::now();
         let found = claims(&text);
         let claimed = began.elapsed();
-        check(&ground, &found, "README.md");
+        assert!(check(&ground, &found, "README.md").len() <= MAX_FINDINGS);
         assert!(
             began.elapsed() < std::time::Duration::from_secs(20),
             "{piece}: {claimed:?} {:?}",
