@@ -111,8 +111,8 @@ pub(super) fn read(paragraph: &str) -> Vec<(usize, ClaimKind, String)> {
     let mut found = Vec::new();
     let mut begin = 0;
     while let Some(rest) = paragraph.get(begin..).filter(|rest| !rest.is_empty()) {
-        let end =
-            [". ", "! ", "? "].iter().filter_map(|end| rest.find(end)).min().map_or(rest.len(), |at| at + 2);
+        let is_end = |pair: &[u8]| matches!(pair, [b'.' | b'!' | b'?', b' ']);
+        let end = rest.as_bytes().windows(2).position(is_end).map_or(rest.len(), |at| at + 2);
         let sentence = rest.get(..end).unwrap_or(rest);
         for (kind, text) in asked(sentence) {
             let version = text.rsplit(' ').next().unwrap_or_default();

@@ -8,6 +8,7 @@ mod audits;
 mod disk;
 mod generated;
 mod properties;
+mod time;
 
 use std::collections::{BTreeMap, BTreeSet};
 
