@@ -122,7 +122,6 @@ pub struct Audited {
     /// What it is called.
     pub title: String,
     /// Whether it must be there.
-    #[serde(serialize_with = "level")]
     pub level: Level,
     /// Where it is, or would be made.
     pub path: Option<String>,
@@ -136,10 +135,6 @@ pub struct Audited {
     pub findings: Vec<Finding>,
     /// Whether it can be healed: it is missing or stale, nobody's words are in it, and something makes it.
     pub heals: bool,
-}
-
-fn level<S: serde::Serializer>(level: &Level, serializer: S) -> Result<S::Ok, S::Error> {
-    level.serialize(serializer)
 }
 
 /// Holds every requirement that is asked for here against the repository. `capabilities` are those of the venture and of
