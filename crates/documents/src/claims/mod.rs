@@ -3,6 +3,7 @@
 //! Only what is written as code, as a link, or as a version that is asked for is taken; sections about the past or the future
 //! say nothing of the present.
 
+mod commands;
 mod prose;
 mod shell;
 mod spans;
