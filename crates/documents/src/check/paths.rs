@@ -60,7 +60,16 @@ pub(super) fn link(ground: &Ground<'_>, document: &str, path: &str) -> Option<St
         path.split('/').take_while(|part| matches!(*part, "" | "." | "..")).collect::<Vec<_>>().join("/");
     let begun =
         first.and_then(|first| resolve(parent(document), format!("{up}/{first}").trim_start_matches('/')));
-    if is_bare && begun.is_none_or(|begun| begun == seen || !ground.tree.is_folder(&begun)) {
+    // So may what leads up and out of a site's pages.
+    let is_elsewhere = is_bare || up.contains("..");
+    if is_elsewhere && begun.is_none_or(|begun| begun == seen || !ground.tree.is_folder(&begun)) {
+        return None;
+    }
+    // Packers put the licence of a folder above beside what they pack.
+    let is_licence = ["LICENSE", "LICENCE", "COPYING", "NOTICE"].iter().any(|start| name.starts_with(start));
+    if is_licence
+        && ground.tree.named(name).any(|path| path == name || seen.starts_with(&format!("{}/", parent(path))))
+    {
         return None;
     }
     let others = [".md", ".mdx", ".markdown", ".rst", "/index.md", "/README.md"];

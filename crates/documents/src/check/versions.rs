@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use semver::{Version, VersionReq};
 
+use crate::ground::tree::is_for_tests;
 use crate::ground::{Ground, Least, Runtime, numbers};
 
 /// A runtime that is asked for: less than every manifest asks for, or more than is used here.
@@ -37,6 +38,7 @@ pub(super) fn dependency(ground: &Ground<'_>, name: &str, version: &str) -> Opti
     let asked: Vec<(&str, &str)> = ground
         .packages
         .iter()
+        .filter(|p| !is_for_tests(&p.path))
         .filter_map(|p| Some((p.path.as_str(), p.dependencies.get(name)?.as_str())))
         .collect();
     let is_other = |range: &str| {
@@ -52,7 +54,7 @@ pub(super) fn dependency(ground: &Ground<'_>, name: &str, version: &str) -> Opti
 
 /// How others depend on a crate of this repository.
 pub(super) fn snippet(ground: &Ground<'_>, name: &str, version: &str) -> Option<String> {
-    let own = ground.crates.iter().find(|c| c.name == name)?.version.as_deref()?;
+    let own = ground.crates.iter().find(|c| c.name == name && !is_for_tests(&c.path))?.version.as_deref()?;
     let parsed = Version::parse(own).ok().filter(|v| v.pre.is_empty() && *v != Version::new(0, 0, 0))?;
     let asked = VersionReq::parse(version).ok()?;
     (!asked.matches(&parsed)).then(|| format!("{name} is at {own}"))

@@ -123,13 +123,15 @@ pub fn claims(text: &str) -> Vec<Claim> {
         reader.event(event, range.start);
     }
     reader.end_of_words();
-    if reader.is_for_users {
-        // What is run in a project of theirs is not defined here.
-        reader
-            .found
-            .retain(|claim| !matches!(claim.kind, ClaimKind::Command { command: Command::Script(_), .. }));
-    }
-    reader.found
+    let Reader { mut found, is_for_users, shows_recipes, shows_targets, .. } = reader;
+    // What a document teaches is not defined here.
+    found.retain(|claim| match &claim.kind {
+        ClaimKind::Command { command: Command::Script(_), .. } => !is_for_users,
+        ClaimKind::Command { command: Command::Recipe(_), .. } => !shows_recipes,
+        ClaimKind::Command { command: Command::Make(_), .. } => !shows_targets,
+        _ => true,
+    });
+    found
 }
 
 /// What is being read.
@@ -153,6 +155,9 @@ struct Reader {
     struck: usize,
     /// Whether readers are told to make a project, or to add packages to theirs.
     is_for_users: bool,
+    /// Whether they are shown recipes of just, or rules of make: what is run then may be among those.
+    shows_recipes: bool,
+    shows_targets: bool,
     /// Words of a paragraph so far, and on which lines they begin.
     words: String,
     lines: Vec<(usize, u32)>,
@@ -168,6 +173,8 @@ impl Reader {
             headings: Vec::new(),
             struck: 0,
             is_for_users: false,
+            shows_recipes: false,
+            shows_targets: false,
             words: String::new(),
             lines: Vec::new(),
         }
@@ -276,6 +283,8 @@ impl Reader {
             }
             Inside::Code(language, lines) if self.is_present() => {
                 self.is_for_users |= shell::is_for_users(&language, &lines);
+                self.shows_recipes |= matches!(language.as_str(), "just" | "justfile");
+                self.shows_targets |= matches!(language.as_str(), "make" | "makefile");
                 for (line, text, kind) in shell::read(&language, &lines) {
                     self.push(kind, &text, line);
                 }
@@ -314,6 +323,20 @@ mod tests {
                 (26, path("src/b.rs")),
             ]
         );
+    }
+
+    #[test]
+    fn what_a_document_teaches_is_no_claim() {
+        for (lesson, command) in [
+            ("```just\nx:\n  true\n```\n", "`just x`"),
+            ("```make\nx:\n\ttrue\n```\n", "`make x`"),
+            ("```json\n{\"scripts\": {\"x\": \"y\"}}\n```\n", "`npm run x`"),
+            ("```sh\nnpm install acme\n```\n", "`npm run x`"),
+        ] {
+            assert_eq!(claims(command).len(), 1, "{command}");
+            assert_eq!(claims(&format!("{command}\n\n{lesson}")).len(), 0, "{lesson}");
+        }
+        assert_eq!(claims("```sh\nnpm install\nnpm install -g acme\nnpm run x\n```\n").len(), 1);
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use super::{ClaimKind, shell};
 
 /// Words that stand for others.
-const PLACEHOLDERS: [&str; 22] = [
-    "path", "to", "foo", "bar", "baz", "qux", "your", "my", "some", "xxx", "yyy", "example", "name", "dir",
-    "file", "folder", "user", "username", "owner", "repo", "org", "project",
+const PLACEHOLDERS: [&str; 23] = [
+    "url", "path", "to", "foo", "bar", "baz", "qux", "your", "my", "some", "xxx", "yyy", "example", "name",
+    "dir", "file", "folder", "user", "username", "owner", "repo", "org", "project",
 ];
 
 /// What a code span says.
@@ -68,7 +68,7 @@ pub(super) fn is_placeholder(path: &str) -> bool {
 }
 
 /// Words that make any name stand for another.
-const WORDS: [&str; 9] = ["foo", "bar", "baz", "qux", "your", "my", "some", "xxx", "hello"];
+const WORDS: [&str; 10] = ["name", "foo", "bar", "baz", "qux", "your", "my", "some", "xxx", "hello"];
 
 /// `name@1.2.3`, with a scope or without.
 fn dependency(span: &str) -> Option<ClaimKind> {

@@ -10,6 +10,8 @@ use super::{Least, Runtime, numbers};
 /// A crate of the repository.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Crate {
+    /// Its manifest.
+    pub(crate) path: String,
     pub(crate) name: String,
     pub(crate) version: Option<String>,
     pub(crate) bins: BTreeSet<String>,
@@ -48,6 +50,7 @@ pub(crate) fn crates(manifests: &[(String, String)], tree: &Tree, least: &mut Ve
             bins.insert(name.to_owned());
         }
         found.push(Crate {
+            path: (*path).to_owned(),
             name: name.to_owned(),
             version: own("version"),
             bins,

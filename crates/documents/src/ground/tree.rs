@@ -170,6 +170,12 @@ pub(crate) fn join(dir: &str, name: &str) -> String {
     if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") }
 }
 
+/// Whether a path lies among what tests work on: manifests there are nobody's.
+pub(crate) fn is_for_tests(path: &str) -> bool {
+    let names = ["test", "tests", "testsuite", "testdata", "fixtures", "__fixtures__", "fixture", "mocks"];
+    parent(path).split('/').any(|dir| names.contains(&dir))
+}
+
 /// The folder of a path.
 pub(crate) fn parent(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(dir, _)| dir)
