@@ -89,7 +89,7 @@ fn members(
     let mut folders = BTreeSet::new();
     for pattern in patterns {
         if let Err(fault) = Pattern::new(pattern.trim_start_matches('!')) {
-            undecided.push(format!("npm.workspaces: {}: it was passed over", fault.message));
+            undecided.push(format!("npm.workspaces: {pattern} was passed over: {}", fault.message));
             continue;
         }
         if let Some(without) = pattern.strip_prefix('!') {

@@ -454,7 +454,8 @@ fn message(
         let package = package.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
         message.push_str(&format!("\n- {word} `{}`: {package}{}", check.id, check.detail));
         if let Some(fix) = &check.fix {
-            message.push_str(&format!(" {fix}"));
+            let stop = if check.detail.ends_with(['.', '!', '?']) { "" } else { "." };
+            message.push_str(&format!("{stop} {fix}"));
         }
     }
     if failed.len() > SHOWN {
