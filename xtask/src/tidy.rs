@@ -88,7 +88,7 @@ const MAY_USE: [(&str, &[&str]); 27] = [
         ],
     ),
     ("gatewright-fuzz", &["gatewright-contract", "gatewright-audit", "design-tokens"]),
-    ("xtask", &[]),
+    ("xtask", &["gatewright-pictures"]),
 ];
 
 /// A file longer than this wants a better shape.

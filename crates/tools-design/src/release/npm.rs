@@ -315,7 +315,7 @@ impl Looking<'_> {
                 self.group(
                     "npm.types",
                     "types are found however they are asked for",
-                    analysis.problems.iter().map(types::Problem::to_check),
+                    analysis.problems.iter().map(|problem| of_types(problem, manifest, packed)),
                 );
             }
             Ok(_) => self.checks.push(Check::passed("npm.types", "the package has no types")),
@@ -484,6 +484,21 @@ impl Looking<'_> {
         self.undecided.extend(bill.gaps.into_iter().map(|gap| format!("npm.sbom: {gap}")));
         Ok((bill.package, bill.components))
     }
+}
+
+/// What a problem of the types weighs. A package that offers nothing under its own name (a folder of styles or of tokens) is
+/// not meant to be imported by it.
+fn of_types(problem: &types::Problem, manifest: &Manifest, packed: &Packed) -> Check {
+    const OFFERS: [&str; 5] = ["exports", "main", "module", "types", "typings"];
+    let mut check = problem.to_check();
+    let is_own = matches!(problem, types::Problem::NoResolution { entry, .. } if entry == ".");
+    let offers = OFFERS.iter().any(|field| manifest.get(field).is_some())
+        || ["index.js", "index.d.ts"].iter().any(|file| packed.has(file));
+    if is_own && !offers {
+        check.severity = Severity::Note;
+        check.fix = Some("Nothing to do where only its files are meant to be used; else say in `exports` what is imported.".into());
+    }
+    check
 }
 
 /// What npm packs of a folder: of a workspace, with what its top has to say.

@@ -425,3 +425,24 @@ fn review_kit_create_goes_on_where_a_part_of_the_base_or_of_the_build_is_broken(
     );
     assert!(alone["parts"][2]["why"].to_string().contains("no git repository"), "{alone:#}");
 }
+
+#[test]
+fn the_pages_of_a_kit_pass_our_own_scanner_in_light_and_in_dark() {
+    let Some(bench) = branch() else { return };
+    bench.put(".gitignore", "kit/\n");
+    bench.commit("chore: kits are not kept");
+    let mut session = bench.serve();
+    session.ok("review_kit_create", ASKED());
+    let folder = bench.place.root().join("kit");
+    assert!(bench.command().args(["kits", "export", "last"]).arg(&folder).status().unwrap().success());
+    // What the project's own examples have wrong with them is theirs.
+    std::fs::remove_dir_all(folder.join("examples")).unwrap();
+    for scheme in ["light", "dark"] {
+        for url in ["root:kit/*.html", "root:kit/components/*.html"] {
+            let scan = session.ok("a11y_scan", json!({ "url": url, "scheme": scheme }));
+            let pages = scan["pages"].as_array().unwrap().len();
+            assert!(pages >= 3 && scan["mode"] == "browser", "{url}: {scan:#}");
+            assert_eq!(scan["issueCount"], 0, "{url} {scheme}: {}", scan["issues"]);
+        }
+    }
+}

@@ -2,6 +2,7 @@
 
 mod kit;
 mod lint;
+mod real;
 mod release;
 mod scan;
 mod tokens;

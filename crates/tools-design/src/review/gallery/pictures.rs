@@ -39,7 +39,8 @@ pub(super) fn of(
     if is_same {
         shown.before = Some(now);
     } else if let Some(before) = before {
-        let difference = compare(&before, &after, Method::Perceptual);
+        // The same browser drew both: whatever differs is the change's.
+        let difference = compare(&before, &after, Method::Exact);
         shown.pixels = difference.pixels;
         shown.share = (difference.share * 1e6).round() / 1e6;
         shown.before = Some(keep("before", &before)?);
