@@ -72,8 +72,8 @@ pub struct Difference {
 }
 
 /// Where an item of one release has its description.
-fn described<'a>(api: &'a Api, key: &'a Key) -> Option<(&'a Key, &'a Vec<Entry>)> {
-    let entries = api.entries.get(key)?;
+fn described<'a>(api: &'a Api, key: &Key) -> Option<(&'a Key, &'a Vec<Entry>)> {
+    let (key, entries) = api.entries.get_key_value(key)?;
     if let Some(Shape::Alias(path)) = entries.first().map(|e| &e.shape) {
         let (found, entries) = api.entries.get_key_value(&(path.clone(), key.1))?;
         return Some((found, entries));
