@@ -199,8 +199,11 @@ impl<'m> Collector<'m> {
     fn implementation(&mut self, module: usize, attrs: &Attrs, item: &syn::ItemImpl) -> Result<(), Error> {
         let mut here = Here { module, ..Here::default() };
         let mut writer = Writer { scope: &mut self.scope, items: &mut self.items };
-        let parameters = writer.parameters(&item.generics, 'S', &mut here)?;
+        // What parameters are called must be known to say what `Self` is, and that to say what is asked of them.
+        writer.parameters(&item.generics, 'S', &mut here)?;
         let own = writer.of(&item.self_ty, &here)?;
+        here.own = Some(own.clone());
+        let parameters = writer.parameters(&item.generics, 'S', &mut here)?;
         let of_trait = item.trait_.as_ref().map(|(path, _)| writer.of(path, &here)).transpose()?;
         let is_private =
             |signature: &Signature,
@@ -219,7 +222,6 @@ impl<'m> Collector<'m> {
                 if is_private(&of_trait, &self.items, &self.paths) || item.modifiers.polarity.is_some() {
                     return Ok(());
                 }
-                here.own = Some(own.clone());
                 let mut types = BTreeMap::new();
                 for item in &item.items {
                     if let ImplItem::Type(t) = item {
@@ -255,8 +257,6 @@ impl<'m> Collector<'m> {
         else {
             return Ok(());
         };
-        let mut here = here.clone();
-        here.own = Some(own.clone());
         for member in &item.items {
             let (name, public, member_attrs) = match member {
                 ImplItem::Fn(f) => (&f.sig.ident, is_public(&f.vis), &f.attrs),
@@ -275,16 +275,16 @@ impl<'m> Collector<'m> {
             }
             let mut writer = Writer { scope: &mut self.scope, items: &mut self.items };
             let shape = match member {
-                ImplItem::Fn(f) => writer.function(&f.sig, &read, &here, Some(own), Some(parameters))?,
+                ImplItem::Fn(f) => writer.function(&f.sig, &read, here, Some(own), Some(parameters))?,
                 ImplItem::Const(c) => Shape::Plain {
                     word: "the constant",
                     parameters: parameters.clone(),
-                    text: writer.of(&c.ty, &here)?,
+                    text: writer.of(&c.ty, here)?,
                 },
                 ImplItem::Type(t) => Shape::Plain {
                     word: "the type",
                     parameters: parameters.clone(),
-                    text: writer.of(&t.ty, &here)?,
+                    text: writer.of(&t.ty, here)?,
                 },
                 _ => continue,
             };

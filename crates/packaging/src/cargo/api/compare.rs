@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::rules::Names;
 use super::shape::Shape;
+use super::signature::loose;
 use super::{Api, Entry, Key};
 use crate::version::Bump;
 
@@ -74,7 +75,7 @@ pub struct Difference {
 /// Where an item of one release has its description.
 fn described<'a>(api: &'a Api, key: &Key) -> Option<(&'a Key, &'a Vec<Entry>)> {
     let (key, entries) = api.entries.get_key_value(key)?;
-    if let Some(Shape::Alias(path)) = entries.first().map(|e| &e.shape) {
+    if let [Entry { shape: Shape::Alias(path), .. }] = entries.as_slice() {
         let (found, entries) = api.entries.get_key_value(&(path.clone(), key.1))?;
         return Some((found, entries));
     }
@@ -149,11 +150,14 @@ pub fn compare(before: &Api, after: &Api) -> Difference {
 fn items(before: &Api, after: &Api, names: &Names<'_>, found: &mut Difference) {
     let shown = |key: &Key| key.0.clone();
     let (old, new) = (paths(before), paths(after));
+    let made = Made::new(before, after);
     for (key, entries) in &before.entries {
         let Some((_, is)) = found_in(after, key, &old) else {
             let gone = !entries.iter().all(|e| matches!(e.shape, Shape::Module));
             // A module's names are reported themselves; an empty one is nobody's.
-            if gone {
+            if gone && made.by_macro(&key.0) {
+                found.undecided.push(format!("{} is not written out any more: a macro may make it", key.0));
+            } else if gone {
                 found.changes.push(ApiChange::new(shown(key), What::Removed, Bump::Major));
             }
             continue;
@@ -176,6 +180,32 @@ fn items(before: &Api, after: &Api, names: &Names<'_>, found: &mut Difference) {
     }
 }
 
+/// What macros are given that they were not given before.
+struct Made<'a>(Vec<&'a str>);
+
+impl<'a> Made<'a> {
+    fn new(before: &'a Api, after: &'a Api) -> Self {
+        Self(after.invoked.difference(&before.invoked).map(|(_, text)| text.as_str()).collect())
+    }
+
+    /// Whether one of them names the last name of a path.
+    fn by_macro(&self, text: &str) -> bool {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let name = text
+            .split(|c| !is_word(c))
+            .rfind(|word| word.len() > 1 && word.starts_with(char::is_alphabetic) && !is_label(word));
+        name.is_some_and(|name| {
+            self.0.iter().any(|given| given.split(|c| !is_word(c)).any(|word| word == name))
+        })
+    }
+}
+
+/// `S0`, `T1`: what parameters are called in signatures.
+fn is_label(word: &str) -> bool {
+    word.strip_prefix(['S', 'T', 'U'])
+        .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+}
+
 /// Compares what one name is under each condition.
 fn pairs(key: &Key, was: &[Entry], is: &[Entry], names: &Names<'_>, found: &mut Difference) {
     let mut left: Vec<&Entry> = is.iter().collect();
@@ -188,7 +218,9 @@ fn pairs(key: &Key, was: &[Entry], is: &[Entry], names: &Names<'_>, found: &mut 
             continue;
         };
         let other = left.remove(place);
-        let changes = names.shapes(&entry.shape, &other.shape);
+        let (unknown, changes): (Vec<_>, Vec<_>) =
+            names.shapes(&entry.shape, &other.shape).into_iter().partition(|(bump, _)| *bump == Bump::None);
+        found.undecided.extend(unknown.into_iter().map(|(_, why)| format!("{}: {why}", key.0)));
         if let Some(asks) = changes.iter().map(|(bump, _)| *bump).max() {
             let how = changes.into_iter().map(|(_, why)| why).collect();
             found.changes.push(ApiChange::new(key.0.clone(), What::Changed { how }, asks));
@@ -223,13 +255,14 @@ fn pairs(key: &Key, was: &[Entry], is: &[Entry], names: &Names<'_>, found: &mut 
 
 fn implementations(before: &Api, after: &Api, names: &Names<'_>, found: &mut Difference) {
     let was: BTreeMap<String, &super::Implemented> =
-        before.implemented.iter().map(|(s, i)| (names.was(s), i)).collect();
+        before.implemented.iter().map(|(s, i)| (loose(&names.was(s)), i)).collect();
     let is: BTreeMap<String, &super::Implemented> =
-        after.implemented.iter().map(|(s, i)| (names.is(s), i)).collect();
+        after.implemented.iter().map(|(s, i)| (loose(&names.is(s)), i)).collect();
     // What went or came with its type is told of there.
     let items =
         |api: &Api| -> BTreeSet<String> { api.entries.keys().map(|(path, _)| path.clone()).collect() };
     let (old, new) = (items(before), items(after));
+    let made = Made::new(before, after);
     let mentions = |text: &str, set: &BTreeSet<String>, other: &BTreeSet<String>| {
         let of = text.rsplit_once(" for ").map_or(text, |(_, of)| of);
         let head = |text: &str| {
@@ -240,15 +273,23 @@ fn implementations(before: &Api, after: &Api, names: &Names<'_>, found: &mut Dif
     for (text, implemented) in &was {
         match is.get(text) {
             None => {
-                if !mentions(text, &old, &new) {
+                let head = text.split_once("for ").map_or(text.as_str(), |(of, _)| of.trim_end());
+                let blanket = is.iter().any(|(other, i)| {
+                    i.is_blanket && other.starts_with(head.split('<').next().unwrap_or(head))
+                });
+                if mentions(text, &old, &new) {
+                } else if blanket || made.by_macro(text) {
+                    found.undecided.push(format!("impl {text} is not written out any more: a macro or an implementation for all may give it"));
+                } else {
                     found.changes.push(ApiChange::new(format!("impl {text}"), What::Removed, Bump::Major));
                 }
             }
             Some(other) => {
                 let mut how = Vec::new();
                 let mut asks = Bump::None;
-                let bounds: BTreeSet<String> = implemented.bounds.iter().map(|b| names.was(b)).collect();
-                let now: BTreeSet<String> = other.bounds.iter().map(|b| names.is(b)).collect();
+                let bounds: BTreeSet<String> =
+                    implemented.bounds.iter().map(|b| loose(&names.was(b))).collect();
+                let now: BTreeSet<String> = other.bounds.iter().map(|b| loose(&names.is(b))).collect();
                 // What `derive` asks of parameters is not written anywhere.
                 if implemented.derived == other.derived {
                     for bound in now.difference(&bounds) {
@@ -264,7 +305,7 @@ fn implementations(before: &Api, after: &Api, names: &Names<'_>, found: &mut Dif
                 }
                 for (name, ty) in &implemented.types {
                     let (was, is) = (names.was(ty), other.types.get(name).map(|ty| names.is(ty)));
-                    if is.as_ref().is_some_and(|is| *is != was) {
+                    if is.as_ref().is_some_and(|is| loose(is) != loose(&was)) {
                         asks = Bump::Major;
                         how.push(format!("{name} was `{was}` and is `{}`", is.unwrap_or_default()));
                     }

@@ -1,7 +1,7 @@
 //! How the features of two releases differ, and what else their manifests promise
 //! ([SemVer: Cargo features](https://doc.rust-lang.org/cargo/reference/semver.html#cargo)).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::compare::{ApiChange, What};
 use crate::cargo::manifest::Manifest;
@@ -18,10 +18,9 @@ pub fn features(before: &Manifest, after: &Manifest) -> Vec<ApiChange> {
             continue;
         };
         // Only names of features are promises; which dependencies they take is not.
-        let promised = |on: &[String]| -> BTreeSet<String> {
-            on.iter().filter(|on| !on.contains([':', '/', '?']) && was.contains_key(*on)).cloned().collect()
-        };
-        let lost: Vec<String> = promised(on).difference(&promised(now)).cloned().collect();
+        let promised = on.iter().filter(|on| !on.contains([':', '/', '?']) && was.contains_key(*on));
+        let given = reached(&is, now);
+        let lost: Vec<String> = promised.filter(|on| !given.contains(*on)).cloned().collect();
         if !lost.is_empty() {
             let how = vec![format!("it no longer switches on {}", lost.join(", "))];
             changes.push(ApiChange::new(named(name), What::Changed { how }, Bump::Major));
@@ -40,6 +39,18 @@ pub fn features(before: &Manifest, after: &Manifest) -> Vec<ApiChange> {
         changes.push(ApiChange::new("the crate".to_owned(), What::Changed { how }, Bump::Minor));
     }
     changes
+}
+
+/// All that a list of features switches on, one through another.
+fn reached(features: &BTreeMap<String, Vec<String>>, on: &[String]) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut open: Vec<&String> = on.iter().collect();
+    while let Some(name) = open.pop() {
+        if found.insert(name.clone()) {
+            open.extend(features.get(name).into_iter().flatten());
+        }
+    }
+    found
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use super::shape::{Form, Function, Parameters, Record, Shape};
-use super::signature::Signature;
+use super::signature::{Signature, loose};
 use crate::version::Bump;
 
-/// A change and what it asks for.
+/// A change and what it asks for; nothing, where that cannot be told.
 pub(super) type Found = Vec<(Bump, String)>;
 
 /// Signatures of two releases as text that can be compared.
@@ -38,7 +38,7 @@ impl Names<'_> {
         let mut found = Vec::new();
         match (before, after) {
             (Shape::Module, Shape::Module) => {}
-            (Shape::Elsewhere(was), Shape::Elsewhere(is)) => {
+            (Shape::Elsewhere(was), Shape::Elsewhere(is)) | (Shape::Alias(was), Shape::Alias(is)) => {
                 if was != is {
                     found.push((Bump::Major, format!("it was {was} and is {is}")));
                 }
@@ -155,15 +155,21 @@ impl Names<'_> {
     }
 
     fn functions(&self, before: &Function, after: &Function, found: &mut Found) {
-        let mut major = |why: String| found.push((Bump::Major, why));
-        let of = (before.of.as_ref().map(|of| self.was(of)), after.of.as_ref().map(|of| self.is(of)));
-        if of.0 != of.1 {
-            major(format!(
-                "it was of `{}` and is of `{}`",
-                of.0.unwrap_or_default(),
-                of.1.unwrap_or_default()
+        let all = |f: &Function, say: &dyn Fn(&Signature) -> String| -> Vec<String> {
+            f.inputs.iter().chain([&f.output]).map(say).collect()
+        };
+        let (was, is) = (all(before, &|s| self.was(s)), all(after, &|s| self.is(s)));
+        if (was != is || before.parameters.lifetimes != after.parameters.lifetimes)
+            && was.iter().map(|t| loose(t)).eq(is.iter().map(|t| loose(t)))
+        {
+            found.push((
+                Bump::None,
+                "its lifetimes are written otherwise: whether it takes the same is not known".to_owned(),
             ));
+            self.qualities(before, after, found);
+            return;
         }
+        let mut major = |why: String| found.push((Bump::Major, why));
         if before.inputs.len() != after.inputs.len() {
             major(format!("it took {} parameters and takes {}", before.inputs.len(), after.inputs.len()));
         } else {
@@ -177,6 +183,24 @@ impl Names<'_> {
         let (was, is) = (self.was(&before.output), self.is(&after.output));
         if was != is {
             major(format!("it returned `{was}` and returns `{is}`"));
+        }
+        if before.parameters.lifetimes != after.parameters.lifetimes {
+            major(format!(
+                "it had {} lifetimes and has {}",
+                before.parameters.lifetimes, after.parameters.lifetimes
+            ));
+        }
+        self.qualities(before, after, found);
+    }
+
+    /// What is said of a function beside its types.
+    fn qualities(&self, before: &Function, after: &Function, found: &mut Found) {
+        let mut major = |why: String| found.push((Bump::Major, why));
+        let of =
+            |f: &Function, say: &dyn Fn(&Signature) -> String| f.of.as_ref().map(say).unwrap_or_default();
+        let (was, is) = (of(before, &|s| self.was(s)), of(after, &|s| self.is(s)));
+        if loose(&was) != loose(&is) {
+            major(format!("it was of `{was}` and is of `{is}`"));
         }
         if before.is_async != after.is_async {
             major(format!("it is {} async", if after.is_async { "now" } else { "no longer" }));
@@ -204,7 +228,7 @@ impl Names<'_> {
     }
 
     fn parameters(&self, before: &Parameters, after: &Parameters, of_function: bool, found: &mut Found) {
-        if before.lifetimes != after.lifetimes {
+        if !of_function && before.lifetimes != after.lifetimes {
             found.push((
                 Bump::Major,
                 format!("it had {} lifetimes and has {}", before.lifetimes, after.lifetimes),
@@ -307,13 +331,11 @@ fn repr(before: &BTreeSet<String>, after: &BTreeSet<String>, found: &mut Found) 
     if before == after {
         return;
     }
+    let is_size = |r: &&String| r.starts_with("packed") || r.starts_with("align");
     let text = |set: &BTreeSet<String>| set.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-    if before.is_empty() {
-        // On the compiler's own layout nobody may rely; packing and aligning are felt all the same.
-        let is_felt = after.iter().any(|r| r.starts_with("packed") || r.starts_with("align"));
-        let bump = if is_felt { Bump::Major } else { Bump::Minor };
-        found.push((bump, format!("repr({}) is new", text(after))));
-    } else {
-        found.push((Bump::Major, format!("repr({}) was there, and is repr({})", text(before), text(after))));
-    }
+    let lost = before.difference(after).next().is_some();
+    let felt = after.difference(before).any(|r| is_size(&r)) || before.iter().any(|r| !is_size(&r));
+    // On the compiler's own layout nobody may rely, so that giving one of C's is an addition.
+    let bump = if lost || felt { Bump::Major } else { Bump::Minor };
+    found.push((bump, format!("its layout was repr({}) and is repr({})", text(before), text(after))));
 }

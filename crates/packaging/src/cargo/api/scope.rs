@@ -39,6 +39,8 @@ pub(super) struct Scope<'m> {
     found: BTreeMap<(usize, String), Vec<(Space, Target)>>,
     open: BTreeSet<(usize, String)>,
     steps: usize,
+    /// How often a name led back to itself.
+    circles: usize,
     /// In edition 2015 the paths of imports begin at the crate's top.
     is_2015: bool,
 }
@@ -56,7 +58,15 @@ impl<'m> Scope<'m> {
                 by_name
             })
             .collect();
-        Self { modules, defined, found: BTreeMap::new(), open: BTreeSet::new(), steps: 0, is_2015 }
+        Self {
+            modules,
+            defined,
+            found: BTreeMap::new(),
+            open: BTreeSet::new(),
+            steps: 0,
+            circles: 0,
+            is_2015,
+        }
     }
 
     fn step(&mut self) -> Result<(), Error> {
@@ -146,8 +156,10 @@ impl<'m> Scope<'m> {
             return Ok(found.clone());
         }
         if depth > MAX_DEPTH || !self.open.insert(key.clone()) {
+            self.circles += 1;
             return Ok(Vec::new());
         }
+        let circles = self.circles;
         let modules = self.modules;
         let mut found: Vec<(Space, Target)> = Vec::new();
         let places = self.defined.get(module).and_then(|d| d.get(name)).cloned().unwrap_or_default();
@@ -192,7 +204,7 @@ impl<'m> Scope<'m> {
         }
         self.open.remove(&key);
         // What was looked up on the way through a circle may lack names: it is kept only from the outside.
-        if self.open.is_empty() || !found.is_empty() {
+        if self.open.is_empty() || !found.is_empty() || circles == self.circles {
             self.found.insert(key, found.clone());
         }
         Ok(found)

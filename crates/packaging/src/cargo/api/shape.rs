@@ -314,9 +314,12 @@ impl Writer<'_, '_> {
             Item::Enum(e) => {
                 let parameters = self.parameters(&e.generics, 'T', &mut here)?;
                 let mut variants = BTreeMap::new();
+                let mut non_exhaustive = attrs.non_exhaustive;
                 for variant in &e.variants {
                     let attrs = Attrs::read(&variant.attrs);
                     if attrs.hidden || attrs.test_only {
+                        // Before there was an attribute for it, a hidden variant said the same.
+                        non_exhaustive |= attrs.hidden;
                         continue;
                     }
                     let record = self.record(&variant.fields, true, attrs.non_exhaustive, &here)?;
@@ -326,7 +329,7 @@ impl Writer<'_, '_> {
                         .map(|(_, e)| plain(&quote::ToTokens::to_token_stream(e)));
                     variants.insert(variant.ident.to_string(), (record, number));
                 }
-                Shape::Enum { parameters, variants, non_exhaustive: attrs.non_exhaustive, repr }
+                Shape::Enum { parameters, variants, non_exhaustive, repr }
             }
             Item::Trait(t) => self.a_trait(t, &mut here, public)?,
             Item::TraitAlias(t) => {

@@ -95,7 +95,7 @@ pub(super) struct Here {
 
 /// Names that need no import, and where they are
 /// ([Preludes](https://doc.rust-lang.org/std/prelude/index.html)).
-const PRELUDE: [(&str, &str); 40] = [
+const PRELUDE: [(&str, &str); 42] = [
     ("AsMut", "convert"),
     ("AsRef", "convert"),
     ("Box", "boxed"),
@@ -114,6 +114,8 @@ const PRELUDE: [(&str, &str); 40] = [
     ("FnOnce", "ops"),
     ("From", "convert"),
     ("FromIterator", "iter"),
+    ("Future", "future"),
+    ("IntoFuture", "future"),
     ("Hash", "hash"),
     ("Into", "convert"),
     ("IntoIterator", "iter"),
@@ -138,11 +140,16 @@ const PRELUDE: [(&str, &str); 40] = [
     ("Vec", "vec"),
 ];
 
-/// A path of another crate in one spelling: the standard library has three names.
+/// A path of another crate in one spelling: the standard library has three names, and serde two.
 pub(super) fn elsewhere(path: &str) -> String {
-    for prefix in ["core::", "alloc::"] {
+    for (prefix, place) in [
+        ("std::os::raw::", "std::ffi::"),
+        ("serde_core::", "serde::"),
+        ("core::", "std::"),
+        ("alloc::", "std::"),
+    ] {
         if let Some(rest) = path.strip_prefix(prefix) {
-            return format!("std::{rest}");
+            return format!("{place}{rest}");
         }
     }
     match PRELUDE.iter().find(|(name, _)| *name == path) {
@@ -160,6 +167,51 @@ pub(super) fn shown(path: &str) -> &str {
         }
         None => path,
     }
+}
+
+/// Types that are always there. `use std::str` brings in a module, and `str` stays a type.
+const PRIMITIVE: [&str; 20] = [
+    "bool", "char", "f128", "f16", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "str", "u128",
+    "u16", "u32", "u64", "u8", "usize", "_",
+];
+
+/// A signature's text without its lifetimes (`'static` stays) and without what it captures: where two are the same but for these,
+/// it takes the compiler to tell whether they mean the same.
+pub(super) fn loose(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let step = if let Some(after) = rest.strip_prefix("+use<") {
+            rest = after.split_once('>').map_or("", |(_, after)| after);
+            continue;
+        } else if c == '\'' {
+            let name = rest.get(1..).unwrap_or_default();
+            let end = name.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(name.len());
+            let (name, after) = name.split_at(end);
+            if name == "static" || end == 0 {
+                out.push_str("'static");
+                rest = after;
+                continue;
+            }
+            // With it goes the comma behind it, the sum before it, and the space that kept it apart.
+            rest = after.strip_prefix(',').unwrap_or(after);
+            rest = rest.strip_prefix(' ').unwrap_or(rest);
+            if out.ends_with('+') {
+                out.pop();
+            }
+            continue;
+        } else {
+            c.len_utf8()
+        };
+        let (part, after) = rest.split_at(step);
+        if part == ">" && out.ends_with('<') {
+            out.pop();
+        } else {
+            out.push_str(part);
+        }
+        rest = after;
+    }
+    out
 }
 
 const KEYWORDS: [&str; 16] = [
@@ -285,7 +337,10 @@ impl Writer<'_, '_> {
                 return Ok(());
             }
         }
-        let found = self.scope.resolve(here.module, path, absolute)?;
+        let mut found = self.scope.resolve(here.module, path, absolute)?;
+        if path.len() == 1 && PRIMITIVE.contains(&first.as_str()) {
+            found.retain(|(_, target, _)| matches!(target, Target::Item(..)));
+        }
         // `::` was written before it: it belongs to the path.
         if absolute && let Some(Piece::Text(last)) = out.0.last_mut() {
             let kept = last.trim_end_matches("::").len();
@@ -313,4 +368,26 @@ impl Writer<'_, '_> {
 
 fn plain(token: &TokenTree) -> String {
     token.to_string().trim_start_matches("r#").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lifetimes_can_be_left_out_of_the_comparison() {
+        for (one, other) in [
+            ("&'t0 self", "&self"),
+            ("Name<'t0>", "Name"),
+            ("Map<'_,K>", "Map<K>"),
+            ("impl Iterator<Item=u8>+'s0+use<'s0>", "impl Iterator<Item=u8>"),
+            ("&'s0 str", "&str"),
+        ] {
+            assert_eq!(loose(one), loose(other), "{one}");
+        }
+        assert_ne!(loose("&'static str"), loose("&str"));
+        assert_eq!(elsewhere("core::os"), "std::os");
+        assert_eq!(shown(&elsewhere("Vec")), shown(&elsewhere("alloc::vec::Vec")));
+        assert_eq!(elsewhere("std::os::raw::c_int"), "std::ffi::c_int");
+    }
 }

@@ -122,6 +122,10 @@ impl Reducer {
                         '<' => angles += 1,
                         '>' if !matches!(joint, '-' | '=') => angles = angles.saturating_sub(1),
                         ',' => self.cost = outer,
+                        // Bounds stand beside each other; there are no sums in what is before a body.
+                        '+' if angles == 0 && matches!(item, Item::Function | Item::Impl) => {
+                            self.cost = outer
+                        }
                         ';' => {
                             (item, angles, self.cost) = (Item::Other, 0, outer);
                         }
@@ -242,6 +246,7 @@ mod tests {
                 2,
             ),
             ("pub struct S<const N: usize = 3>; pub type F = unsafe extern \"C\" fn(*const u8) -> i32;", 2),
+            (&format!("fn f<P>() where P: {} B {{}}", "A<X> + ".repeat(500)), 1),
             ("unsafe extern \"C\" { pub fn f(x: u8); pub static S: u8; }", 1),
         ] {
             assert_eq!(items(text), count, "{text}");

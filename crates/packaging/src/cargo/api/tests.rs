@@ -45,6 +45,7 @@ fn each_kind_of_change_asks_for_what_cargos_page_says() {
         ("pub struct A { a: u8 }", "#[repr(packed)] pub struct A { a: u8 }", Major),
         ("#[repr(u8)] pub enum E { A }", "#[repr(u16)] pub enum E { A }", Major),
         ("#[repr(transparent)] pub struct A(u8);", "pub struct A(u8);", Major),
+        ("#[repr(align(8))] pub struct A { a: u8 }", "#[repr(C, align(8))] pub struct A { a: u8 }", Minor),
         // Structures.
         ("pub struct A { pub a: u8 }", "pub struct A { pub a: u8, b: u8 }", Major),
         ("pub struct A { pub a: u8 }", "pub struct A { pub a: u8, pub b: u8 }", Major),
@@ -116,6 +117,8 @@ fn each_kind_of_change_asks_for_what_cargos_page_says() {
         ),
         ("pub trait T {}", "pub trait T {} impl<X> T for X {}", Major),
         ("struct P; impl Clone for P {}", "struct P;", None),
+        ("pub struct A; impl<'a> From<&'a u8> for A {}", "pub struct A; impl From<&u8> for A {}", None),
+        ("use std::str; pub fn f(x: &str) {}", "pub fn f(x: &str) {}", None),
         // Generic parameters.
         ("pub struct A<T>(T);", "pub struct A<T: Clone>(T);", Major),
         ("pub struct A<T: Clone>(T);", "pub struct A<T>(T);", Minor),
@@ -269,6 +272,13 @@ fn what_cannot_be_told_is_said() {
         1
     );
     assert_eq!(undecided("mod gone;", "").len(), 1);
+    let lifetimes = differ(
+        "pub struct N<'a>(&'a u8); pub fn f(x: &u8) -> N { x }",
+        "pub struct N<'a>(&'a u8); pub fn f<'a>(x: &'a u8) -> N<'a> { x }",
+    );
+    assert_eq!((lifetimes.changes.len(), lifetimes.undecided.len()), (0, 1));
+    let made = differ("pub struct Alpha; impl Clone for Alpha {}", "pub struct Alpha; cloned!(Alpha);");
+    assert_eq!((made.changes.len(), made.undecided.len()), (0, 2), "{made:?}");
 }
 
 #[test]
