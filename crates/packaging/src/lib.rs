@@ -14,6 +14,7 @@
     reason = "names and switches are those of the formats and programs that are read here"
 )]
 
+pub mod cargo;
 pub mod changelog;
 pub mod check;
 pub mod commits;
@@ -22,6 +23,8 @@ pub mod packed;
 pub mod paths;
 pub mod provenance;
 pub mod sbom;
+mod spdx;
+mod targz;
 pub mod tree;
 pub mod version;
 
