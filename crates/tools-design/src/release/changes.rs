@@ -16,13 +16,12 @@ use crate::tokens::{self, Committed, TokensSection};
 /// How many changes a check spells out.
 const SHOWN: usize = 12;
 
-impl Asks {
-    fn take(&mut self, bump: Bump, why: String) {
-        if bump > Bump::None {
-            self.because.push(why);
-        }
-        self.required = self.required.max(bump);
+/// Adds what asks for a bump.
+pub(super) fn take(asks: &mut Asks, bump: Bump, why: String) {
+    if bump > Bump::None {
+        asks.because.push(why);
     }
+    asks.required = asks.required.max(bump);
 }
 
 /// What the exports of two packed releases say.
@@ -38,7 +37,7 @@ pub(crate) fn api(before: &Packed, after: &Packed, asks: &mut Asks) -> Result<Ch
     let more = changes.len().saturating_sub(SHOWN);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let detail = format!("{}{more}: a {} release", words.join("; "), worst.word());
-    asks.take(worst, format!("exports: {}{more}", words.join("; ")));
+    take(asks, worst, format!("exports: {}{more}", words.join("; ")));
     Ok(Check::passed(ID, detail))
 }
 
@@ -77,7 +76,7 @@ pub(crate) fn of_tokens(
         .collect();
     let more = difference.tokens.len().saturating_sub(SHOWN);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    asks.take(bump, format!("tokens: {}{more}", named.join("; ")));
+    take(asks, bump, format!("tokens: {}{more}", named.join("; ")));
     Ok(Check::passed(ID, format!("{}{more}: a {} release", named.join("; "), bump.word())))
 }
 
@@ -101,7 +100,7 @@ pub(crate) fn of_commits(brought: &Brought, asks: &mut Asks) -> Check {
         said.push_str("; older ones were not read");
     }
     if bump > Bump::None {
-        asks.take(bump, format!("commits: {}", named.join("; ")));
+        take(asks, bump, format!("commits: {}", named.join("; ")));
     }
     Check::passed(ID, format!("{} commits ask for a {} release{said}", commits.len(), bump.word()))
 }

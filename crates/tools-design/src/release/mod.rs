@@ -1,6 +1,9 @@
 //! What verifying a release of any ecosystem has in common.
 
+pub(crate) mod cargo;
 pub(crate) mod changes;
+pub(crate) mod found;
+mod looking;
 pub(crate) mod npm;
 pub(crate) mod past;
 pub(crate) mod secrets;
@@ -123,7 +126,8 @@ pub(crate) fn branch_files(verified: &[Verified], version: &Version) -> Result<V
         let mut named = plain(&package.name);
         // `@acme/ui` and `acme-ui` are two packages.
         if verified.iter().enumerate().any(|(j, other)| i != j && plain(&other.name) == named) {
-            named = format!("{named}-{}", Digest::of(package.name.as_bytes()).short(6));
+            let whole = format!("{} {}", package.ecosystem, package.name);
+            named = format!("{named}-{}", Digest::of(whole.as_bytes()).short(6));
         }
         let folder = format!("releases/{named}-{version}");
         for (name, bytes) in package.artifacts(version) {

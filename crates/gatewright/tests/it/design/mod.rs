@@ -1,5 +1,6 @@
 //! The tools of design systems, over the protocol, with the real programs.
 
+mod crates;
 mod kit;
 mod lint;
 mod real;
