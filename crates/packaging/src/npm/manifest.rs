@@ -223,11 +223,13 @@ fn license(manifest: &Manifest, packed: &Packed) -> Check {
             "Pack that file, or name the licence by its SPDX expression.",
         );
     }
-    if license != "UNLICENSED" && !crate::sbom::is_expression(&license) {
+    if license != "UNLICENSED"
+        && let Err(why) = crate::spdx::check(&license)
+    {
         return failed(
             ID,
             Severity::Warning,
-            format!("the licence {license:?} is no SPDX expression"),
+            format!("the licence {license:?} is no SPDX expression: {why}"),
             "Write it as one, such as `MIT` or `(MIT OR Apache-2.0)`.",
         );
     }

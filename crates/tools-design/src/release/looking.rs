@@ -137,7 +137,7 @@ impl<'a> Looking<'a> {
 
     /// The packed files that `commit` does not hold as they were packed.
     fn built(&mut self, packed: &Packed, commit: &str) -> Result<Vec<String>, Fault> {
-        let tree = Stored::open(self.desk, commit, &self.folder)?;
+        let tree = Stored::open(self.desk, commit, self.folder)?;
         let is_stored =
             |path: &str, bytes: &[u8]| tree.read(path).is_ok_and(|stored| stored.as_deref() == Some(bytes));
         let built: Vec<String> = packed

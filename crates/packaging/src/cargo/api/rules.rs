@@ -1,9 +1,9 @@
 //! Which change of an item asks for which release
 //! ([SemVer Compatibility](https://doc.rust-lang.org/cargo/reference/semver.html)).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::shape::{Form, Function, Parameters, Record, Shape};
+use super::shape::{Form, Function, Member, Parameters, Record, Shape};
 use super::signature::{Signature, loose};
 use crate::version::Bump;
 
@@ -62,26 +62,7 @@ impl Names<'_> {
             ) => {
                 self.parameters(p1, p2, false, &mut found);
                 repr(repr1, repr2, &mut found);
-                if !n1 && *n2 {
-                    found.push((Bump::Major, "#[non_exhaustive] is new: matches need a last arm".to_owned()));
-                } else if *n1 && !n2 {
-                    found.push((Bump::Minor, "#[non_exhaustive] is gone".to_owned()));
-                }
-                for (name, (was, number)) in v1 {
-                    match v2.get(name) {
-                        None => found.push((Bump::Major, format!("the variant {name} is gone"))),
-                        Some((is, after)) => {
-                            self.records(&format!("the variant {name}: "), was, is, &mut found);
-                            if number.is_some() && after.is_some() && number != after {
-                                found.push((Bump::Major, format!("the variant {name} has another number")));
-                            }
-                        }
-                    }
-                }
-                for name in v2.keys().filter(|name| !v1.contains_key(*name)) {
-                    let bump = if *n1 { Bump::Minor } else { Bump::Major };
-                    found.push((bump, format!("the variant {name} is new")));
-                }
+                self.variants((v1, *n1), (v2, *n2), &mut found);
             }
             (
                 Shape::Trait { parameters: p1, above: a1, is_unsafe: u1, is_sealed: s1, members: m1 },
@@ -105,36 +86,7 @@ impl Names<'_> {
                     let bump = if *s1 { Bump::Minor } else { Bump::Major };
                     found.push((bump, format!("it asks for {bound} as well")));
                 }
-                let fitted = m1.values().all(|m| m.fits_objects);
-                for (name, was) in m1 {
-                    match m2.get(name) {
-                        None => found.push((Bump::Major, format!("{name} is gone"))),
-                        Some(is) => {
-                            for (bump, why) in self.shapes(&was.what, &is.what) {
-                                // Whoever implements it must write it as it is declared: looser is another, too.
-                                let bump = if *s1 { bump } else { bump.max(Bump::Major) };
-                                found.push((bump, format!("{name}: {why}")));
-                            }
-                            if was.has_default && !is.has_default && !s1 {
-                                found.push((Bump::Major, format!("{name} must be implemented now")));
-                            } else if !was.has_default && is.has_default {
-                                found.push((Bump::Minor, format!("{name} can be left out now")));
-                            }
-                        }
-                    }
-                }
-                for (name, is) in m2.iter().filter(|(name, _)| !m1.contains_key(*name)) {
-                    let (bump, why) = if *s1 {
-                        (Bump::Minor, "is new")
-                    } else if !is.has_default {
-                        (Bump::Major, "is new and must be implemented")
-                    } else if fitted && !is.fits_objects {
-                        (Bump::Major, "is new and ends its use as a trait object")
-                    } else {
-                        (Bump::Minor, "is new and can be left out")
-                    };
-                    found.push((bump, format!("{name} {why}")));
-                }
+                self.members((m1, *s1), m2, &mut found);
             }
             (
                 Shape::Plain { word: w1, parameters: p1, text: t1 },
@@ -154,6 +106,74 @@ impl Names<'_> {
         found
     }
 
+    /// The variants of an enum; whether each of the two is non-exhaustive.
+    fn variants(
+        &self,
+        (v1, n1): (&BTreeMap<String, (Record, Option<String>)>, bool),
+        (v2, n2): (&BTreeMap<String, (Record, Option<String>)>, bool),
+        found: &mut Found,
+    ) {
+        if !n1 && n2 {
+            found.push((Bump::Major, "#[non_exhaustive] is new: matches need a last arm".to_owned()));
+        } else if n1 && !n2 {
+            found.push((Bump::Minor, "#[non_exhaustive] is gone".to_owned()));
+        }
+        for (name, (was, number)) in v1 {
+            match v2.get(name) {
+                None => found.push((Bump::Major, format!("the variant {name} is gone"))),
+                Some((is, after)) => {
+                    self.records(&format!("the variant {name}: "), was, is, found);
+                    if number.is_some() && after.is_some() && number != after {
+                        found.push((Bump::Major, format!("the variant {name} has another number")));
+                    }
+                }
+            }
+        }
+        for name in v2.keys().filter(|name| !v1.contains_key(*name)) {
+            let bump = if n1 { Bump::Minor } else { Bump::Major };
+            found.push((bump, format!("the variant {name} is new")));
+        }
+    }
+
+    /// What a trait holds; whether nobody else could implement it.
+    fn members(
+        &self,
+        (m1, s1): (&BTreeMap<String, Member>, bool),
+        m2: &BTreeMap<String, Member>,
+        found: &mut Found,
+    ) {
+        let fitted = m1.values().all(|m| m.fits_objects);
+        for (name, was) in m1 {
+            match m2.get(name) {
+                None => found.push((Bump::Major, format!("{name} is gone"))),
+                Some(is) => {
+                    for (bump, why) in self.shapes(&was.what, &is.what) {
+                        // Whoever implements it must write it as it is declared: looser is another, too.
+                        let bump = if s1 { bump } else { bump.max(Bump::Major) };
+                        found.push((bump, format!("{name}: {why}")));
+                    }
+                    if was.has_default && !is.has_default && !s1 {
+                        found.push((Bump::Major, format!("{name} must be implemented now")));
+                    } else if !was.has_default && is.has_default {
+                        found.push((Bump::Minor, format!("{name} can be left out now")));
+                    }
+                }
+            }
+        }
+        for (name, is) in m2.iter().filter(|(name, _)| !m1.contains_key(*name)) {
+            let (bump, why) = if s1 {
+                (Bump::Minor, "is new")
+            } else if !is.has_default {
+                (Bump::Major, "is new and must be implemented")
+            } else if fitted && !is.fits_objects {
+                (Bump::Major, "is new and ends its use as a trait object")
+            } else {
+                (Bump::Minor, "is new and can be left out")
+            };
+            found.push((bump, format!("{name} {why}")));
+        }
+    }
+
     fn functions(&self, before: &Function, after: &Function, found: &mut Found) {
         let all = |f: &Function, say: &dyn Fn(&Signature) -> String| -> Vec<String> {
             f.inputs.iter().chain([&f.output]).map(say).collect()
@@ -170,15 +190,15 @@ impl Names<'_> {
             return;
         }
         let mut major = |why: String| found.push((Bump::Major, why));
-        if before.inputs.len() != after.inputs.len() {
-            major(format!("it took {} parameters and takes {}", before.inputs.len(), after.inputs.len()));
-        } else {
+        if before.inputs.len() == after.inputs.len() {
             for (at, (was, is)) in before.inputs.iter().zip(&after.inputs).enumerate() {
                 let (was, is) = (self.was(was), self.is(is));
                 if was != is {
                     major(format!("parameter {} was `{was}` and is `{is}`", at + 1));
                 }
             }
+        } else {
+            major(format!("it took {} parameters and takes {}", before.inputs.len(), after.inputs.len()));
         }
         let (was, is) = (self.was(&before.output), self.is(&after.output));
         if was != is {
@@ -241,10 +261,10 @@ impl Names<'_> {
             }
             match (was.1.as_ref().map(|s| self.was(s)), is.1.as_ref().map(|s| self.is(s))) {
                 (None, Some(_)) => {
-                    found.push((Bump::Minor, format!("its parameter T{at} has a default now")))
+                    found.push((Bump::Minor, format!("its parameter T{at} has a default now")));
                 }
                 (Some(_), None) => {
-                    found.push((Bump::Major, format!("its parameter T{at} has no default any more")))
+                    found.push((Bump::Major, format!("its parameter T{at} has no default any more")));
                 }
                 (Some(was), Some(is)) if was != is => {
                     found.push((

@@ -13,7 +13,7 @@ use super::Found;
 use crate::release::theirs::has;
 
 /// How long packing may take, and building what was packed.
-const TIME: Duration = Duration::from_secs(60);
+const TIME: Duration = Duration::from_mins(1);
 
 /// Where Cargo builds, below the top of a workspace; none of it stays.
 const TARGET: &str = "target/gatewright-release";
