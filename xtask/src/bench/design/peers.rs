@@ -69,14 +69,14 @@ pub(super) fn ran(words: &[String], dir: &Path, fine: &[i32]) -> Done<Ran> {
     let began = Instant::now();
     // Into a file: Node programs that end themselves leave behind what a pipe has not taken yet (attw, beyond 64 KiB).
     let place = target().join(format!("bench-design-said-{}", std::process::id()));
-    let file = File::create(&place).map_err(|e| format!("{}: {e}", place.display()))?;
+    let output = File::create(&place).map_err(|e| format!("{}: {e}", place.display()))?;
     let out = Command::new("timeout")
         .args(["-k", "5", LONGEST])
         .args(words)
         .current_dir(dir)
         .env("NO_COLOR", "1")
         .stdin(Stdio::null())
-        .stdout(file)
+        .stdout(output)
         .output()
         .map_err(|e| format!("timeout could not be started: {e}"))?;
     let took = began.elapsed();
