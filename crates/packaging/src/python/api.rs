@@ -167,7 +167,8 @@ pub fn read(printed: &[u8]) -> Result<Api, ApiError> {
             if api.names.len() >= MAX_NAMES {
                 return Err(ApiError::TooMany);
             }
-            let item = reader.resolve(path, &name, 0).unwrap_or_else(|| Item::Elsewhere(format!("{path}.{name}")));
+            let item =
+                reader.resolve(path, &name, 0).unwrap_or_else(|| Item::Elsewhere(format!("{path}.{name}")));
             api.names.insert(format!("{path}.{name}"), item);
         }
     }
@@ -181,8 +182,20 @@ fn is_public_module(path: &str) -> bool {
 
 /// Bases that bring nothing that callers use by name.
 const PLAIN_BASES: [&str; 14] = [
-    "object", "ABC", "Generic", "Protocol", "NamedTuple", "TypedDict", "Exception", "BaseException", "ValueError", "TypeError",
-    "RuntimeError", "KeyError", "OSError", "Enum",
+    "object",
+    "ABC",
+    "Generic",
+    "Protocol",
+    "NamedTuple",
+    "TypedDict",
+    "Exception",
+    "BaseException",
+    "ValueError",
+    "TypeError",
+    "RuntimeError",
+    "KeyError",
+    "OSError",
+    "Enum",
 ];
 
 struct Reader<'d> {
@@ -203,7 +216,9 @@ impl Reader<'_> {
             .iter()
             .filter(|(name, what)| {
                 let shown = match what {
-                    Name::Import { named, relative, .. } => *named || (*relative && module.package && !module.stub),
+                    Name::Import { named, relative, .. } => {
+                        *named || (*relative && module.package && !module.stub)
+                    }
                     _ => true,
                 };
                 shown && !name.starts_with('_')
@@ -261,12 +276,17 @@ impl Reader<'_> {
             Name::Value => Item::Value,
             Name::Import { from, .. } => self.dotted(from, depth + 1),
             Name::Function { arguments, is_async, decorators, overloaded } => {
-                let last = |d: &str| d.split('(').next().unwrap_or(d).rsplit('.').next().unwrap_or(d).to_owned();
+                let last =
+                    |d: &str| d.split('(').next().unwrap_or(d).rsplit('.').next().unwrap_or(d).to_owned();
                 let says: BTreeSet<String> = decorators.iter().map(|d| last(d)).collect();
-                if ["property", "cached_property", "abstractproperty", "setter"].iter().any(|d| says.contains(*d)) {
+                if ["property", "cached_property", "abstractproperty", "setter"]
+                    .iter()
+                    .any(|d| says.contains(*d))
+                {
                     return Item::Value;
                 }
-                let binding = ["staticmethod", "classmethod"].into_iter().find(|d| says.contains(*d)).unwrap_or("");
+                let binding =
+                    ["staticmethod", "classmethod"].into_iter().find(|d| says.contains(*d)).unwrap_or("");
                 Item::Function(Function {
                     arguments: arguments.clone(),
                     is_async: *is_async,
@@ -297,7 +317,8 @@ impl Reader<'_> {
                     }
                 }
                 for (name, member) in members {
-                    let is_kept = !name.starts_with('_') || matches!(name.as_str(), "__init__" | "__new__" | "__call__");
+                    let is_kept = !name.starts_with('_')
+                        || matches!(name.as_str(), "__init__" | "__new__" | "__call__");
                     if is_kept && depth < MAX_DEPTH {
                         all.insert(name.clone(), self.item(path, member, depth + 1));
                     }
@@ -317,7 +338,9 @@ impl Reader<'_> {
         if rest.is_empty() {
             return Some((last, self.resolve(path, first, depth)?));
         }
-        let Some(Name::Import { from, .. }) = self.dump.modules.get(path)?.names.get(first) else { return None };
+        let Some(Name::Import { from, .. }) = self.dump.modules.get(path)?.names.get(first) else {
+            return None;
+        };
         Some((last, self.dotted(&format!("{from}.{rest}"), depth)))
     }
 }
@@ -334,7 +357,8 @@ pub fn compare(before: &Api, after: &Api) -> Difference {
             None => {
                 let of = path.rsplit_once('.').map_or("", |(of, _)| of);
                 // What is in a module that went is told of with it.
-                let with_its_module = before.names.get(of) == Some(&Item::Module) && !after.names.contains_key(of);
+                let with_its_module =
+                    before.names.get(of) == Some(&Item::Module) && !after.names.contains_key(of);
                 let unknown = after.undecided.iter().any(|why| why.contains(&format!(" {of} ")));
                 if unknown {
                     found.undecided.push(format!("{path} is not written out any more"));
@@ -360,26 +384,36 @@ fn items(path: &str, was: &Item, is: &Item, found: &mut Difference) {
     let mut how: Vec<(Bump, String)> = Vec::new();
     match (was, is) {
         (Item::Function(was), Item::Function(is)) => functions(was, is, &mut how),
-        (Item::Class { bases: b1, members: m1, is_open: o1 }, Item::Class { bases: b2, members: m2, is_open: o2 }) => {
+        (
+            Item::Class { bases: b1, members: m1, is_open: o1 },
+            Item::Class { bases: b2, members: m2, is_open: o2 },
+        ) => {
             for base in b1.difference(b2) {
                 how.push((Bump::Major, format!("it no longer is a {base}")));
             }
             for (name, was) in m1 {
                 match m2.get(name) {
                     Some(is) => items(&format!("{path}.{name}"), was, is, found),
-                    None if *o2 => found.undecided.push(format!("{path}.{name} is not written out any more: a base or decorator may give it")),
+                    None if *o2 => found.undecided.push(format!(
+                        "{path}.{name} is not written out any more: a base or decorator may give it"
+                    )),
                     // Without one of its own it is made as its base is.
                     None if matches!(name.as_str(), "__init__" | "__new__") => {
                         found.undecided.push(format!("{path} is made otherwise: it has no {name} any more"));
                     }
-                    None => found.changes.push(ApiChange::new(format!("{path}.{name}"), What::Removed, Bump::Major)),
+                    None => found.changes.push(ApiChange::new(
+                        format!("{path}.{name}"),
+                        What::Removed,
+                        Bump::Major,
+                    )),
                 }
             }
             for (name, is) in m2.iter().filter(|(name, _)| !m1.contains_key(*name)) {
                 let path = format!("{path}.{name}");
                 match is {
                     Item::Function(f) if f.is_abstract => {
-                        let how = vec!["it is new, and whoever derives from the class must have it".to_owned()];
+                        let how =
+                            vec!["it is new, and whoever derives from the class must have it".to_owned()];
                         found.changes.push(ApiChange::new(path, What::Changed { how }, Bump::Major));
                     }
                     _ if *o1 || name.starts_with("__") => {}
@@ -394,7 +428,9 @@ fn items(path: &str, was: &Item, is: &Item, found: &mut Difference) {
         }
         (Item::Module, Item::Module) | (Item::Value, Item::Value) => {}
         // A function may be made by a call, a class by a function, and nobody who calls it notices.
-        (Item::Value | Item::Elsewhere(_), _) | (_, Item::Value | Item::Elsewhere(_)) | (Item::Function(_), Item::Class { .. }) => {
+        (Item::Value | Item::Elsewhere(_), _)
+        | (_, Item::Value | Item::Elsewhere(_))
+        | (Item::Function(_), Item::Class { .. }) => {
             found.undecided.push(format!("{path} was {} and is {}", word(was), word(is)));
         }
         _ => how.push((Bump::Major, format!("it was {} and is {}", word(was), word(is)))),
@@ -440,11 +476,14 @@ fn functions(was: &Function, is: &Function, how: &mut Vec<(Bump, String)>) {
             _ => {}
         }
     }
-    let by_name = |name: &str| is.arguments.iter().find(|a| a.name == name && matches!(a.kind, Kind::Either | Kind::Keyword));
+    let by_name = |name: &str| {
+        is.arguments.iter().find(|a| a.name == name && matches!(a.kind, Kind::Either | Kind::Keyword))
+    };
     for (at, argument) in old.iter().enumerate() {
         let name = &argument.name;
         // The first one of methods has no name to anybody else.
-        let nameless = argument.kind == Kind::Positional || at == 0 && matches!(name.as_str(), "self" | "cls" | "mcs");
+        let nameless =
+            argument.kind == Kind::Positional || at == 0 && matches!(name.as_str(), "self" | "cls" | "mcs");
         match new.get(at) {
             Some(now) if nameless || now.name == *name => {
                 if !nameless && now.kind == Kind::Positional {
@@ -472,8 +511,14 @@ fn functions(was: &Function, is: &Function, how: &mut Vec<(Bump, String)>) {
     }
     let had_rest = has(was, Kind::Rest);
     for argument in &is.arguments {
-        let known = was.arguments.iter().any(|a| a.name == argument.name) || matches!(argument.kind, Kind::Rest | Kind::Keywords);
-        let replaces = argument.kind == Kind::Positional && new.iter().position(|a| a == argument).is_some_and(|at| at < old.len());
+        let known = was.arguments.iter().any(|a| a.name == argument.name)
+            || matches!(argument.kind, Kind::Rest | Kind::Keywords);
+        let nameless = |at: usize| {
+            argument.kind == Kind::Positional
+                || at == 0 && old.first().is_some_and(|a| matches!(a.name.as_str(), "self" | "cls" | "mcs"))
+        };
+        let replaces =
+            new.iter().position(|a| a == argument).is_some_and(|at| at < old.len() && nameless(at));
         if known || replaces {
             continue;
         }
@@ -549,8 +594,14 @@ mod tests {
             ("self a", "this a", None),
             ("a b", "a *rest %kw", Minor),
         ] {
-            let difference = compare(&api(json!({ "f": function(before) })), &api(json!({ "f": function(after) })));
-            assert_eq!(super::bump(&difference.changes).unwrap_or_default(), bump, "{before} -> {after}: {:?}", difference.changes);
+            let difference =
+                compare(&api(json!({ "f": function(before) })), &api(json!({ "f": function(after) })));
+            assert_eq!(
+                super::bump(&difference.changes).unwrap_or_default(),
+                bump,
+                "{before} -> {after}: {:?}",
+                difference.changes
+            );
         }
     }
 
@@ -568,14 +619,38 @@ mod tests {
         assert_eq!(said(json!({ "a": value, "_b": value }), json!({ "a": value })), (Bump::None, 0));
         assert_eq!(said(json!({ "a": value }), json!({})), (Bump::Major, 0));
         assert_eq!(said(json!({}), json!({ "a": value })), (Bump::Minor, 0));
-        assert_eq!(said(json!({ "C": class(&[], json!({ "x": method })) }), json!({ "C": class(&[], json!({})) })), (Bump::Major, 0));
-        assert_eq!(said(json!({ "C": class(&[], json!({ "x": method })) }), json!({ "C": class(&["other.Base"], json!({})) })), (Bump::None, 1));
-        assert_eq!(said(json!({ "C": class(&["B"], json!({})) }), json!({ "C": class(&[], json!({})) })).0, Bump::Major);
-        assert_eq!(said(json!({ "C": class(&[], json!({})) }), json!({ "C": class(&[], json!({ "x": needed })) })), (Bump::Major, 0));
-        assert_eq!(said(json!({ "C": class(&[], json!({ "x": value })) }), json!({ "C": class(&[], json!({ "x": property })) })), (Bump::None, 0));
+        assert_eq!(
+            said(json!({ "C": class(&[], json!({ "x": method })) }), json!({ "C": class(&[], json!({})) })),
+            (Bump::Major, 0)
+        );
+        assert_eq!(
+            said(
+                json!({ "C": class(&[], json!({ "x": method })) }),
+                json!({ "C": class(&["other.Base"], json!({})) })
+            ),
+            (Bump::None, 1)
+        );
+        assert_eq!(
+            said(json!({ "C": class(&["B"], json!({})) }), json!({ "C": class(&[], json!({})) })).0,
+            Bump::Major
+        );
+        assert_eq!(
+            said(json!({ "C": class(&[], json!({})) }), json!({ "C": class(&[], json!({ "x": needed })) })),
+            (Bump::Major, 0)
+        );
+        assert_eq!(
+            said(
+                json!({ "C": class(&[], json!({ "x": value })) }),
+                json!({ "C": class(&[], json!({ "x": property })) })
+            ),
+            (Bump::None, 0)
+        );
         // A method that moved to a base is still there.
         let base = json!({ "B": class(&[], json!({ "x": method })), "C": class(&["B"], json!({})) });
-        assert_eq!(said(json!({ "B": class(&[], json!({})), "C": class(&["B"], json!({ "x": method })) }), base).0, Bump::Minor);
+        assert_eq!(
+            said(json!({ "B": class(&[], json!({})), "C": class(&["B"], json!({ "x": method })) }), base).0,
+            Bump::Minor
+        );
     }
 
     #[test]
@@ -589,7 +664,10 @@ mod tests {
             "m.circle": { "package": false, "stub": false, "all": ["x"], "dynamic": false, "stars": ["m.circle"], "names": {} },
         }});
         let api = read(printed.to_string().as_bytes()).unwrap();
-        assert_eq!(api.names().collect::<Vec<_>>(), ["m", "m.circle", "m.circle.x", "m.f", "m.fast", "m.g", "m.s"]);
+        assert_eq!(
+            api.names().collect::<Vec<_>>(),
+            ["m", "m.circle", "m.circle.x", "m.f", "m.fast", "m.g", "m.s"]
+        );
         assert!(matches!(api.names["m.g"], Item::Function(_)) && matches!(api.names["m.s"], Item::Value));
         assert_eq!(api.undecided.len(), 2);
         assert!(matches!(read(b"{"), Err(ApiError::Format(_))));

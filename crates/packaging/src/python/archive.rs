@@ -56,7 +56,10 @@ pub fn read(bytes: &[u8], limits: &Limits) -> Result<Packed, ArchiveError> {
             _ => return Err(ArchiveError::NoFile(shown(&name))),
         }
         let mut content = Vec::new();
-        entry.take((limits.bytes - total).saturating_add(1)).read_to_end(&mut content).map_err(|e| failed(&e))?;
+        entry
+            .take((limits.bytes - total).saturating_add(1))
+            .read_to_end(&mut content)
+            .map_err(|e| failed(&e))?;
         total = total.saturating_add(content.len() as u64);
         if total > limits.bytes {
             return Err(ArchiveError::TooLarge(*limits));
@@ -94,8 +97,12 @@ pub(crate) mod tests {
     fn renamed(bytes: &[u8], from: &str, to: &str) -> Vec<u8> {
         assert_eq!(from.len(), to.len());
         let mut out = bytes.to_vec();
-        let places: Vec<usize> =
-            bytes.windows(from.len()).enumerate().filter(|(_, w)| *w == from.as_bytes()).map(|(i, _)| i).collect();
+        let places: Vec<usize> = bytes
+            .windows(from.len())
+            .enumerate()
+            .filter(|(_, w)| *w == from.as_bytes())
+            .map(|(i, _)| i)
+            .collect();
         for place in places {
             out[place..place + to.len()].copy_from_slice(to.as_bytes());
         }
@@ -109,7 +116,11 @@ pub(crate) mod tests {
         for path in ["../x", "/x/yy", "a//b", "a/../b"] {
             let whole = "z".repeat(path.len());
             let bytes = renamed(&zipped(&[(&whole, b"1")]), &whole, path);
-            assert!(matches!(read(&bytes, &SMALL), Err(ArchiveError::Path(_))), "{path}: {:?}", read(&bytes, &SMALL));
+            assert!(
+                matches!(read(&bytes, &SMALL), Err(ArchiveError::Path(_))),
+                "{path}: {:?}",
+                read(&bytes, &SMALL)
+            );
         }
         let twice = renamed(&zipped(&[("same", b"1"), ("othr", b"2")]), "othr", "same");
         assert!(matches!(read(&twice, &SMALL), Err(ArchiveError::Twice(_))));

@@ -55,7 +55,8 @@ pub fn bill(
         Some((file, bytes)) => match read(file, bytes, &mut bill.gaps) {
             Ok(locked) => locked,
             Err(why) => {
-                bill.gaps.push(format!("{file} cannot be read ({why}): only what the metadata names is listed"));
+                bill.gaps
+                    .push(format!("{file} cannot be read ({why}): only what the metadata names is listed"));
                 Vec::new()
             }
         },
@@ -123,7 +124,8 @@ fn digest(entry: &Value) -> Option<(&'static str, String)> {
         return Some(found);
     }
     let wheels = entry.get("wheels").or_else(|| entry.get("files")).and_then(Value::as_array)?;
-    let source = wheels.iter().find(|w| w.get("file").and_then(Value::as_str).is_some_and(|f| f.ends_with(".tar.gz")));
+    let source =
+        wheels.iter().find(|w| w.get("file").and_then(Value::as_str).is_some_and(|f| f.ends_with(".tar.gz")));
     match (source, wheels.as_slice()) {
         (Some(source), _) => of(source),
         (None, [one]) => of(one),
@@ -146,17 +148,24 @@ fn requirements(text: &str, gaps: &mut Vec<String>) -> Vec<Locked> {
             continue;
         }
         let Some((name, rest)) = of_requirement(line) else { continue };
-        let rest = rest.strip_prefix('[').and_then(|r| r.split_once(']')).map_or(rest, |(_, r)| r.trim_start());
+        let rest =
+            rest.strip_prefix('[').and_then(|r| r.split_once(']')).map_or(rest, |(_, r)| r.trim_start());
         let version = rest.strip_prefix("==").map(|v| v.trim_start_matches('='));
         let version = version.and_then(|v| v.split([' ', ';', ',']).find(|part| !part.is_empty()));
         if version.is_none() {
             loose += 1;
         }
-        let mut digests = line.split("--hash=sha256:").skip(1).filter_map(|part| sha256(part.split_whitespace().next()?));
+        let mut digests =
+            line.split("--hash=sha256:").skip(1).filter_map(|part| sha256(part.split_whitespace().next()?));
         let first = digests.next();
         // Of several archives it is not known which is installed.
         let hash = if digests.next().is_some() { None } else { first };
-        found.push(Locked { name: normal(name), version: version.map(str::to_owned), hash, needs: Vec::new() });
+        found.push(Locked {
+            name: normal(name),
+            version: version.map(str::to_owned),
+            hash,
+            needs: Vec::new(),
+        });
     }
     if loose > 0 {
         gaps.push(format!("{loose} lines of the requirements name no version"));
@@ -213,7 +222,8 @@ fn closure(requires: &[(String, bool)], locked: &[Locked], bill: &mut Bill) {
         let mut places = known.map(|(_, places)| places).unwrap_or_default();
         let is_new = places.is_empty();
         let nothing = [Locked { name: name.clone(), ..Locked::default() }];
-        let all: Vec<&Locked> = by_name.get(name.as_str()).cloned().unwrap_or_else(|| nothing.iter().collect());
+        let all: Vec<&Locked> =
+            by_name.get(name.as_str()).cloned().unwrap_or_else(|| nothing.iter().collect());
         for package in all {
             if is_new {
                 if bill.components.len() >= MAX_COMPONENTS {
@@ -281,13 +291,24 @@ mod tests {
         );
         assert_eq!(
             listed(Some(("sub/pylock.dev.toml", &pylock))).0,
-            said(&[("pkg:pypi/httpx@0.28", false, true), ("pkg:pypi/idna@3", false, false), ("pkg:pypi/rich", true, false)])
+            said(&[
+                ("pkg:pypi/httpx@0.28", false, true),
+                ("pkg:pypi/idna@3", false, false),
+                ("pkg:pypi/rich", true, false)
+            ])
         );
-        let text = format!("# x\n--index-url https://x\nhttpx==0.28 \\\n    --hash=sha256:{digest}\nidna==3 ; x # why\n  # via\nloose>=1\n");
+        let text = format!(
+            "# x\n--index-url https://x\nhttpx==0.28 \\\n    --hash=sha256:{digest}\nidna==3 ; x # why\n  # via\nloose>=1\n"
+        );
         let (all, gaps) = listed(Some(("requirements.txt", &text)));
         assert_eq!(
             all,
-            said(&[("pkg:pypi/httpx@0.28", false, true), ("pkg:pypi/idna@3", false, false), ("pkg:pypi/loose", false, false), ("pkg:pypi/rich", true, false)])
+            said(&[
+                ("pkg:pypi/httpx@0.28", false, true),
+                ("pkg:pypi/idna@3", false, false),
+                ("pkg:pypi/loose", false, false),
+                ("pkg:pypi/rich", true, false)
+            ])
         );
         assert_eq!(gaps.len(), 3, "{gaps:?}");
     }

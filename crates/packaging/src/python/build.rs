@@ -55,16 +55,28 @@ pub fn command(installed: Installed, out: &str) -> Option<Command> {
     if installed.build {
         return Some(of(&["-m", "build", "--no-isolation", "--outdir", out, "."], true));
     }
-    let pip = ["-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index", "--no-cache-dir", "--wheel-dir", out, "."];
+    let pip = [
+        "-m",
+        "pip",
+        "wheel",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+        "--no-cache-dir",
+        "--wheel-dir",
+        out,
+        ".",
+    ];
     installed.pip.then(|| of(&pip, false))
 }
 
 /// What a build says that is missing: the backend's module.
 pub fn missing(stderr: &str) -> Option<String> {
     stderr.lines().rev().find_map(|line| {
-        let rest = line.split("No module named ").nth(1).or_else(|| {
-            line.contains("Backend '").then(|| line.split("Backend ").nth(1)).flatten()
-        })?;
+        let rest = line
+            .split("No module named ")
+            .nth(1)
+            .or_else(|| line.contains("Backend '").then(|| line.split("Backend ").nth(1)).flatten())?;
         let name = rest.trim_start_matches(['\'', '"']);
         let end = name.find(['\'', '"', ' ', ';']).unwrap_or(name.len());
         name.get(..end).filter(|name| !name.is_empty()).map(str::to_owned)
@@ -89,10 +101,11 @@ pub fn made<'n>(names: impl IntoIterator<Item = &'n str>) -> (Vec<&'n str>, Vec<
 /// The archives that a build says it made: `Successfully built a-1.tar.gz and a-1-py3-none-any.whl` of `build`, `filename=…` of `pip`.
 pub fn said(output: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for word in output.split(|c: char| c.is_whitespace() || matches!(c, '=' | '\'' | '"' | ',')) {
-        // `build` colours names when it thinks that somebody looks.
-        let word = word.rsplit('m').next().filter(|_| word.contains('\u{1b}')).unwrap_or(word);
-        let word = word.split('\u{1b}').next().unwrap_or(word);
+    // `build` colours names when it thinks that somebody looks.
+    let mut parts = output.split('\u{1b}');
+    let first = parts.next().unwrap_or_default().to_owned();
+    let plain = parts.fold(first, |text, part| text + part.split_once('m').map_or(part, |(_, after)| after));
+    for word in plain.split(|c: char| c.is_whitespace() || matches!(c, '=' | '\'' | '"' | ',')) {
         let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
         let is_archive = name.ends_with(".whl") || name.ends_with(".tar.gz");
         if is_archive && !found.iter().any(|known| known == name) {
@@ -119,11 +132,20 @@ mod tests {
 
     #[test]
     fn what_a_build_says_is_read() {
-        assert_eq!(said("* Building\nSuccessfully built acme_ui-1.0.tar.gz and acme_ui-1.0-py3-none-any.whl\n"), ["acme_ui-1.0-py3-none-any.whl", "acme_ui-1.0.tar.gz"]);
-        assert_eq!(said("  Created wheel for x: filename=x-1-py3-none-any.whl size=1 sha256=ab\n"), ["x-1-py3-none-any.whl"]);
+        assert_eq!(
+            said("* Building\nSuccessfully built acme_ui-1.0.tar.gz and acme_ui-1.0-py3-none-any.whl\n"),
+            ["acme_ui-1.0-py3-none-any.whl", "acme_ui-1.0.tar.gz"]
+        );
+        assert_eq!(
+            said("  Created wheel for x: filename=x-1-py3-none-any.whl size=1 sha256=ab\n"),
+            ["x-1-py3-none-any.whl"]
+        );
         assert_eq!(said("Successfully built \u{1b}[4m\u{1b}[1ma-1.tar.gz\u{1b}[0m"), ["a-1.tar.gz"]);
         assert_eq!(missing("ModuleNotFoundError: No module named 'hatchling'\n"), Some("hatchling".into()));
-        assert_eq!(missing("ERROR Backend 'flit_core.buildapi' is not available."), Some("flit_core.buildapi".into()));
+        assert_eq!(
+            missing("ERROR Backend 'flit_core.buildapi' is not available."),
+            Some("flit_core.buildapi".into())
+        );
         assert_eq!(missing("error: x"), None);
         assert_eq!(made(["b.whl", "x.txt", "a.tar.gz", "a.whl"]), (vec!["a.whl", "b.whl"], vec!["a.tar.gz"]));
     }

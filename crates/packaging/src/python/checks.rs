@@ -25,7 +25,13 @@ struct Judge<'p> {
 }
 
 impl Judge<'_> {
-    fn failed(&self, id: &str, severity: Severity, detail: impl Into<String>, fix: impl Into<String>) -> Check {
+    fn failed(
+        &self,
+        id: &str,
+        severity: Severity,
+        detail: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Check {
         Check::failed(id, severity, detail).fix(fix).about(self.project.source.file())
     }
 
@@ -70,7 +76,10 @@ impl Judge<'_> {
             Some(said) => self.failed(
                 ID,
                 Severity::Error,
-                format!("the project says {:?}; the release is {wanted}", said.chars().take(80).collect::<String>()),
+                format!(
+                    "the project says {:?}; the release is {wanted}",
+                    said.chars().take(80).collect::<String>()
+                ),
                 format!("Set `version` to {wanted}."),
             ),
             None if self.project.is_dynamic("version") => {
@@ -120,16 +129,17 @@ impl Judge<'_> {
             if let Some(classifier) = classified.first() {
                 return self.failed(
                     ID,
-                    Severity::Error,
+                    Severity::Warning,
                     format!("the licence is an expression ({text}), and there is the classifier `{classifier}` too"),
-                    "Take the classifier out: with both, backends stop and PyPI refuses it (PEP 639).",
+                    "Take the classifier out: setuptools stops at both (PEP 639).",
                 );
             }
         }
         let has_text = wheel.is_none_or(|w| {
             w.packed.iter().any(|(path, _)| {
                 let low = path.rsplit('/').next().unwrap_or(path).to_lowercase();
-                path.starts_with(&w.dist_info) && ["licen", "copying", "notice", "authors"].iter().any(|n| low.starts_with(n))
+                path.starts_with(&w.dist_info)
+                    && ["licen", "copying", "notice", "authors"].iter().any(|n| low.starts_with(n))
             })
         });
         if !has_text {
@@ -142,7 +152,9 @@ impl Judge<'_> {
         }
         match (&self.project.license, expression) {
             (_, Some(text)) => Check::passed(ID, format!("the licence is {text}")),
-            (Some(License::Words(text)), _) if spdx::check(text).is_ok() => Check::passed(ID, format!("the licence is {text}")),
+            (Some(License::Words(text)), _) if spdx::check(text).is_ok() => {
+                Check::passed(ID, format!("the licence is {text}"))
+            }
             (Some(_), _) => Check::passed(ID, "the licence is said in words or a file"),
             (None, _) if !classified.is_empty() || self.project.is_dynamic("license") => {
                 Check::passed(ID, "the licence is said by a classifier, or when it is built")
@@ -220,14 +232,19 @@ impl Judge<'_> {
             match name::of_requirement(text) {
                 None => broken.push(shown),
                 Some((_, rest)) => {
-                    let rest = rest.strip_prefix('[').and_then(|r| r.split_once(']')).map_or(rest, |(_, r)| r.trim_start());
+                    let rest = rest
+                        .strip_prefix('[')
+                        .and_then(|r| r.split_once(']'))
+                        .map_or(rest, |(_, r)| r.trim_start());
                     if rest.starts_with('@') {
                         addresses.push(shown);
                     } else if !(rest.is_empty() || rest.starts_with(['<', '>', '=', '!', '~', ';', '('])) {
                         broken.push(shown);
                     } else {
-                        let range = rest.split(';').next().unwrap_or_default().trim().trim_matches(['(', ')']);
-                        if !range.is_empty() && !range.contains("===") && version::specifiers(range).is_none() {
+                        let range =
+                            rest.split(';').next().unwrap_or_default().trim().trim_matches(['(', ')']);
+                        if !range.is_empty() && !range.contains("===") && version::specifiers(range).is_none()
+                        {
                             broken.push(shown);
                         }
                     }
@@ -298,7 +315,10 @@ impl Judge<'_> {
                 self.failed(
                     ID,
                     Severity::Error,
-                    format!("said and named in `dynamic` too: {}", if both.is_empty() { "name".to_owned() } else { both.join(", ") }),
+                    format!(
+                        "said and named in `dynamic` too: {}",
+                        if both.is_empty() { "name".to_owned() } else { both.join(", ") }
+                    ),
                     "Take the field out of `dynamic`: backends refuse both.",
                 )
             }
@@ -346,7 +366,8 @@ pub fn metadata(of: &str, fields: &Fields, project: &Project, asked: &semver::Ve
         wrong.push(format!("version {format:?} of the format is not known"));
     }
     let said = get("Name");
-    if !name::is_name(said) || (!project.name.is_empty() && name::normal(said) != name::normal(&project.name)) {
+    if !name::is_name(said) || (!project.name.is_empty() && name::normal(said) != name::normal(&project.name))
+    {
         wrong.push(format!("it is called {said:?}, and the project {:?}", project.name));
     }
     if !version::says(get("Version"), asked) {
@@ -355,7 +376,8 @@ pub fn metadata(of: &str, fields: &Fields, project: &Project, asked: &semver::Ve
     }
     if let (Some(project), Some(built)) = (&project.requires_python, fields.text("Requires-Python")) {
         let same = version::specifiers(project).zip(version::specifiers(built)).is_some_and(|(a, b)| {
-            let set = |s: &version::VersionSpecifiers| s.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
+            let set =
+                |s: &version::VersionSpecifiers| s.iter().map(ToString::to_string).collect::<BTreeSet<_>>();
             set(&a) == set(&b)
         });
         if !same {
@@ -366,7 +388,10 @@ pub fn metadata(of: &str, fields: &Fields, project: &Project, asked: &semver::Ve
         .all("Requires-Dist")
         .filter(|text| {
             name::of_requirement(text).is_some_and(|(_, rest)| {
-                let rest = rest.strip_prefix('[').and_then(|r| r.split_once(']')).map_or(rest, |(_, r)| r.trim_start());
+                let rest = rest
+                    .strip_prefix('[')
+                    .and_then(|r| r.split_once(']'))
+                    .map_or(rest, |(_, r)| r.trim_start());
                 rest.starts_with('@')
             })
         })
@@ -382,7 +407,8 @@ pub fn metadata(of: &str, fields: &Fields, project: &Project, asked: &semver::Ve
     if wrong.is_empty() {
         return Check::passed(id, format!("it says that it is {said} {}", get("Version")));
     }
-    Check::failed(id, Severity::Error, wrong.join("; ")).fix("Build it again from what is released, and mend the project where it says so.")
+    Check::failed(id, Severity::Error, wrong.join("; "))
+        .fix("Build it again from what is released, and mend the project where it says so.")
 }
 
 /// The Python files below a folder of the project.
@@ -393,11 +419,17 @@ fn sources(tree: &dyn Tree, folder: &str) -> Result<BTreeSet<String>, TreeError>
         for entry in tree.entries(&folder)? {
             seen += 1;
             if seen > MAX_ENTRIES {
-                return Err(TreeError { path: folder, why: format!("there are more than {MAX_ENTRIES} files") });
+                return Err(TreeError {
+                    path: folder,
+                    why: format!("there are more than {MAX_ENTRIES} files"),
+                });
             }
-            let path = if folder.is_empty() { entry.name.clone() } else { format!("{folder}/{}", entry.name) };
+            let path =
+                if folder.is_empty() { entry.name.clone() } else { format!("{folder}/{}", entry.name) };
             match entry.kind {
-                Kind::Folder if depth < MAX_DEPTH && entry.name != "__pycache__" && !entry.name.starts_with('.') => {
+                Kind::Folder
+                    if depth < MAX_DEPTH && entry.name != "__pycache__" && !entry.name.starts_with('.') =>
+                {
                     open.push((path, depth + 1));
                 }
                 Kind::File { .. } if is_module(&entry.name) => {
@@ -423,11 +455,14 @@ pub fn modules(tree: &dyn Tree, wheel: &Wheel, sdist: Option<&Sdist>) -> Result<
     const ID: &str = "python.wheel.modules";
     let (mut lost, mut generated, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
     for top in top_names(&wheel.packed) {
-        let join = |root: &str, name: &str| if root.is_empty() { name.to_owned() } else { format!("{root}/{name}") };
+        let join =
+            |root: &str, name: &str| if root.is_empty() { name.to_owned() } else { format!("{root}/{name}") };
         let mut place = None;
         for root in ROOTS {
             let (folder, file) = (join(root, &top), join(root, &format!("{top}.py")));
-            if tree.kind(&folder)? == Some(Kind::Folder) && !sources(tree, &folder)?.is_empty() || tree.read(&file)?.is_some() {
+            if tree.kind(&folder)? == Some(Kind::Folder) && !sources(tree, &folder)?.is_empty()
+                || tree.read(&file)?.is_some()
+            {
                 place = Some(root);
                 break;
             }
@@ -436,10 +471,18 @@ pub fn modules(tree: &dyn Tree, wheel: &Wheel, sdist: Option<&Sdist>) -> Result<
             unknown.push(top);
             continue;
         };
-        let strip = |path: String| if root.is_empty() { path } else { path.trim_start_matches(root).trim_start_matches('/').to_owned() };
+        let strip = |path: String| {
+            if root.is_empty() {
+                path
+            } else {
+                path.trim_start_matches(root).trim_start_matches('/').to_owned()
+            }
+        };
         let ours: BTreeSet<String> = sources(tree, &join(root, &top))?.into_iter().map(strip).collect();
         let packed: BTreeSet<String> = packed_modules(&wheel.packed, &top);
-        let is_test = |path: &String| path.split('/').any(|part| matches!(part, "tests" | "test" | "testing" | "conftest.py"));
+        let is_test = |path: &String| {
+            path.split('/').any(|part| matches!(part, "tests" | "test" | "testing" | "conftest.py"))
+        };
         lost.extend(ours.difference(&packed).filter(|path| !is_test(path)).cloned());
         for path in packed.difference(&ours) {
             if tree.read(&join(root, path))?.is_none() {
@@ -448,9 +491,16 @@ pub fn modules(tree: &dyn Tree, wheel: &Wheel, sdist: Option<&Sdist>) -> Result<
         }
     }
     let mut check = if lost.is_empty() {
-        let mut said = format!("every module of {} is packed", top_names(&wheel.packed).into_iter().take(NAMED).collect::<Vec<_>>().join(", "));
+        let mut said = format!(
+            "every module of {} is packed",
+            top_names(&wheel.packed).into_iter().take(NAMED).collect::<Vec<_>>().join(", ")
+        );
         if !generated.is_empty() {
-            said.push_str(&format!("; {} were made by the build: {}", generated.len(), shortened(&generated)));
+            said.push_str(&format!(
+                "; {} were made by the build: {}",
+                generated.len(),
+                shortened(&generated)
+            ));
         }
         if !unknown.is_empty() {
             said.push_str(&format!("; where {} come from was not found", shortened(&unknown)));
@@ -482,10 +532,12 @@ fn packed_modules(packed: &Packed, top: &str) -> BTreeSet<String> {
 fn rebuilt(wheel: &Wheel, sdist: &Sdist, generated: &[String]) -> Check {
     const ID: &str = "python.sdist.modules";
     let there: BTreeSet<&str> = sdist.packed.iter().map(|(path, _)| path).collect();
-    let has = |path: &str| ROOTS.iter().any(|root| {
-        let whole = if root.is_empty() { path.to_owned() } else { format!("{root}/{path}") };
-        there.contains(whole.as_str())
-    }) || there.iter().any(|own| own.ends_with(&format!("/{path}")));
+    let has = |path: &str| {
+        ROOTS.iter().any(|root| {
+            let whole = if root.is_empty() { path.to_owned() } else { format!("{root}/{path}") };
+            there.contains(whole.as_str())
+        }) || there.iter().any(|own| own.ends_with(&format!("/{path}")))
+    };
     let lost: Vec<String> = wheel
         .packed
         .iter()
@@ -524,12 +576,19 @@ pub fn twice(of: &str, first: &[u8], second: &[u8]) -> Check {
     let differ: Vec<String> = match (read(first), read(second)) {
         (Some(first), Some(second)) => {
             let paths: BTreeSet<&str> = first.iter().chain(second.iter()).map(|(path, _)| path).collect();
-            paths.into_iter().filter(|path| first.file(path) != second.file(path)).map(str::to_owned).collect()
+            paths
+                .into_iter()
+                .filter(|path| first.file(path) != second.file(path))
+                .map(str::to_owned)
+                .collect()
         }
         _ => vec!["the archive".to_owned()],
     };
     let (severity, detail) = if differ.is_empty() {
-        (Severity::Warning, "built twice, the files are the same, and their times or their order are not".to_owned())
+        (
+            Severity::Warning,
+            "built twice, the files are the same, and their times or their order are not".to_owned(),
+        )
     } else {
         (Severity::Error, format!("built twice, {} files were not the same", differ.len()))
     };
@@ -570,14 +629,44 @@ mod tests {
             ("version='1.2.3'", "version='1.2.3'\ndynamic=['version']", "python.project.table", Error),
             ("license='MIT'", "", "python.project.license", Warning),
             ("license='MIT'", "license='MITT'", "python.project.license", Error),
-            ("license='MIT'", "license='MIT'\nclassifiers=['License :: OSI Approved :: MIT License']", "python.project.license", Error),
-            ("license='MIT'", "license='MIT'\nclassifiers=['Private :: Do Not Upload']", "python.project.private", Error),
+            (
+                "license='MIT'",
+                "license='MIT'\nclassifiers=['License :: OSI Approved :: MIT License']",
+                "python.project.license",
+                Warning,
+            ),
+            (
+                "license='MIT'",
+                "license='MIT'\nclassifiers=['Private :: Do Not Upload']",
+                "python.project.private",
+                Error,
+            ),
             ("description='d'", "", "python.project.described", Note),
             ("requires-python='>=3.10'", "", "python.project.requires-python", Warning),
-            ("requires-python='>=3.10'", "requires-python='3.10 up'", "python.project.requires-python", Error),
-            ("requires-python='>=3.10'", "requires-python='>=3.10,<4'", "python.project.requires-python", Note),
-            ("['httpx>=0.27']", "['httpx @ git+https://example.com/x']", "python.dependencies.addresses", Error),
-            ("['httpx>=0.27']", "['httpx[a] @ https://example.com/x']", "python.dependencies.addresses", Error),
+            (
+                "requires-python='>=3.10'",
+                "requires-python='3.10 up'",
+                "python.project.requires-python",
+                Error,
+            ),
+            (
+                "requires-python='>=3.10'",
+                "requires-python='>=3.10,<4'",
+                "python.project.requires-python",
+                Note,
+            ),
+            (
+                "['httpx>=0.27']",
+                "['httpx @ git+https://example.com/x']",
+                "python.dependencies.addresses",
+                Error,
+            ),
+            (
+                "['httpx>=0.27']",
+                "['httpx[a] @ https://example.com/x']",
+                "python.dependencies.addresses",
+                Error,
+            ),
             ("['httpx>=0.27']", "['httpx 0.27']", "python.dependencies.names", Error),
             ("['httpx>=0.27']", "['-e .']", "python.dependencies.names", Error),
             ("['httpx>=0.27']", "['httpx>=x']", "python.dependencies.names", Error),
@@ -587,7 +676,9 @@ mod tests {
             assert_ne!(text, GOOD);
             assert_eq!(failures(&text), [(id.to_owned(), severity)], "{to}");
         }
-        for fine in ["['a']", "['a>=1,<2; python_version<\"3\"']", "['a[b,c]~=1.0']", "['a (>=1)']", "['a===odd']"] {
+        for fine in
+            ["['a']", "['a>=1,<2; python_version<\"3\"']", "['a[b,c]~=1.0']", "['a (>=1)']", "['a===odd']"]
+        {
             assert_eq!(failures(&GOOD.replace("['httpx>=0.27']", fine)), [], "{fine}");
         }
         assert_eq!(failures(&GOOD.replace("version='1.2.3'", "dynamic=['version']")), []);
@@ -596,8 +687,11 @@ mod tests {
     #[test]
     fn what_was_built_says_what_the_project_says() {
         let project = read(&MapTree::new().with("pyproject.toml", GOOD)).unwrap();
-        let says = |text: &str| metadata("wheel", &Fields::read(text.as_bytes()).unwrap(), &project, &asked());
-        assert!(says("Metadata-Version: 2.4\nName: Acme_UI\nVersion: 1.2.3\nRequires-Python: >=3.10\n").passed);
+        let says =
+            |text: &str| metadata("wheel", &Fields::read(text.as_bytes()).unwrap(), &project, &asked());
+        assert!(
+            says("Metadata-Version: 2.4\nName: Acme_UI\nVersion: 1.2.3\nRequires-Python: >=3.10\n").passed
+        );
         for bad in [
             "Metadata-Version: 9\nName: acme-ui\nVersion: 1.2.3\n",
             "Metadata-Version: 2.4\nName: other\nVersion: 1.2.3\n",
@@ -612,14 +706,28 @@ mod tests {
 
     #[test]
     fn modules_that_were_forgotten_are_found() {
-        let wheel = wheel_of("acme_ui-1.2.3-py3-none-any.whl", &[("acme_ui/__init__.py", ""), ("acme_ui/_version.py", "")], "").unwrap();
-        let tree = MapTree::new().with("src/acme_ui/__init__.py", "").with("src/acme_ui/deep/one.py", "").with("src/acme_ui/tests/t.py", "");
+        let wheel = wheel_of(
+            "acme_ui-1.2.3-py3-none-any.whl",
+            &[("acme_ui/__init__.py", ""), ("acme_ui/_version.py", "")],
+            "",
+        )
+        .unwrap();
+        let tree = MapTree::new()
+            .with("src/acme_ui/__init__.py", "")
+            .with("src/acme_ui/deep/one.py", "")
+            .with("src/acme_ui/tests/t.py", "");
         let found = modules(&tree, &wheel, None).unwrap();
-        assert_eq!((found[0].passed, found[0].files.as_slice()), (false, &["acme_ui/deep/one.py".to_owned()][..]));
+        assert_eq!(
+            (found[0].passed, found[0].files.as_slice()),
+            (false, &["acme_ui/deep/one.py".to_owned()][..])
+        );
         let tree = MapTree::new().with("acme_ui/__init__.py", "");
         let sdist = crate::python::sdist::read(
             "acme_ui-1.2.3.tar.gz",
-            &crate::targz::tests::archive(&[("acme_ui-1.2.3/PKG-INFO", b""), ("acme_ui-1.2.3/acme_ui/other.py", b"")]),
+            &crate::targz::tests::archive(&[
+                ("acme_ui-1.2.3/PKG-INFO", b""),
+                ("acme_ui-1.2.3/acme_ui/other.py", b""),
+            ]),
         )
         .unwrap();
         let found = modules(&tree, &wheel, Some(&sdist)).unwrap();

@@ -73,7 +73,10 @@ mod tests {
 
     #[test]
     fn fields_are_read_as_mail_has_them() {
-        let fields = Fields::read(b"Name: a\r\nClassifier: X\nclassifier: Y\nLicense: MIT\n        more\n\nBody: no\n").unwrap();
+        let fields = Fields::read(
+            b"Name: a\r\nClassifier: X\nclassifier: Y\nLicense: MIT\n        more\n\nBody: no\n",
+        )
+        .unwrap();
         assert_eq!((fields.get("name"), fields.body.as_str()), (Some("a"), "Body: no\n"));
         assert_eq!(fields.all("Classifier").collect::<Vec<_>>(), ["X", "Y"]);
         assert_eq!(fields.get("License"), Some("MIT\nmore"));

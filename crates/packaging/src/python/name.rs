@@ -46,7 +46,15 @@ mod tests {
 
     #[test]
     fn names_are_normal_as_pep_503_says() {
-        for name in ["friendly-bard", "Friendly-Bard", "FRIENDLY-BARD", "friendly.bard", "friendly_bard", "friendly--bard", "FrIeNdLy-._.-bArD"] {
+        for name in [
+            "friendly-bard",
+            "Friendly-Bard",
+            "FRIENDLY-BARD",
+            "friendly.bard",
+            "friendly_bard",
+            "friendly--bard",
+            "FrIeNdLy-._.-bArD",
+        ] {
             assert_eq!(normal(name), "friendly-bard", "{name}");
             assert_eq!(in_file(name), "friendly_bard", "{name}");
             assert!(is_name(name));
@@ -54,7 +62,10 @@ mod tests {
         for bad in ["", "-a", "a-", "a b", "ä", ".a"] {
             assert!(!is_name(bad), "{bad}");
         }
-        assert_eq!(of_requirement("a.b[x]>=1; python_version<'3'"), Some(("a.b", "[x]>=1; python_version<'3'")));
+        assert_eq!(
+            of_requirement("a.b[x]>=1; python_version<'3'"),
+            Some(("a.b", "[x]>=1; python_version<'3'"))
+        );
         assert_eq!(of_requirement("a @ https://x"), Some(("a", "@ https://x")));
         assert_eq!(of_requirement("https://x"), Some(("https", "://x")));
         assert_eq!(of_requirement("-e ."), None);

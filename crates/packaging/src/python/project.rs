@@ -113,11 +113,28 @@ pub fn read(tree: &dyn Tree) -> Result<Project, ProjectError> {
     } else if let Some(bytes) = tree.read("setup.cfg")? {
         setup_cfg(&bytes, &mut project);
         if tree.read("setup.py")?.is_some() {
-            project.undecided.push("setup.py is a program: what it says beside setup.cfg is not known".to_owned());
+            project
+                .undecided
+                .push("setup.py is a program: what it says beside setup.cfg is not known".to_owned());
+            // What is not said here may be said there.
+            for (field, said) in [
+                ("name", !project.name.is_empty()),
+                ("version", project.version.is_some()),
+                ("license", project.license.is_some()),
+                ("description", project.description.is_some()),
+            ] {
+                if !said && !project.is_dynamic(field) {
+                    project.dynamic.push(field.to_owned());
+                }
+            }
+            if project.name.is_empty() {
+                project.source = Source::SetupPy;
+            }
         }
     } else if tree.read("setup.py")?.is_some() {
         project.source = Source::SetupPy;
-        project.dynamic = ["name", "version", "dependencies", "license", "description"].map(str::to_owned).into();
+        project.dynamic =
+            ["name", "version", "dependencies", "license", "description"].map(str::to_owned).into();
         project
             .undecided
             .push("setup.py is a program: what it says is known only of what it builds".to_owned());
@@ -211,7 +228,10 @@ fn poetry(table: &Table, project: &mut Project) {
         let said = address.map_or_else(|| name.clone(), |address| format!("{name} @ {address}"));
         project.dependencies.push((said, None));
     }
-    project.undecided.push("Poetry's own table has versions in its own grammar: ranges are looked at in what it builds".to_owned());
+    project.undecided.push(
+        "Poetry's own table has versions in its own grammar: ranges are looked at in what it builds"
+            .to_owned(),
+    );
 }
 
 /// The sections of an INI file, as `configparser` reads them: `key = value`, what is indented goes on.
@@ -250,7 +270,11 @@ fn setup_cfg(bytes: &[u8], project: &mut Project) {
     };
     let lines = |text: Option<String>| -> Vec<String> {
         let text = text.unwrap_or_default();
-        text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#')).map(str::to_owned).collect()
+        text.lines()
+            .map(str::trim)
+            .filter(|l| !l.is_empty() && !l.starts_with('#'))
+            .map(str::to_owned)
+            .collect()
     };
     let mut plain = |key: &str| match get("metadata", key) {
         // What is read from files and modules is found out when it is built.
@@ -326,18 +350,35 @@ mod tests {
              license-files=['LICEN[CS]E*']\nreadme={file='README.md'}\nrequires-python='>=3.9'\ndependencies=['a>=1']\nclassifiers=['X :: Y']\n\
              [project.optional-dependencies]\ndev=['b @ https://x']\n[project.scripts]\nacme='acme.cli:main'\n[project.urls]\n'Source Code'='https://example.com'\n",
         );
-        assert_eq!((project.name.as_str(), project.version.as_deref(), project.is_dynamic("version")), ("Acme.UI", None, true));
+        assert_eq!(
+            (project.name.as_str(), project.version.as_deref(), project.is_dynamic("version")),
+            ("Acme.UI", None, true)
+        );
         assert_eq!(project.license, Some(License::Expression("MIT".into())));
-        assert_eq!(project.dependencies, [("a>=1".into(), None), ("b @ https://x".into(), Some("dev".into()))]);
-        assert_eq!((project.scripts["acme"].as_str(), project.repository()), ("acme.cli:main", Some("https://example.com")));
-        assert_eq!((project.backend.as_deref(), project.readme.as_deref()), (Some("hatchling.build"), Some("README.md")));
-        assert_eq!(toml("[project]\nname='a'\nlicense={text='BSD'}").license, Some(License::Words("BSD".into())));
+        assert_eq!(
+            project.dependencies,
+            [("a>=1".into(), None), ("b @ https://x".into(), Some("dev".into()))]
+        );
+        assert_eq!(
+            (project.scripts["acme"].as_str(), project.repository()),
+            ("acme.cli:main", Some("https://example.com"))
+        );
+        assert_eq!(
+            (project.backend.as_deref(), project.readme.as_deref()),
+            (Some("hatchling.build"), Some("README.md"))
+        );
+        assert_eq!(
+            toml("[project]\nname='a'\nlicense={text='BSD'}").license,
+            Some(License::Words("BSD".into()))
+        );
         assert_eq!(toml("[project]\nname='a'\nlicense={file='L'}").license, Some(License::File("L".into())));
     }
 
     #[test]
     fn older_ways_are_read_as_far_as_they_are_data() {
-        let poetry = toml("[tool.poetry]\nname='a'\nversion='1'\nlicense='MIT'\n[tool.poetry.dependencies]\npython='^3.9'\nb='^1'\nc={git='https://x'}");
+        let poetry = toml(
+            "[tool.poetry]\nname='a'\nversion='1'\nlicense='MIT'\n[tool.poetry.dependencies]\npython='^3.9'\nb='^1'\nc={git='https://x'}",
+        );
         assert_eq!((poetry.source, poetry.dependencies.len()), (Source::Poetry, 2));
         assert_eq!(poetry.dependencies[1].0, "c @ https://x");
         let cfg = MapTree::new().with("setup.py", "").with(
@@ -346,12 +387,25 @@ mod tests {
              [options]\npython_requires = >=3.8\ninstall_requires =\n    a>=1; python_version < '3.9'\n    b\n[options.extras_require]\nx = c\n[options.entry_points]\nconsole_scripts =\n    acme = acme.cli:main\n",
         );
         let project = read(&cfg).unwrap();
-        assert_eq!((project.name.as_str(), project.version.as_deref(), project.is_dynamic("version")), ("acme-ui", None, true));
+        assert_eq!(
+            (project.name.as_str(), project.version.as_deref(), project.is_dynamic("version")),
+            ("acme-ui", None, true)
+        );
         assert_eq!(project.classifiers, ["A :: B", "C :: D"]);
         assert_eq!(project.dependencies[0].0, "a>=1; python_version < '3.9'");
-        assert_eq!((project.readme.as_deref(), project.scripts["acme"].as_str(), project.undecided.len()), (Some("README.rst"), "acme.cli:main", 1));
+        assert_eq!(
+            (project.readme.as_deref(), project.scripts["acme"].as_str(), project.undecided.len()),
+            (Some("README.rst"), "acme.cli:main", 1)
+        );
         let alone = read(&MapTree::new().with("setup.py", "")).unwrap();
         assert_eq!((alone.source, alone.undecided.len()), (Source::SetupPy, 1));
+        let little =
+            read(&MapTree::new().with("setup.py", "").with("setup.cfg", "[egg_info]\ntag_build =\n"))
+                .unwrap();
+        assert_eq!(
+            (little.source, little.is_dynamic("version"), little.is_dynamic("license")),
+            (Source::SetupPy, true, true)
+        );
         assert_eq!(read(&MapTree::new()), Err(ProjectError::Missing));
         assert!(matches!(read(&MapTree::new().with("pyproject.toml", "[")), Err(ProjectError::Syntax(_))));
     }

@@ -41,7 +41,8 @@ pub fn file_name(text: &str) -> Option<(&str, &str)> {
 
 /// Reads a source distribution.
 pub fn read(file: &str, bytes: &[u8]) -> Result<Sdist, SdistError> {
-    let (distribution, said) = file_name(file).ok_or_else(|| SdistError::Name(file.chars().take(200).collect()))?;
+    let (distribution, said) =
+        file_name(file).ok_or_else(|| SdistError::Name(file.chars().take(200).collect()))?;
     let (folder, packed) = targz::read(bytes, None, &LIMITS)?;
     let metadata = packed.get("PKG-INFO").and_then(Fields::read);
     Ok(Sdist { distribution: distribution.to_owned(), version: said.to_owned(), folder, packed, metadata })
@@ -68,7 +69,10 @@ fn named(sdist: &Sdist) -> Check {
         return Check::failed(
             ID,
             Severity::Warning,
-            format!("the archive is called {whole}, and should be {}-{plain}", name::in_file(&sdist.distribution)),
+            format!(
+                "the archive is called {whole}, and should be {}-{plain}",
+                name::in_file(&sdist.distribution)
+            ),
         )
         .fix("Use a newer build backend: PyPI has begun to refuse names that are not normal (PEP 625).");
     }
@@ -79,16 +83,26 @@ fn metadata(sdist: &Sdist) -> Check {
     const ID: &str = "python.sdist.metadata";
     let failed = |detail: &str, fix: &str| Check::failed(ID, Severity::Error, detail).fix(fix);
     if sdist.metadata.is_none() {
-        return failed("there is no PKG-INFO, or it cannot be read", "Build it with its backend: `python -m build --sdist`.");
+        return failed(
+            "there is no PKG-INFO, or it cannot be read",
+            "Build it with its backend: `python -m build --sdist`.",
+        );
     }
     if sdist.packed.has("pyproject.toml") {
         return Check::passed(ID, "PKG-INFO and pyproject.toml are there");
     }
     if sdist.packed.has("setup.py") {
-        return Check::failed(ID, Severity::Warning, "there is no pyproject.toml: it is built with whatever setuptools is there")
-            .fix("Add one with a `[build-system]` that says what builds it (PEP 518).");
+        return Check::failed(
+            ID,
+            Severity::Warning,
+            "there is no pyproject.toml: it is built with whatever setuptools is there",
+        )
+        .fix("Add one with a `[build-system]` that says what builds it (PEP 518).");
     }
-    failed("there is neither pyproject.toml nor setup.py: nobody can build it", "Pack them: see the backend's list of what it takes.")
+    failed(
+        "there is neither pyproject.toml nor setup.py: nobody can build it",
+        "Pack them: see the backend's list of what it takes.",
+    )
 }
 
 #[cfg(test)]
@@ -112,8 +126,14 @@ pub(crate) mod tests {
         assert_eq!(failures(file, &[info, toml]), []);
         assert_eq!(failures(file, &[toml]), [("python.sdist.metadata".to_owned(), Error)]);
         assert_eq!(failures(file, &[info]), [("python.sdist.metadata".to_owned(), Error)]);
-        assert_eq!(failures(file, &[info, ("acme_ui-1.2.3/setup.py", b"")]), [("python.sdist.metadata".to_owned(), Warning)]);
-        assert_eq!(failures("acme_ui-1.2.4.tar.gz", &[info, toml])[0], ("python.sdist.name".to_owned(), Error));
+        assert_eq!(
+            failures(file, &[info, ("acme_ui-1.2.3/setup.py", b"")]),
+            [("python.sdist.metadata".to_owned(), Warning)]
+        );
+        assert_eq!(
+            failures("acme_ui-1.2.4.tar.gz", &[info, toml])[0],
+            ("python.sdist.name".to_owned(), Error)
+        );
         let odd = [("Acme-UI-1.2.3/PKG-INFO", INFO), ("Acme-UI-1.2.3/pyproject.toml", b"")];
         assert_eq!(failures("Acme-UI-1.2.3.tar.gz", &odd), [("python.sdist.name".to_owned(), Warning)]);
         assert!(matches!(read("x.zip", b""), Err(SdistError::Name(_))));

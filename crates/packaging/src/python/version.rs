@@ -3,8 +3,8 @@
 
 use std::str::FromStr as _;
 
-pub use pep440_rs::{Version, VersionSpecifiers};
 use pep440_rs::{Prerelease, PrereleaseKind};
+pub use pep440_rs::{Version, VersionSpecifiers};
 
 /// The longest text that is read as a version.
 const MAX: usize = 200;
@@ -86,19 +86,41 @@ mod tests {
     #[test]
     fn semver_and_python_say_the_same_in_other_words() {
         for (semver, python) in [
-            ("1.2.0", "1.2.0"), ("1.2.0-rc.1", "1.2.0rc1"), ("1.2.0-alpha.2", "1.2.0a2"), ("1.2.0-beta", "1.2.0b0"), ("1.2.0-b3", "1.2.0b3"),
-            ("1.2.0-dev.4", "1.2.0.dev4"), ("2.0.0-post.1", "2.0.0.post1"),
+            ("1.2.0", "1.2.0"),
+            ("1.2.0-rc.1", "1.2.0rc1"),
+            ("1.2.0-alpha.2", "1.2.0a2"),
+            ("1.2.0-beta", "1.2.0b0"),
+            ("1.2.0-b3", "1.2.0b3"),
+            ("1.2.0-dev.4", "1.2.0.dev4"),
+            ("2.0.0-post.1", "2.0.0.post1"),
         ] {
             let asked = semver::Version::parse(semver).unwrap();
             assert_eq!(of_semver(&asked).unwrap().to_string(), python);
             assert!(says(python, &asked), "{semver}");
         }
         let asked = semver::Version::parse("1.2.0").unwrap();
-        assert!(says("1.2", &asked) && says("v1.2.0", &asked) && !says("1.2.1", &asked) && !says("1.2.0rc1", &asked) && !says("x", &asked));
+        assert!(
+            says("1.2", &asked)
+                && says("v1.2.0", &asked)
+                && !says("1.2.1", &asked)
+                && !says("1.2.0rc1", &asked)
+                && !says("x", &asked)
+        );
         assert_eq!(of_semver(&semver::Version::parse("1.0.0-next.1").unwrap()), None);
         assert_eq!(of_semver(&semver::Version::parse("1.0.0-rc.1.2").unwrap()), None);
-        for (python, semver) in [("1.2", Some("1.2.0")), ("1.2.3rc1", Some("1.2.3-rc.1")), ("1!1.0", None), ("1.2.3.4", None), ("1.0.post1", None), ("1.0.dev3", Some("1.0.0-dev.3"))] {
-            assert_eq!(to_semver(&parse(python).unwrap()).map(|v| v.to_string()).as_deref(), semver, "{python}");
+        for (python, semver) in [
+            ("1.2", Some("1.2.0")),
+            ("1.2.3rc1", Some("1.2.3-rc.1")),
+            ("1!1.0", None),
+            ("1.2.3.4", None),
+            ("1.0.post1", None),
+            ("1.0.dev3", Some("1.0.0-dev.3")),
+        ] {
+            assert_eq!(
+                to_semver(&parse(python).unwrap()).map(|v| v.to_string()).as_deref(),
+                semver,
+                "{python}"
+            );
         }
         assert_eq!(parse(&"1.".repeat(1000)), None);
     }

@@ -74,7 +74,10 @@ pub fn file_name(text: &str) -> Option<FileName> {
         _ => return None,
     };
     let tag = |text: &str| {
-        !text.is_empty() && text.split('.').all(|t| !t.is_empty() && t.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'))
+        !text.is_empty()
+            && text
+                .split('.')
+                .all(|t| !t.is_empty() && t.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'))
     };
     let fits = name::is_name(distribution)
         && version::parse(version).is_some()
@@ -139,7 +142,15 @@ fn about(mut check: Check, files: impl IntoIterator<Item = String>) -> Check {
 
 /// Checks what a wheel says of itself.
 pub fn check(wheel: &Wheel) -> Vec<Check> {
-    vec![named(wheel), record(wheel), tags(wheel), data(wheel), top_level(wheel), typed(wheel), entry_points(wheel)]
+    vec![
+        named(wheel),
+        record(wheel),
+        tags(wheel),
+        data(wheel),
+        top_level(wheel),
+        typed(wheel),
+        entry_points(wheel),
+    ]
 }
 
 fn same_version(one: &str, other: &str) -> bool {
@@ -167,7 +178,10 @@ fn named(wheel: &Wheel) -> Check {
         return failed(
             ID,
             Severity::Warning,
-            format!("the wheel is called {distribution}-{said}, and should be {}-{plain}", name::in_file(distribution)),
+            format!(
+                "the wheel is called {distribution}-{said}, and should be {}-{plain}",
+                name::in_file(distribution)
+            ),
             "Use a newer build backend: indexes have begun to refuse names that are not normal.",
         );
     }
@@ -220,7 +234,8 @@ fn recorded(wheel: &Wheel) -> Result<BTreeMap<&'static str, Vec<String>>, String
     let mut wrong: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
     let mut seen = BTreeSet::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        let fields = row(line.trim_end_matches('\r')).ok_or_else(|| format!("{path} has a line that cannot be read"))?;
+        let fields = row(line.trim_end_matches('\r'))
+            .ok_or_else(|| format!("{path} has a line that cannot be read"))?;
         let [file, digest, size] = fields.as_slice() else {
             return Err(format!("{path} has a line of {} fields", fields.len()));
         };
@@ -245,8 +260,12 @@ fn recorded(wheel: &Wheel) -> Result<BTreeMap<&'static str, Vec<String>>, String
                 let own = BASE64_URL_SAFE_NO_PAD.encode(sha2::Sha256::digest(bytes));
                 text.trim_end_matches('=') == own
             }
-            Some(("sha384", text)) => text.trim_end_matches('=') == BASE64_URL_SAFE_NO_PAD.encode(sha2::Sha384::digest(bytes)),
-            Some(("sha512", text)) => text.trim_end_matches('=') == BASE64_URL_SAFE_NO_PAD.encode(sha2::Sha512::digest(bytes)),
+            Some(("sha384", text)) => {
+                text.trim_end_matches('=') == BASE64_URL_SAFE_NO_PAD.encode(sha2::Sha384::digest(bytes))
+            }
+            Some(("sha512", text)) => {
+                text.trim_end_matches('=') == BASE64_URL_SAFE_NO_PAD.encode(sha2::Sha512::digest(bytes))
+            }
             _ => {
                 say("without a digest of sha256 or better");
                 continue;
@@ -270,14 +289,16 @@ fn recorded(wheel: &Wheel) -> Result<BTreeMap<&'static str, Vec<String>>, String
 
 fn record(wheel: &Wheel) -> Check {
     const ID: &str = "python.wheel.record";
-    const FIX: &str = "Build the wheel again, and change nothing in it afterwards (`wheel pack` writes the list anew).";
+    const FIX: &str =
+        "Build the wheel again, and change nothing in it afterwards (`wheel pack` writes the list anew).";
     match recorded(wheel) {
         Err(why) => failed(ID, Severity::Error, why, FIX),
         Ok(wrong) if wrong.is_empty() => {
             Check::passed(ID, format!("RECORD lists all {} files with their digests", wheel.packed.len()))
         }
         Ok(wrong) => {
-            let words: Vec<String> = wrong.iter().map(|(why, files)| format!("{} {why}", files.len())).collect();
+            let words: Vec<String> =
+                wrong.iter().map(|(why, files)| format!("{} {why}", files.len())).collect();
             let check = failed(ID, Severity::Error, format!("RECORD is wrong: {}", words.join(", ")), FIX);
             about(check, wrong.into_values().flatten())
         }
@@ -295,7 +316,12 @@ fn tags(wheel: &Wheel) -> Check {
     const FIX: &str = "Build the wheel again with its backend; of wheels for Linux, auditwheel or cibuildwheel gives the platform.";
     let format = wheel.about.get("Wheel-Version").unwrap_or_default();
     if format.split('.').next() != Some("1") {
-        return failed(ID, Severity::Error, format!("WHEEL says version {format:?} of the format; 1.0 is known"), FIX);
+        return failed(
+            ID,
+            Severity::Error,
+            format!("WHEEL says version {format:?} of the format; 1.0 is known"),
+            FIX,
+        );
     }
     let said: BTreeSet<String> = wheel.about.all("Tag").map(str::to_owned).collect();
     let named = wheel.file.tags();
@@ -309,10 +335,16 @@ fn tags(wheel: &Wheel) -> Check {
         return failed(ID, Severity::Error, "the build number of the name is not the one in WHEEL", FIX);
     }
     let is_any = wheel.file.platform == "any";
-    let native: Vec<String> = wheel.packed.iter().map(|(path, _)| path).filter(|p| is_native(p)).map(str::to_owned).collect();
+    let native: Vec<String> =
+        wheel.packed.iter().map(|(path, _)| path).filter(|p| is_native(p)).map(str::to_owned).collect();
     if is_any && !native.is_empty() {
         return about(
-            failed(ID, Severity::Error, "it says that it runs anywhere, and holds files for one platform", FIX),
+            failed(
+                ID,
+                Severity::Error,
+                "it says that it runs anywhere, and holds files for one platform",
+                FIX,
+            ),
             native,
         );
     }
@@ -326,7 +358,12 @@ fn tags(wheel: &Wheel) -> Check {
     }
     let pure = wheel.about.get("Root-Is-Purelib").unwrap_or_default();
     if !["true", "false"].contains(&pure.to_lowercase().as_str()) {
-        return failed(ID, Severity::Error, "WHEEL does not say where it is installed (Root-Is-Purelib)", FIX);
+        return failed(
+            ID,
+            Severity::Error,
+            "WHEEL does not say where it is installed (Root-Is-Purelib)",
+            FIX,
+        );
     }
     Check::passed(ID, format!("it is for {}-{}-{}", wheel.file.python, wheel.file.abi, wheel.file.platform))
 }
@@ -349,7 +386,15 @@ fn data(wheel: &Wheel) -> Check {
         return Check::passed(ID, "every file has a place where it is installed");
     }
     let detail = format!("{} files are in `.data` folders that installers do not know", bad.len());
-    about(failed(ID, Severity::Error, detail, "Their folder is NAME-VERSION.data, and in it purelib, platlib, headers, scripts or data."), bad)
+    about(
+        failed(
+            ID,
+            Severity::Error,
+            detail,
+            "Their folder is NAME-VERSION.data, and in it purelib, platlib, headers, scripts or data.",
+        ),
+        bad,
+    )
 }
 
 /// The names that an import can begin with: packages and modules at the wheel's top.
@@ -377,8 +422,23 @@ pub fn top_names(packed: &Packed) -> BTreeSet<String> {
 fn top_level(wheel: &Wheel) -> Check {
     const ID: &str = "python.wheel.top-level";
     let names = top_names(&wheel.packed);
-    let of = |words: &[&str]| -> Vec<String> { names.iter().filter(|n| words.contains(&n.as_str())).cloned().collect() };
-    let stray = of(&["test", "tests", "testing", "doc", "docs", "example", "examples", "benchmarks", "scripts", "build", "dist", "tools"]);
+    let of = |words: &[&str]| -> Vec<String> {
+        names.iter().filter(|n| words.contains(&n.as_str())).cloned().collect()
+    };
+    let stray = of(&[
+        "test",
+        "tests",
+        "testing",
+        "doc",
+        "docs",
+        "example",
+        "examples",
+        "benchmarks",
+        "scripts",
+        "build",
+        "dist",
+        "tools",
+    ]);
     let src = of(&["src", "setup", "conftest"]);
     if !src.is_empty() {
         return about(
@@ -419,12 +479,16 @@ fn typed(wheel: &Wheel) -> Check {
     for (path, _) in wheel.packed.iter() {
         let Some((top, rest)) = path.split_once('/') else { continue };
         // Packages of stubs alone say so by their name (PEP 561).
-        if !rest.ends_with(".pyi") || top.ends_with("-stubs") || top.ends_with(".dist-info") || top.ends_with(".data") {
+        if !rest.ends_with(".pyi")
+            || top.ends_with("-stubs")
+            || top.ends_with(".dist-info")
+            || top.ends_with(".data")
+        {
             continue;
         }
-        let marked = path
-            .match_indices('/')
-            .any(|(at, _)| path.get(..at).is_some_and(|folder| wheel.packed.has(&format!("{folder}/py.typed"))));
+        let marked = path.match_indices('/').any(|(at, _)| {
+            path.get(..at).is_some_and(|folder| wheel.packed.has(&format!("{folder}/py.typed")))
+        });
         if !marked {
             untyped.insert(top.to_owned());
         }
@@ -468,7 +532,10 @@ pub fn has_module(packed: &Packed, module: &str) -> bool {
     packed.has_folder(&path)
         || packed.below(&starts).any(|(file, _)| {
             let rest = file.get(starts.len()..).unwrap_or_default();
-            !rest.contains('/') && ["py", "so", "pyd", "pyi"].iter().any(|end| rest == *end || rest.ends_with(&format!(".{end}")))
+            !rest.contains('/')
+                && ["py", "so", "pyd", "pyi"]
+                    .iter()
+                    .any(|end| rest == *end || rest.ends_with(&format!(".{end}")))
         })
 }
 
@@ -499,9 +566,14 @@ pub(crate) mod tests {
     use super::*;
     use crate::python::archive::tests::zipped;
 
-    pub(crate) fn wheel_of(file: &str, files: &[(&str, &str)], more_record: &str) -> Result<Wheel, WheelError> {
+    pub(crate) fn wheel_of(
+        file: &str,
+        files: &[(&str, &str)],
+        more_record: &str,
+    ) -> Result<Wheel, WheelError> {
         let info = "acme_ui-1.2.3.dist-info";
-        let mut all: Vec<(String, String)> = files.iter().map(|(p, t)| ((*p).to_owned(), (*t).to_owned())).collect();
+        let mut all: Vec<(String, String)> =
+            files.iter().map(|(p, t)| ((*p).to_owned(), (*t).to_owned())).collect();
         let mut default = |name: &str, text: &str| {
             let path = format!("{info}/{name}");
             if !all.iter().any(|(p, _)| *p == path) {
@@ -532,7 +604,12 @@ pub(crate) mod tests {
         let wheel = wheel_of(FILE, &[("acme_ui/__init__.py", "x = 1"), ("acme_ui/a,b.txt", "")], "").unwrap();
         // A comma in a name needs quotes, which the helper above does not write.
         assert_eq!(failures(&wheel), [("python.wheel.record".to_owned(), Severity::Error)]);
-        let wheel = wheel_of(FILE, &[("acme_ui/__init__.py", "x = 1"), ("acme_ui/py.typed", ""), ("acme_ui/a.pyi", "")], "").unwrap();
+        let wheel = wheel_of(
+            FILE,
+            &[("acme_ui/__init__.py", "x = 1"), ("acme_ui/py.typed", ""), ("acme_ui/a.pyi", "")],
+            "",
+        )
+        .unwrap();
         assert_eq!(failures(&wheel), []);
     }
 
@@ -540,7 +617,14 @@ pub(crate) mod tests {
     fn names_are_read_as_they_are_specified() {
         let name = file_name("distribution-1.0-1-py27.py3-none-any.whl").unwrap();
         assert_eq!((name.build.as_deref(), name.tags().len()), (Some("1"), 2));
-        for bad in ["a.whl", "a-1-py3-none-any.zip", "a-x-py3-none-any.whl", "a-1-b-py3-none-any.whl", "a-1-py3--any.whl", "a b-1-py3-none-any.whl"] {
+        for bad in [
+            "a.whl",
+            "a-1-py3-none-any.zip",
+            "a-x-py3-none-any.whl",
+            "a-1-b-py3-none-any.whl",
+            "a-1-py3--any.whl",
+            "a b-1-py3-none-any.whl",
+        ] {
             assert_eq!(file_name(bad), None, "{bad}");
         }
     }
@@ -559,21 +643,54 @@ pub(crate) mod tests {
             (FILE, vec![module], "gone.py,sha256=x,1\n", "python.wheel.record", Error),
             (FILE, vec![module], "acme_ui/__init__.py,sha256=x,0\n", "python.wheel.record", Error),
             (FILE, vec![module], "one,two\n", "python.wheel.record", Error),
-            (FILE, vec![module, (&whl, "Wheel-Version: 2.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")], "", "python.wheel.tags", Error),
-            (FILE, vec![module, (&whl, "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py2-none-any\n")], "", "python.wheel.tags", Error),
-            (FILE, vec![module, ("acme_ui/x.cpython-311-x86_64-linux-gnu.so", "")], "", "python.wheel.tags", Error),
+            (
+                FILE,
+                vec![module, (&whl, "Wheel-Version: 2.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")],
+                "",
+                "python.wheel.tags",
+                Error,
+            ),
+            (
+                FILE,
+                vec![module, (&whl, "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py2-none-any\n")],
+                "",
+                "python.wheel.tags",
+                Error,
+            ),
+            (
+                FILE,
+                vec![module, ("acme_ui/x.cpython-311-x86_64-linux-gnu.so", "")],
+                "",
+                "python.wheel.tags",
+                Error,
+            ),
             (FILE, vec![module, ("acme_ui-1.2.3.data/odd/x", "")], "", "python.wheel.data", Error),
             (FILE, vec![module, ("tests/__init__.py", "")], "", "python.wheel.top-level", Warning),
             (FILE, vec![("src/acme_ui/__init__.py", "")], "", "python.wheel.top-level", Error),
             (FILE, vec![], "", "python.wheel.top-level", Note),
             (FILE, vec![module, ("acme_ui/a.pyi", "")], "", "python.wheel.typed", Warning),
-            (FILE, vec![module, (&points, "[console_scripts]\na = acme_ui.cli:main\n")], "", "python.wheel.entry-points", Error),
+            (
+                FILE,
+                vec![module, (&points, "[console_scripts]\na = acme_ui.cli:main\n")],
+                "",
+                "python.wheel.entry-points",
+                Error,
+            ),
         ];
         for (file, files, record, id, severity) in cases {
             let wheel = wheel_of(file, &files, record).unwrap();
             assert_eq!(failures(&wheel), [(id.to_owned(), severity)], "{file} {files:?} {record}");
         }
-        let fine = wheel_of(FILE, &[module, ("acme_ui/cli.py", ""), (&points, "[console_scripts]\na = acme_ui.cli:main [x]\n[pytest11]\nb = other.plugin\n")], "").unwrap();
+        let fine = wheel_of(
+            FILE,
+            &[
+                module,
+                ("acme_ui/cli.py", ""),
+                (&points, "[console_scripts]\na = acme_ui.cli:main [x]\n[pytest11]\nb = other.plugin\n"),
+            ],
+            "",
+        )
+        .unwrap();
         assert_eq!(failures(&fine), []);
     }
 
