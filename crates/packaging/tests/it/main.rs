@@ -5,4 +5,5 @@
 mod cargo;
 mod lint;
 mod list;
+mod python;
 mod types;
