@@ -41,6 +41,21 @@ pub(crate) fn api(before: &Packed, after: &Packed, asks: &mut Asks) -> Result<Ch
     Ok(Check::passed(ID, detail))
 }
 
+/// What the public APIs of two releases say, the gravest first.
+pub(super) fn told(id: &str, all: &[packaging::difference::ApiChange], asks: &mut Asks) -> Check {
+    let Some(worst) = packaging::difference::bump(all) else {
+        return Check::passed(id, "what is public is as it was");
+    };
+    let mut graver: Vec<_> = all.iter().collect();
+    graver.sort_by_key(|change| std::cmp::Reverse(change.bump()));
+    let words: Vec<String> = graver.iter().take(SHOWN).map(ToString::to_string).collect();
+    let more = all.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let said = format!("{}{more}", words.join("; "));
+    take(asks, worst, format!("API: {said}"));
+    Check::passed(id, format!("{said}: a {} release", worst.word()))
+}
+
 /// What the tokens of two revisions say. `Ok(None)`: there are none.
 pub(crate) fn of_tokens(
     desk: &ReadDesk,

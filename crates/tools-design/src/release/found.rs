@@ -5,7 +5,7 @@ use kit::ReadDesk;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{cargo, npm};
+use super::{cargo, npm, python};
 
 /// Most packages that one call verifies.
 const MAX_PACKAGES: usize = 30;
@@ -21,6 +21,8 @@ pub(crate) enum Ecosystem {
     Npm,
     /// Cargo.toml.
     Cargo,
+    /// pyproject.toml.
+    Python,
 }
 
 /// The packages that a call means.
@@ -28,6 +30,7 @@ pub(crate) enum Ecosystem {
 pub(crate) struct Packages {
     pub(crate) npm: Vec<npm::Found>,
     pub(crate) cargo: Vec<cargo::Found>,
+    pub(crate) python: Vec<python::Found>,
     /// Folders whose manifest cannot be read, and why.
     pub(crate) broken: Vec<(String, String)>,
     /// What could not be decided, and why.
@@ -37,7 +40,8 @@ pub(crate) struct Packages {
 impl Packages {
     fn folders(&self) -> impl Iterator<Item = &str> {
         let npm = self.npm.iter().map(|found| found.folder.as_str());
-        npm.chain(self.cargo.iter().map(|found| found.folder.as_str()))
+        let cargo = self.cargo.iter().map(|found| found.folder.as_str());
+        npm.chain(cargo).chain(self.python.iter().map(|found| found.folder.as_str()))
     }
 }
 
@@ -61,11 +65,14 @@ pub(crate) fn packages(
         all.cargo = found;
         all.broken.extend(broken);
     }
+    if matches!(ecosystem, Ecosystem::Auto | Ecosystem::Python) {
+        all.python = python::packages(desk, folder)?;
+    }
     let count = all.folders().count();
     if count == 0 && all.broken.is_empty() {
         let place = folder.unwrap_or("the root");
         return Err(Fault::new(Code::NotFound, format!("{place}: no package that may be published")).suggest(
-            "Name the package's folder as `package`; a package.json with `private: true` and a Cargo.toml with `publish = false` are not released.",
+            "Name the package's folder as `package`; a package.json with `private: true` and a Cargo.toml with `publish = false` are not released, and a pyproject.toml needs a `[project]` with a name.",
         ));
     }
     let few: Vec<&str> = all.folders().filter(|folder| !folder.is_empty()).take(5).collect();

@@ -173,14 +173,14 @@ impl<'a> Looking<'a> {
     pub(super) fn verified(
         mut self,
         ecosystem: &'static str,
-        archive: Option<Archive>,
+        archives: Vec<Archive>,
         packed: &Packed,
         bill: (Component, Vec<Component>),
         repository: Option<String>,
     ) -> Result<Verified, Fault> {
         let commit = self.past.ok().and_then(|past| past.commit(self.folder)).map(str::to_owned);
         let built = match &commit {
-            Some(commit) if archive.is_some() => self.built(packed, commit)?,
+            Some(commit) if !archives.is_empty() => self.built(packed, commit)?,
             _ => Vec::new(),
         };
         Ok(Verified {
@@ -189,7 +189,7 @@ impl<'a> Looking<'a> {
             folder: self.folder.to_owned(),
             checks: self.checks,
             undecided: self.undecided,
-            archive,
+            archives,
             bill,
             asks: self.asks,
             repository,

@@ -147,7 +147,8 @@ pub(crate) fn verify(
     package.looking.since(base.as_deref())?;
     let bill = package.bill()?;
     let repository = found.manifest.repository().map(str::to_owned);
-    let verified = package.looking.verified("npm", archive, &packed, bill, repository)?;
+    let verified =
+        package.looking.verified("npm", archive.into_iter().collect(), &packed, bill, repository)?;
     Ok(Looked { verified, manifest: found.manifest.clone(), packed })
 }
 

@@ -1,6 +1,6 @@
 //! Verify a release before it is made.
 //!
-//! Packs packages of npm and crates as their registry would get them and checks the archives: file list, entry points, types,
+//! Packs packages of npm, crates and Python packages as their registry would get them and checks the archives: file list, entry points, types,
 //! secrets, junk, size, licence, changelog, tags, and whether the version goes as far as changed APIs and tokens ask. Each check says
 //! what to do. Applied, a release without errors is put on a temporary branch with checksums, bill of materials and
 //! provenance. Nothing is published.
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::release::found::{Ecosystem, Packages, packages};
 use crate::release::npm::{self, Looked, Theirs};
 use crate::release::past::Past;
-use crate::release::{Asked, Verified, branch_files, branch_name, cargo, smoke, theirs};
+use crate::release::{Asked, Verified, branch_files, branch_name, cargo, python, smoke, theirs};
 
 /// Most checks that an answer lists.
 const MAX_CHECKS: usize = 150;
@@ -168,7 +168,7 @@ impl Define for ReleasePackVerify {
     const DOC: Doc = kit::doc!("release_pack_verify.rs");
     const ALIASES: &'static [&'static str] = &["release.packVerify"];
     const LIMITS: Limits = Limits::WRITER;
-    const PROGRAMS: &'static [&'static str] = &["node", "npm", "cargo"];
+    const PROGRAMS: &'static [&'static str] = &["node", "npm", "cargo", "python3"];
 
     fn examples() -> Vec<Value> {
         vec![
@@ -192,7 +192,7 @@ impl Change for ReleasePackVerify {
                 Ok((found, Past::of(desk, previous.as_ref())?))
             })
             .await?;
-        let Packages { npm: found, cargo: crates, broken, undecided } = found;
+        let Packages { npm: found, cargo: crates, python: projects, broken, undecided } = found;
         desk.progress(0.0, Some(2.0), "asking those that pack");
         let installed = if found.is_empty() { None } else { theirs::Npm::find(&desk).await? };
         let mut said = Vec::with_capacity(found.len());
@@ -204,9 +204,10 @@ impl Change for ReleasePackVerify {
             said.push(Theirs { version: installed.as_ref().map(|npm| npm.version.clone()), listed });
         }
         let packings = cargo::pack(&desk, &crates, asked.smoke).await?;
+        let builds = python::build_all(&desk, &projects, &asked).await?;
         desk.progress(1.0, Some(2.0), "packing and checking");
         let of_all = asked.clone();
-        let (mut looked, of_crates) = desk
+        let (mut looked, others) = desk
             .blocking(move |desk| {
                 let past = past.as_ref().map_err(String::as_str);
                 let mut looked = Vec::with_capacity(found.len());
@@ -215,7 +216,9 @@ impl Change for ReleasePackVerify {
                 }
                 let of_crates =
                     crates.iter().map(|found| cargo::verify(desk, found, &of_all, past, &packings));
-                Ok((looked, of_crates.collect::<Result<Vec<Verified>, Fault>>()?))
+                let of_projects =
+                    projects.iter().map(|found| python::verify(desk, found, &of_all, past, &builds));
+                Ok((looked, of_crates.chain(of_projects).collect::<Result<Vec<Verified>, Fault>>()?))
             })
             .await?;
         if asked.smoke {
@@ -225,7 +228,7 @@ impl Change for ReleasePackVerify {
         }
         desk.blocking(move |desk| {
             let verified: Vec<Verified> =
-                looked.into_iter().map(|looked| looked.verified).chain(of_crates).collect();
+                looked.into_iter().map(|looked| looked.verified).chain(others).collect();
             answer(All { verified, broken, undecided }, &asked.version, desk)
         })
         .await
@@ -235,7 +238,7 @@ impl Change for ReleasePackVerify {
 /// Imports what was packed, where that can be done.
 async fn tried(one: &mut Looked, desk: &ChangeDesk, npm: Option<&theirs::Npm>) -> Result<(), Fault> {
     let Looked { verified, manifest, packed } = one;
-    if verified.archive.is_none() {
+    if verified.archives.is_empty() {
         return Ok(());
     }
     if !theirs::has(desk, "node") {
@@ -310,10 +313,10 @@ fn answer(all: All, version: &Version, desk: &ChangeDesk) -> Result<Answer<Outpu
             let prefix = if is_taken { format!("{}:", package.ecosystem) } else { String::new() };
             bumps.insert(format!("{prefix}{}", package.name), bump);
         }
-        if let Some(archive) = package.archive {
+        for archive in package.archives {
             packages.push(Package {
-                name: package.name,
-                folder: if package.folder.is_empty() { ".".to_owned() } else { package.folder },
+                name: package.name.clone(),
+                folder: if package.folder.is_empty() { ".".to_owned() } else { package.folder.clone() },
                 ecosystem: package.ecosystem.to_owned(),
                 archive: archive.name,
                 files: archive.files,
@@ -421,7 +424,8 @@ fn message(
     packages: &[Package],
     branch: Option<&str>,
 ) -> String {
-    let names: Vec<&str> = packages.iter().map(|p| p.name.as_str()).collect();
+    let mut names: Vec<&str> = packages.iter().map(|p| p.name.as_str()).collect();
+    names.dedup();
     let names = if names.is_empty() { "the package".to_owned() } else { names.join(", ") };
     let mut message = if errors > 0 {
         format!(

@@ -9,5 +9,6 @@ mod scan;
 mod tokens;
 mod usage;
 mod visual;
+mod wheels;
 
 use super::bench::Bench;

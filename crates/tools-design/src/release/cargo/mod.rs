@@ -4,7 +4,7 @@ mod pack;
 
 use contract::{Code, Fault};
 use kit::ReadDesk;
-use packaging::cargo::api::{self, Api, ApiChange};
+use packaging::cargo::api::{self, Api};
 use packaging::cargo::manifest::{Manifest, Publish};
 use packaging::cargo::members::{Members, MembersError, members};
 use packaging::cargo::{archive, bill, checks};
@@ -16,9 +16,6 @@ use super::tree::{Folder, Stored};
 use super::{Archive, Asked, Verified, changes, secrets};
 
 pub(crate) use self::pack::{Packings, pack};
-
-/// How many changes a check spells out.
-const SHOWN: usize = 12;
 
 /// A crate that was found.
 #[derive(Debug, Clone)]
@@ -93,7 +90,7 @@ pub(crate) fn verify(
     looking.since(base.as_deref())?;
     let bill = billed(&mut looking, found)?;
     let repository = manifest.text("repository").map(str::to_owned);
-    looking.verified("cargo", archive, &packed, bill, repository)
+    looking.verified("cargo", archive.into_iter().collect(), &packed, bill, repository)
 }
 
 /// The archive, packed twice and read back.
@@ -211,23 +208,9 @@ fn compared(
     let mut all = difference.changes;
     all.extend(api::features(&manifest, &found.manifest));
     looking.undecided.extend(difference.undecided.into_iter().map(|why| format!("{ID}: {why}")));
-    let check = told(&all, looking);
+    let check = changes::told(ID, &all, &mut looking.asks);
     looking.checks.push(check);
     Ok(())
-}
-
-/// What changed, and how far the release must go for it.
-fn told(all: &[ApiChange], looking: &mut Looking<'_>) -> Check {
-    const ID: &str = "cargo.api";
-    let Some(worst) = api::bump(all) else { return Check::passed(ID, "what is public is as it was") };
-    let mut graver: Vec<&ApiChange> = all.iter().collect();
-    graver.sort_by_key(|change| std::cmp::Reverse(change.bump()));
-    let words: Vec<String> = graver.iter().take(SHOWN).map(ToString::to_string).collect();
-    let more = all.len().saturating_sub(SHOWN);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let said = format!("{}{more}", words.join("; "));
-    changes::take(&mut looking.asks, worst, format!("API: {said}"));
-    Check::passed(ID, format!("{said}: a {} release", worst.word()))
 }
 
 /// The public API of a crate's library; none of a program, and none of a procedural macro, whose macros are its API.
