@@ -88,7 +88,7 @@ pub fn members(tree: &dyn Tree) -> Result<Members, MembersError> {
     let mut open = Vec::new();
     if top.is_package() {
         if is_workspace {
-            open.extend(reader.paths("", &top));
+            open.extend(Reader::paths("", &top));
         }
         reader.found.packages.insert(String::new(), top.clone());
     }
@@ -139,7 +139,7 @@ impl Reader<'_> {
         match self.tree.read(&path)? {
             Some(bytes) => match Manifest::read(&bytes, self.shared.as_ref()) {
                 Ok(manifest) => {
-                    open.extend(self.paths(folder, &manifest));
+                    open.extend(Self::paths(folder, &manifest));
                     self.found.packages.insert(folder.to_owned(), manifest);
                 }
                 Err(error) => {
@@ -155,7 +155,7 @@ impl Reader<'_> {
     }
 
     /// The folders below the top that a member depends on by path.
-    fn paths(&self, folder: &str, manifest: &Manifest) -> Vec<String> {
+    fn paths(folder: &str, manifest: &Manifest) -> Vec<String> {
         let paths = manifest.dependencies().iter().filter_map(|dependency| {
             let path = dependency.path.as_deref()?;
             let joined =

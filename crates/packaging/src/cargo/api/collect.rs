@@ -9,7 +9,7 @@ use super::modules::{Modules, What, is_public};
 use super::scope::{Scope, Space, Target};
 use super::shape::{Parameters, Shape};
 use super::signature::{Here, Items, Piece, Signature, Writer, elsewhere, shown};
-use super::{Api, Entry, Error, Implemented, Key, MAX_NAMES, Named};
+use super::{Api, Entry, Error, Key, MAX_NAMES, Named};
 
 /// Public modules within public modules.
 const MAX_DEPTH: usize = 32;
@@ -327,12 +327,6 @@ impl<'m> Collector<'m> {
             entries.sort_by(|a, b| a.gate.cmp(&b.gate));
         }
         self.api
-    }
-}
-
-impl Default for Implemented {
-    fn default() -> Self {
-        Self { bounds: BTreeSet::new(), types: BTreeMap::new(), is_blanket: false, derived: false }
     }
 }
 

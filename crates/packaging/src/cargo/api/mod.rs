@@ -67,7 +67,7 @@ struct Entry {
 }
 
 /// What an implementation asks and says.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Implemented {
     bounds: BTreeSet<signature::Signature>,
     types: BTreeMap<String, signature::Signature>,

@@ -10,6 +10,8 @@ use crate::version::Bump;
 /// A change and what it asks for; nothing, where that cannot be told.
 pub(super) type Found = Vec<(Bump, String)>;
 
+const DEPRECATED: &str = "it is deprecated now";
+
 /// Signatures of two releases as text that can be compared.
 pub(super) struct Names<'n> {
     pub(super) before: &'n dyn Fn(usize) -> String,
@@ -34,6 +36,7 @@ impl Names<'_> {
     }
 
     /// All that is different of two items of one name.
+    #[allow(clippy::too_many_lines, reason = "one arm for each kind of item")]
     pub(super) fn shapes(&self, before: &Shape, after: &Shape) -> Found {
         let mut found = Vec::new();
         match (before, after) {
@@ -112,7 +115,8 @@ impl Names<'_> {
                         Some(is) => {
                             for (bump, why) in self.shapes(&was.what, &is.what) {
                                 // Whoever implements it must write it as it is declared: looser is another, too.
-                                let bump = if *s1 { bump } else { bump.max(Bump::Major) };
+                                let is_hint = bump == Bump::None || why == DEPRECATED;
+                                let bump = if *s1 || is_hint { bump } else { Bump::Major };
                                 found.push((bump, format!("{name}: {why}")));
                             }
                             if was.has_default && !is.has_default && !s1 {
@@ -170,15 +174,15 @@ impl Names<'_> {
             return;
         }
         let mut major = |why: String| found.push((Bump::Major, why));
-        if before.inputs.len() != after.inputs.len() {
-            major(format!("it took {} parameters and takes {}", before.inputs.len(), after.inputs.len()));
-        } else {
+        if before.inputs.len() == after.inputs.len() {
             for (at, (was, is)) in before.inputs.iter().zip(&after.inputs).enumerate() {
                 let (was, is) = (self.was(was), self.is(is));
                 if was != is {
                     major(format!("parameter {} was `{was}` and is `{is}`", at + 1));
                 }
             }
+        } else {
+            major(format!("it took {} parameters and takes {}", before.inputs.len(), after.inputs.len()));
         }
         let (was, is) = (self.was(&before.output), self.is(&after.output));
         if was != is {
@@ -223,7 +227,7 @@ impl Names<'_> {
             minor("it is const now");
         }
         if !before.deprecated && after.deprecated {
-            minor("it is deprecated now");
+            minor(DEPRECATED);
         }
     }
 
@@ -241,10 +245,10 @@ impl Names<'_> {
             }
             match (was.1.as_ref().map(|s| self.was(s)), is.1.as_ref().map(|s| self.is(s))) {
                 (None, Some(_)) => {
-                    found.push((Bump::Minor, format!("its parameter T{at} has a default now")))
+                    found.push((Bump::Minor, format!("its parameter T{at} has a default now")));
                 }
                 (Some(_), None) => {
-                    found.push((Bump::Major, format!("its parameter T{at} has no default any more")))
+                    found.push((Bump::Major, format!("its parameter T{at} has no default any more")));
                 }
                 (Some(was), Some(is)) if was != is => {
                     found.push((

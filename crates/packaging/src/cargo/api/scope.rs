@@ -189,7 +189,7 @@ impl<'m> Scope<'m> {
                     }
                     match target {
                         Target::Module(id) if id != module => {
-                            found.extend(self.lookup(id, name, depth + 1)?)
+                            found.extend(self.lookup(id, name, depth + 1)?);
                         }
                         Target::Item(m, i) if self.is_enum_with(m, i, name) => {
                             found.push((Space::Type, Target::Variant(m, i, name.to_owned())));

@@ -124,7 +124,7 @@ impl Reducer {
                         ',' => self.cost = outer,
                         // Bounds stand beside each other; there are no sums in what is before a body.
                         '+' if angles == 0 && matches!(item, Item::Function | Item::Impl) => {
-                            self.cost = outer
+                            self.cost = outer;
                         }
                         ';' => {
                             (item, angles, self.cost) = (Item::Other, 0, outer);
