@@ -16,9 +16,6 @@ pub(crate) const CLIENTS: Project = Project("clients");
 /// Toolchains and programs that tools run.
 pub(crate) const DEVTOOLS: Project = Project("devtools");
 
-/// What builds Python packages.
-pub(crate) const PACKAGING: Project = Project("packaging");
-
 impl Project {
     /// Installs its packages, unless they are there as the list says; returns the environment's interpreter.
     pub(crate) fn install(self) -> Done<PathBuf> {

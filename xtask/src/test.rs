@@ -18,7 +18,7 @@ pub(crate) fn run_all(fast: bool) -> Done<Vec<String>> {
             installed
                 .map_err(|why| format!("the npm packages that tests use could not be installed: {why}"))?;
         }
-        for project in [python::CLIENTS, python::DEVTOOLS, python::PACKAGING] {
+        for project in [python::CLIENTS, python::DEVTOOLS] {
             let installed = project.install();
             installed
                 .map_err(|why| format!("the Python packages that tests use could not be installed: {why}"))?;

@@ -240,7 +240,7 @@ impl Reader<'_> {
             return None;
         }
         let whole = format!("{path}.{name}");
-        let Some(module) = self.dump.modules.get(path) else { return None };
+        let module = self.dump.modules.get(path)?;
         match module.names.get(name) {
             Some(Name::Import { from, .. }) => {
                 // A package's own module of that name, brought in for its effects.
@@ -571,7 +571,7 @@ mod tests {
     #[test]
     fn what_a_function_takes_is_compared_as_callers_see_it() {
         use Bump::{Major, Minor, None};
-        for (before, after, bump) in [
+        for (before, after, wanted) in [
             ("a b?", "a b?", None),
             ("a", "a b?", Minor),
             ("a", "a b", Major),
@@ -597,8 +597,8 @@ mod tests {
             let difference =
                 compare(&api(json!({ "f": function(before) })), &api(json!({ "f": function(after) })));
             assert_eq!(
-                super::bump(&difference.changes).unwrap_or_default(),
-                bump,
+                bump(&difference.changes).unwrap_or_default(),
+                wanted,
                 "{before} -> {after}: {:?}",
                 difference.changes
             );
@@ -610,7 +610,7 @@ mod tests {
         let class = |bases: &[&str], members: Value| json!({ "what": "class", "bases": bases, "decorators": [], "members": members });
         let said = |before: Value, after: Value| {
             let difference = compare(&api(before), &api(after));
-            (super::bump(&difference.changes).unwrap_or_default(), difference.undecided.len())
+            (bump(&difference.changes).unwrap_or_default(), difference.undecided.len())
         };
         let value = json!({ "what": "value" });
         let method = function("self");

@@ -30,7 +30,7 @@ impl Fields {
             let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
             let line = line.strip_suffix('\r').unwrap_or(line);
             if line.is_empty() {
-                found.body = after.to_owned();
+                after.clone_into(&mut found.body);
                 break;
             }
             if line.starts_with([' ', '\t']) {

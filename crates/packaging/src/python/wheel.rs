@@ -69,8 +69,10 @@ pub fn file_name(text: &str) -> Option<FileName> {
     let stem = text.strip_suffix(".whl")?;
     let parts: Vec<&str> = stem.split('-').collect();
     let (distribution, version, build, [python, abi, platform]) = match parts.as_slice() {
-        [d, v, p, a, f] => (d, v, None, [p, a, f]),
-        [d, v, b, p, a, f] => (d, v, Some(b), [p, a, f]),
+        [name, version, python, abi, platform] => (name, version, None, [python, abi, platform]),
+        [name, version, build, python, abi, platform] => {
+            (name, version, Some(build), [python, abi, platform])
+        }
         _ => return None,
     };
     let tag = |text: &str| {
@@ -517,7 +519,7 @@ pub fn entries(wheel: &Wheel) -> Vec<(String, String, String)> {
             continue;
         }
         if let Some(name) = line.strip_prefix('[').and_then(|l| l.strip_suffix(']')) {
-            group = name.trim().to_owned();
+            name.trim().clone_into(&mut group);
         } else if let Some((name, target)) = line.split_once('=') {
             found.push((group.clone(), name.trim().to_owned(), target.trim().to_owned()));
         }
@@ -636,7 +638,8 @@ pub(crate) mod tests {
         let info = "acme_ui-1.2.3.dist-info";
         let whl = format!("{info}/WHEEL");
         let points = format!("{info}/entry_points.txt");
-        let cases: Vec<(&str, Vec<(&str, &str)>, &str, &str, Severity)> = vec![
+        type Case<'c> = (&'c str, Vec<(&'c str, &'c str)>, &'c str, &'c str, Severity);
+        let cases: Vec<Case<'_>> = vec![
             ("acme_ui-1.2.4-py3-none-any.whl", vec![module], "", "python.wheel.name", Error),
             ("other-1.2.3-py3-none-any.whl", vec![module], "", "python.wheel.name", Error),
             ("Acme.UI-1.2.3-py3-none-any.whl", vec![module], "", "python.wheel.name", Warning),

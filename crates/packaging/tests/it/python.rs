@@ -163,14 +163,18 @@ fn a_wheel_is_built_without_build_too_and_forgotten_modules_are_found() {
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let tree = put(folder.path(), "setuptools").with("src/acme_ui/deep/one.py", "x = 1\n");
-    write(folder.path(), &[("src/acme_ui/deep/one.py", "x = 1\n")]);
+    let named = files("setuptools")[0].1.replace(
+        "[tool.setuptools.packages.find]\nwhere = [\"src\"]",
+        "[tool.setuptools]\npackages = [\"acme_ui\"]\npackage-dir = { \"\" = \"src\" }",
+    );
+    write(folder.path(), &[("src/acme_ui/deep/one.py", "x = 1\n"), ("pyproject.toml", &named)]);
     let command = build::command(build::Installed { build: false, pip: true }, "out").unwrap();
     let said = build::said(&text(run(&python, folder.path(), &command.arguments)));
     assert_eq!(said, ["acme_ui-1.2.0rc1-py3-none-any.whl"]);
     let bytes = std::fs::read(folder.path().join("out").join(&said[0])).unwrap();
     let built = wheel::read(&said[0], &bytes).unwrap();
     assert_eq!(failures(&wheel::check(&built)), []);
-    // `packages.find` passes over folders without `__init__.py`.
+    // Packages that are named one by one are forgotten.
     let found = checks::modules(&tree, &built, None).unwrap();
     assert_eq!(
         (found[0].passed, found[0].files.as_slice()),

@@ -20,7 +20,7 @@ const CODE: &str = "\"\"\"Tides.\"\"\"\n\n\ndef height(hour: int) -> float:\n   
 
 /// A package that was released as 1.0.0; since then it has a function more.
 fn tides() -> Option<Bench> {
-    let programs = installed("building Python packages", "python/packaging/bin/python3")?;
+    let programs = installed("building Python packages", "python/devtools/bin/python3")?;
     let bench = Bench::new(&[
         ("pyproject.toml", &project("1.0.0", "")),
         ("harbor_tides/__init__.py", CODE),
@@ -82,7 +82,7 @@ fn release_pack_verify_builds_a_wheel_and_its_source_and_puts_both_on_a_branch()
 fn release_pack_verify_compares_wheels_and_says_what_stops_a_python_package() {
     let Some(bench) = tides() else { return };
     // The last release's wheel, as its users have it.
-    let python = installed("building Python packages", "python/packaging/bin/python3").unwrap();
+    let python = installed("building Python packages", "python/devtools/bin/python3").unwrap();
     bench.git(&["worktree", "add", "--quiet", "../old", "v1.0.0"]);
     let old = bench.place.root().parent().unwrap().join("old");
     let out = std::process::Command::new(&python)

@@ -87,6 +87,7 @@ fn each_kind_of_change_asks_for_what_cargos_page_says() {
             Minor,
         ),
         ("pub trait T { fn a(&self); }", "pub trait T { fn a(&self, x: u8); }", Major),
+        ("pub trait T { fn a(&self); }", "pub trait T { #[deprecated] fn a(&self); }", Minor),
         ("pub trait T { fn a(&self); }", "pub trait T {}", Major),
         ("pub trait T {}", "pub trait T { type A; }", Major),
         ("pub trait T {}", "pub trait T { const A: u8 = 1; }", Major),
