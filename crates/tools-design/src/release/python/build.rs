@@ -99,7 +99,7 @@ async fn one(desk: &ReadDesk, found: &Found, asked: &Asked) -> Result<Result<Bui
     let (mut wheel, mut sdist) = (None, None);
     for (file, first) in made.pop().unwrap_or_default() {
         let again = second.remove(&file).unwrap_or_default();
-        let place = if file.ends_with(".whl") { &mut wheel } else { &mut sdist };
+        let place = if wheel::file_name(&file).is_some() { &mut wheel } else { &mut sdist };
         *place = Some(Twice { file, first, second: again });
     }
     let Some(wheel) = wheel else { return Ok(Err("no wheel was made".to_owned())) };

@@ -19,7 +19,7 @@ use super::{Archive, Asked, Verified, changes, secrets};
 
 pub(crate) use self::build::{Builds, build_all};
 
-/// The largest archive that passes without a word, where nobody set a budget: what PyPI takes, 100 MiB.
+/// The largest archive that passes without a word, where nobody set a budget: what `PyPI` takes, 100 MiB.
 const BUDGET: u64 = 100 << 20;
 
 /// Who says that a package is to be published nowhere.
@@ -63,7 +63,7 @@ pub(crate) fn verify(
     let mut looking = Looking::new(desk, asked, past, &project.name, &found.folder);
     looking.undecided.extend(project.undecided.iter().map(|why| format!("python.project: {why}")));
     let built = match builds.of(found) {
-        Ok(build) => contents(&mut looking, found, build)?,
+        Ok(build) => contents(&mut looking, found, build),
         Err(why) => {
             let fix = "Install what it is built with beside Python (`build` and the backend), so that it builds without a network.";
             let detail = format!("it cannot be built: {why}");
@@ -99,11 +99,7 @@ fn archive(twice: &Twice, packed: &Packed) -> Archive {
 }
 
 /// What the archives say. `None` where the wheel cannot be read.
-fn contents(
-    looking: &mut Looking<'_>,
-    found: &Found,
-    build: &Build,
-) -> Result<Option<(Vec<Archive>, Wheel)>, Fault> {
+fn contents(looking: &mut Looking<'_>, found: &Found, build: &Build) -> Option<(Vec<Archive>, Wheel)> {
     let (project, version) = (&found.project, &looking.asked.version);
     let unread = |of: &str, why: String| {
         Check::failed(format!("python.{of}"), Severity::Error, why)
@@ -113,7 +109,7 @@ fn contents(
         Ok(wheel) => wheel,
         Err(error) => {
             looking.checks.push(unread("wheel", error.to_string()));
-            return Ok(None);
+            return None;
         }
     };
     let mut all = vec![checks::twice("wheel", &build.wheel.first, &build.wheel.second)];
@@ -148,7 +144,7 @@ fn contents(
     all.push(secrets::check("python", &wheel.packed, looking.desk));
     if let Some(source) = &source {
         let mut check = secrets::check("python", &source.packed, looking.desk);
-        check.id = "python.sdist.secrets".to_owned();
+        "python.sdist.secrets".clone_into(&mut check.id);
         all.push(check);
     }
     match &build.imported {
@@ -163,7 +159,7 @@ fn contents(
     if let Some(first) = archives.first() {
         looking.sized("python", first, &wheel.packed, BUDGET);
     }
-    Ok(Some((archives, wheel)))
+    Some((archives, wheel))
 }
 
 /// Compares the public names with the last release's wheel.
