@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::sh::{Done, output, top};
 
 /// Crates that must stay free of the asynchronous runtime.
-const WITHOUT_TOKIO: [&str; 8] = [
+const WITHOUT_TOKIO: [&str; 10] = [
     "gatewright-contract",
     "gatewright-policy",
     "gatewright-audit",
@@ -16,14 +16,18 @@ const WITHOUT_TOKIO: [&str; 8] = [
     "gatewright-failures",
     "gatewright-projects",
     "gatewright-store-api",
+    "gatewright-words",
+    "gatewright-documents",
 ];
 
 /// Who may name rmcp. The binary speaks as a client in its demonstration.
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
 
 /// Which crates of ours a crate may use outside its tests; the binary may use all.
-const MAY_USE: [(&str, &[&str]); 27] = [
+const MAY_USE: [(&str, &[&str]); 29] = [
     ("gatewright-kits", &[]),
+    ("gatewright-words", &[]),
+    ("gatewright-documents", &["gatewright-projects"]),
     ("gatewright-packaging", &[]),
     ("gatewright-pictures", &[]),
     ("gatewright-browser", &["gatewright-contract", "gatewright-exec"]),
@@ -88,7 +92,7 @@ const MAY_USE: [(&str, &[&str]); 27] = [
         ],
     ),
     ("gatewright-fuzz", &["gatewright-contract", "gatewright-audit", "design-tokens"]),
-    ("xtask", &[]),
+    ("xtask", &["gatewright-pictures"]),
 ];
 
 /// A file longer than this wants a better shape.

@@ -78,12 +78,14 @@ fn read(bytes: &[u8]) -> Result<Table, String> {
     }
 }
 
-fn shipped_of(manifest: &Manifest) -> impl Iterator<Item = &Dependency> {
-    manifest.dependencies().iter().filter(|d| d.purpose != Purpose::Develop)
+fn is_shipped(dependency: &Dependency) -> bool {
+    dependency.purpose != Purpose::Develop
 }
 
 fn named(manifest: &Manifest, bill: &mut Bill) {
-    for dependency in shipped_of(manifest).take(MAX_COMPONENTS) {
+    for dependency in
+        manifest.dependencies().iter().filter(|dependency| is_shipped(dependency)).take(MAX_COMPONENTS)
+    {
         let purl = purl("cargo", &dependency.name, None);
         bill.package.needs.push(purl.clone());
         bill.components.push(Component {
@@ -210,13 +212,18 @@ impl<'l> Reader<'l> {
                     // A pre-release that was chosen fits whoever asked for it by name; ranges of others do not match it.
                     && range.is_none_or(|r| version.as_ref().is_none_or(|v| r.matches(v) || !v.pre.is_empty()))
             };
-            let asked: Vec<&Dependency> = shipped_of(manifest).filter(asks).collect();
+            let asked: Vec<&Dependency> = manifest
+                .dependencies()
+                .iter()
+                .filter(|dependency| is_shipped(dependency))
+                .filter(asks)
+                .collect();
             if !asked.is_empty() {
                 met.push(needed.name);
                 found.push((at, asked.iter().all(|d| d.optional || d.target.is_some())));
             }
         }
-        for dependency in shipped_of(manifest) {
+        for dependency in manifest.dependencies().iter().filter(|dependency| is_shipped(dependency)) {
             if !met.contains(&dependency.name.as_str()) {
                 gaps.push(format!("{} is not in Cargo.lock: run cargo update -w", dependency.name));
             }
@@ -385,10 +392,10 @@ mod tests {
 
     #[test]
     fn older_and_other_sources_are_read() {
-        let other =
-            "[[package]]\nname = \"p\"\nversion = \"2.0.0\"\nsource = \"registry+https://x.example/i\"\n";
         let lock = format!(
-            "{}[[package]]\nname = \"a\"\nversion = \"1.0.0\"\nsource = \"{R}\"\n{other}[metadata]\n\"checksum a 1.0.0 ({R})\" = \"{}\"\n",
+            "{}[[package]]\nname = \"a\"\nversion = \"1.0.0\"\nsource = \"{R}\"\n\
+             [[package]]\nname = \"p\"\nversion = \"2.0.0\"\nsource = \"registry+https://x.example/i\"\n\
+             [metadata]\n\"checksum a 1.0.0 ({R})\" = \"{}\"\n",
             entry("top", "1.0.0", "", &[&format!("a 1.0.0 ({R})"), "p"]),
             "b".repeat(64)
         );

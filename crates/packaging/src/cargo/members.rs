@@ -55,6 +55,19 @@ pub enum MembersError {
     },
 }
 
+/// The folders below the top that a member depends on by path.
+fn paths(folder: &str, manifest: &Manifest) -> Vec<String> {
+    let paths = manifest.dependencies().iter().filter_map(|dependency| {
+        let path = dependency.path.as_deref()?;
+        let joined =
+            if dependency.is_path_of_workspace { path.to_owned() } else { format!("{folder}/{path}") };
+        let is_absolute = path.starts_with(['/', '\\']) || path.contains(':');
+        let joined = tidy(&joined);
+        (!is_absolute && joined != ".." && !joined.starts_with("../")).then_some(joined)
+    });
+    paths.collect()
+}
+
 struct Reader<'t> {
     tree: &'t dyn Tree,
     shared: Option<Shared>,
@@ -88,7 +101,7 @@ pub fn members(tree: &dyn Tree) -> Result<Members, MembersError> {
     let mut open = Vec::new();
     if top.is_package() {
         if is_workspace {
-            open.extend(Reader::paths("", &top));
+            open.extend(paths("", &top));
         }
         reader.found.packages.insert(String::new(), top.clone());
     }
@@ -139,7 +152,7 @@ impl Reader<'_> {
         match self.tree.read(&path)? {
             Some(bytes) => match Manifest::read(&bytes, self.shared.as_ref()) {
                 Ok(manifest) => {
-                    open.extend(Self::paths(folder, &manifest));
+                    open.extend(paths(folder, &manifest));
                     self.found.packages.insert(folder.to_owned(), manifest);
                 }
                 Err(error) => {
@@ -152,19 +165,6 @@ impl Reader<'_> {
             None => {}
         }
         Ok(())
-    }
-
-    /// The folders below the top that a member depends on by path.
-    fn paths(folder: &str, manifest: &Manifest) -> Vec<String> {
-        let paths = manifest.dependencies().iter().filter_map(|dependency| {
-            let path = dependency.path.as_deref()?;
-            let joined =
-                if dependency.is_path_of_workspace { path.to_owned() } else { format!("{folder}/{path}") };
-            let is_absolute = path.starts_with(['/', '\\']) || path.contains(':');
-            let joined = tidy(&joined);
-            (!is_absolute && joined != ".." && !joined.starts_with("../")).then_some(joined)
-        });
-        paths.collect()
     }
 
     /// The folders that a pattern means, and whether it names one outright.

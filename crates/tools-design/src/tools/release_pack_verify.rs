@@ -1,14 +1,14 @@
 //! Verify a release before it is made.
 //!
-//! Packs a package as its registry would get it and checks the archive: file list, entry points, types, secrets, junk, size,
-//! licence, changelog, tags, and whether the version goes as far as changed exports and tokens ask. Each check says
+//! Packs packages of npm, crates and Python packages as their registry would get them and checks the archives: file list, entry points, types,
+//! secrets, junk, size, licence, changelog, tags, and whether the version goes as far as changed APIs and tokens ask. Each check says
 //! what to do. Applied, a release without errors is put on a temporary branch with checksums, bill of materials and
 //! provenance. Nothing is published.
 
 use std::collections::BTreeMap;
 
 use contract::text::counted;
-use contract::{Code, Digest, Fault, RelPath, Toolset};
+use contract::{Digest, Fault, Toolset};
 use kit::limits::Limits;
 use kit::{Answer, Change, ChangeDesk, Define, Doc};
 use packaging::{Check as Found, Severity as Weight};
@@ -17,12 +17,10 @@ use semver::Version;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::release::found::{Ecosystem, Packages, packages};
 use crate::release::npm::{self, Looked, Theirs};
 use crate::release::past::Past;
-use crate::release::{Asked, Verified, branch_files, branch_name, smoke, theirs};
-
-/// Most packages that one call verifies.
-const MAX_PACKAGES: usize = 30;
+use crate::release::{Asked, Verified, branch_files, branch_name, cargo, python, smoke, theirs};
 
 /// Most checks that an answer lists.
 const MAX_CHECKS: usize = 150;
@@ -42,6 +40,9 @@ pub struct Input {
     /// Folder of the package.
     #[serde(default)]
     package: Option<String>,
+    /// Whose rules it follows.
+    #[serde(default)]
+    ecosystem: Ecosystem,
     /// Tag or commit to compare with.
     #[serde(default)]
     base: Option<String>,
@@ -51,7 +52,7 @@ pub struct Input {
     /// Token files, as for `tokens_build`.
     #[serde(default)]
     tokens: Option<String>,
-    /// Import it from the archive, confined.
+    /// Import or build it from the archive, confined.
     #[serde(default)]
     smoke: bool,
     /// Most bytes, packed.
@@ -167,12 +168,12 @@ impl Define for ReleasePackVerify {
     const DOC: Doc = kit::doc!("release_pack_verify.rs");
     const ALIASES: &'static [&'static str] = &["release.packVerify"];
     const LIMITS: Limits = Limits::WRITER;
-    const PROGRAMS: &'static [&'static str] = &["node", "npm"];
+    const PROGRAMS: &'static [&'static str] = &["node", "npm", "cargo", "python3"];
 
     fn examples() -> Vec<Value> {
         vec![
             json!({ "version": "1.2.3" }),
-            json!({ "version": "2.0.0", "package": "packages/ui", "previous": "ui-1.9.0.tgz", "tokens": "tokens", "smoke": true, "budget": 200_000 }),
+            json!({ "version": "2.0.0", "package": "packages/ui", "ecosystem": "npm", "previous": "ui-1.9.0.tgz", "tokens": "tokens", "smoke": true, "budget": 200_000 }),
         ]
     }
 }
@@ -184,13 +185,16 @@ impl Change for ReleasePackVerify {
     async fn plan(&self, input: Input, desk: ChangeDesk) -> Result<Answer<Output>, Fault> {
         let asked = asked(&input)?;
         let named = input.package.clone();
-        let previous = asked.previous.clone();
+        let (previous, ecosystem) = (asked.previous.clone(), input.ecosystem);
         let (found, past) = desk
-            .blocking(move |desk| Ok((packages(desk, named.as_deref())?, Past::of(desk, previous.as_ref())?)))
+            .blocking(move |desk| {
+                let found = packages(desk, named.as_deref(), ecosystem, previous.is_some())?;
+                Ok((found, Past::of(desk, previous.as_ref())?))
+            })
             .await?;
-        let npm::Packages { found, broken, undecided } = found;
-        desk.progress(0.0, Some(2.0), "asking npm");
-        let installed = theirs::Npm::find(&desk).await?;
+        let Packages { npm: found, cargo: crates, python: projects, broken, undecided } = found;
+        desk.progress(0.0, Some(2.0), "asking those that pack");
+        let installed = if found.is_empty() { None } else { theirs::Npm::find(&desk).await? };
         let mut said = Vec::with_capacity(found.len());
         for package in &found {
             let listed = match &installed {
@@ -199,16 +203,22 @@ impl Change for ReleasePackVerify {
             };
             said.push(Theirs { version: installed.as_ref().map(|npm| npm.version.clone()), listed });
         }
+        let packings = cargo::pack(&desk, &crates, asked.smoke).await?;
+        let builds = python::build_all(&desk, &projects, &asked).await?;
         desk.progress(1.0, Some(2.0), "packing and checking");
         let of_all = asked.clone();
-        let mut looked = desk
+        let (mut looked, others) = desk
             .blocking(move |desk| {
+                let past = past.as_ref().map_err(String::as_str);
                 let mut looked = Vec::with_capacity(found.len());
                 for (package, theirs) in found.iter().zip(&said) {
-                    let past = past.as_ref().map_err(String::as_str);
                     looked.push(npm::verify(desk, package, &of_all, past, theirs)?);
                 }
-                Ok(looked)
+                let of_crates =
+                    crates.iter().map(|found| cargo::verify(desk, found, &of_all, past, &packings));
+                let of_projects =
+                    projects.iter().map(|found| python::verify(desk, found, &of_all, past, &builds));
+                Ok((looked, of_crates.chain(of_projects).collect::<Result<Vec<Verified>, Fault>>()?))
             })
             .await?;
         if asked.smoke {
@@ -217,7 +227,8 @@ impl Change for ReleasePackVerify {
             }
         }
         desk.blocking(move |desk| {
-            let verified: Vec<Verified> = looked.into_iter().map(|looked| looked.verified).collect();
+            let verified: Vec<Verified> =
+                looked.into_iter().map(|looked| looked.verified).chain(others).collect();
             answer(All { verified, broken, undecided }, &asked.version, desk)
         })
         .await
@@ -227,7 +238,7 @@ impl Change for ReleasePackVerify {
 /// Imports what was packed, where that can be done.
 async fn tried(one: &mut Looked, desk: &ChangeDesk, npm: Option<&theirs::Npm>) -> Result<(), Fault> {
     let Looked { verified, manifest, packed } = one;
-    if verified.archive.is_none() {
+    if verified.archives.is_empty() {
         return Ok(());
     }
     if !theirs::has(desk, "node") {
@@ -254,29 +265,6 @@ fn asked(input: &Input) -> Result<Asked, Fault> {
         budget: input.budget,
         smoke: input.smoke,
     })
-}
-
-fn packages(desk: &ChangeDesk, named: Option<&str>) -> Result<npm::Packages, Fault> {
-    let named: Option<RelPath> = named.filter(|n| *n != ".").map(exec::view::path_argument).transpose()?;
-    let all = npm::packages(desk, named.as_ref().map(RelPath::as_str))?;
-    let found = &all.found;
-    if found.is_empty() && all.broken.is_empty() {
-        let place = named.as_ref().map_or_else(|| "the root".to_owned(), ToString::to_string);
-        return Err(Fault::new(Code::NotFound, format!("{place}: no package that may be published"))
-            .suggest("Name the package's folder as `package`; a package.json with `private: true` is not released."));
-    }
-    if found.len() > MAX_PACKAGES {
-        let folders: Vec<&str> = found.iter().take(5).map(|f| f.folder.as_str()).collect();
-        return Err(Fault::new(
-            Code::TooLarge,
-            format!(
-                "{} packages may be published here, and at most {MAX_PACKAGES} are verified at once",
-                found.len()
-            ),
-        )
-        .suggest(format!("Name one as `package`, such as {}.", folders.join(", "))));
-    }
-    Ok(all)
 }
 
 /// All that was found of what a call means.
@@ -320,12 +308,15 @@ fn answer(all: All, version: &Version, desk: &ChangeDesk) -> Result<Answer<Outpu
                 required: package.asks.required.word().to_owned(),
                 because: package.asks.because,
             };
-            bumps.insert(package.name.clone(), bump);
+            // A crate and a package of npm may have one name.
+            let is_taken = bumps.contains_key(&package.name);
+            let prefix = if is_taken { format!("{}:", package.ecosystem) } else { String::new() };
+            bumps.insert(format!("{prefix}{}", package.name), bump);
         }
-        if let Some(archive) = package.archive {
+        for archive in package.archives {
             packages.push(Package {
-                name: package.name,
-                folder: if package.folder.is_empty() { ".".to_owned() } else { package.folder },
+                name: package.name.clone(),
+                folder: if package.folder.is_empty() { ".".to_owned() } else { package.folder.clone() },
                 ecosystem: package.ecosystem.to_owned(),
                 archive: archive.name,
                 files: archive.files,
@@ -433,7 +424,8 @@ fn message(
     packages: &[Package],
     branch: Option<&str>,
 ) -> String {
-    let names: Vec<&str> = packages.iter().map(|p| p.name.as_str()).collect();
+    let mut names: Vec<&str> = packages.iter().map(|p| p.name.as_str()).collect();
+    names.dedup();
     let names = if names.is_empty() { "the package".to_owned() } else { names.join(", ") };
     let mut message = if errors > 0 {
         format!(
@@ -454,7 +446,8 @@ fn message(
         let package = package.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
         message.push_str(&format!("\n- {word} `{}`: {package}{}", check.id, check.detail));
         if let Some(fix) = &check.fix {
-            message.push_str(&format!(" {fix}"));
+            let stop = if check.detail.ends_with(['.', '!', '?']) { "" } else { "." };
+            message.push_str(&format!("{stop} {fix}"));
         }
     }
     if failed.len() > SHOWN {

@@ -1,16 +1,14 @@
 //! Which change of an item asks for which release
 //! ([SemVer Compatibility](https://doc.rust-lang.org/cargo/reference/semver.html)).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::shape::{Form, Function, Parameters, Record, Shape};
+use super::shape::{Form, Function, Member, Parameters, Record, Shape};
 use super::signature::{Signature, loose};
 use crate::version::Bump;
 
 /// A change and what it asks for; nothing, where that cannot be told.
 pub(super) type Found = Vec<(Bump, String)>;
-
-const DEPRECATED: &str = "it is deprecated now";
 
 /// Signatures of two releases as text that can be compared.
 pub(super) struct Names<'n> {
@@ -36,7 +34,6 @@ impl Names<'_> {
     }
 
     /// All that is different of two items of one name.
-    #[allow(clippy::too_many_lines, reason = "one arm for each kind of item")]
     pub(super) fn shapes(&self, before: &Shape, after: &Shape) -> Found {
         let mut found = Vec::new();
         match (before, after) {
@@ -65,26 +62,7 @@ impl Names<'_> {
             ) => {
                 self.parameters(p1, p2, false, &mut found);
                 repr(repr1, repr2, &mut found);
-                if !n1 && *n2 {
-                    found.push((Bump::Major, "#[non_exhaustive] is new: matches need a last arm".to_owned()));
-                } else if *n1 && !n2 {
-                    found.push((Bump::Minor, "#[non_exhaustive] is gone".to_owned()));
-                }
-                for (name, (was, number)) in v1 {
-                    match v2.get(name) {
-                        None => found.push((Bump::Major, format!("the variant {name} is gone"))),
-                        Some((is, after)) => {
-                            self.records(&format!("the variant {name}: "), was, is, &mut found);
-                            if number.is_some() && after.is_some() && number != after {
-                                found.push((Bump::Major, format!("the variant {name} has another number")));
-                            }
-                        }
-                    }
-                }
-                for name in v2.keys().filter(|name| !v1.contains_key(*name)) {
-                    let bump = if *n1 { Bump::Minor } else { Bump::Major };
-                    found.push((bump, format!("the variant {name} is new")));
-                }
+                self.variants((v1, *n1), (v2, *n2), &mut found);
             }
             (
                 Shape::Trait { parameters: p1, above: a1, is_unsafe: u1, is_sealed: s1, members: m1 },
@@ -108,37 +86,7 @@ impl Names<'_> {
                     let bump = if *s1 { Bump::Minor } else { Bump::Major };
                     found.push((bump, format!("it asks for {bound} as well")));
                 }
-                let fitted = m1.values().all(|m| m.fits_objects);
-                for (name, was) in m1 {
-                    match m2.get(name) {
-                        None => found.push((Bump::Major, format!("{name} is gone"))),
-                        Some(is) => {
-                            for (bump, why) in self.shapes(&was.what, &is.what) {
-                                // Whoever implements it must write it as it is declared: looser is another, too.
-                                let is_hint = bump == Bump::None || why == DEPRECATED;
-                                let bump = if *s1 || is_hint { bump } else { Bump::Major };
-                                found.push((bump, format!("{name}: {why}")));
-                            }
-                            if was.has_default && !is.has_default && !s1 {
-                                found.push((Bump::Major, format!("{name} must be implemented now")));
-                            } else if !was.has_default && is.has_default {
-                                found.push((Bump::Minor, format!("{name} can be left out now")));
-                            }
-                        }
-                    }
-                }
-                for (name, is) in m2.iter().filter(|(name, _)| !m1.contains_key(*name)) {
-                    let (bump, why) = if *s1 {
-                        (Bump::Minor, "is new")
-                    } else if !is.has_default {
-                        (Bump::Major, "is new and must be implemented")
-                    } else if fitted && !is.fits_objects {
-                        (Bump::Major, "is new and ends its use as a trait object")
-                    } else {
-                        (Bump::Minor, "is new and can be left out")
-                    };
-                    found.push((bump, format!("{name} {why}")));
-                }
+                self.members((m1, *s1), m2, &mut found);
             }
             (
                 Shape::Plain { word: w1, parameters: p1, text: t1 },
@@ -156,6 +104,74 @@ impl Names<'_> {
             (was, is) => found.push((Bump::Major, format!("{} is {} now", was.word(), is.word()))),
         }
         found
+    }
+
+    /// The variants of an enum; whether each of the two is non-exhaustive.
+    fn variants(
+        &self,
+        (v1, n1): (&BTreeMap<String, (Record, Option<String>)>, bool),
+        (v2, n2): (&BTreeMap<String, (Record, Option<String>)>, bool),
+        found: &mut Found,
+    ) {
+        if !n1 && n2 {
+            found.push((Bump::Major, "#[non_exhaustive] is new: matches need a last arm".to_owned()));
+        } else if n1 && !n2 {
+            found.push((Bump::Minor, "#[non_exhaustive] is gone".to_owned()));
+        }
+        for (name, (was, number)) in v1 {
+            match v2.get(name) {
+                None => found.push((Bump::Major, format!("the variant {name} is gone"))),
+                Some((is, after)) => {
+                    self.records(&format!("the variant {name}: "), was, is, found);
+                    if number.is_some() && after.is_some() && number != after {
+                        found.push((Bump::Major, format!("the variant {name} has another number")));
+                    }
+                }
+            }
+        }
+        for name in v2.keys().filter(|name| !v1.contains_key(*name)) {
+            let bump = if n1 { Bump::Minor } else { Bump::Major };
+            found.push((bump, format!("the variant {name} is new")));
+        }
+    }
+
+    /// What a trait holds; whether nobody else could implement it.
+    fn members(
+        &self,
+        (m1, s1): (&BTreeMap<String, Member>, bool),
+        m2: &BTreeMap<String, Member>,
+        found: &mut Found,
+    ) {
+        let fitted = m1.values().all(|m| m.fits_objects);
+        for (name, was) in m1 {
+            match m2.get(name) {
+                None => found.push((Bump::Major, format!("{name} is gone"))),
+                Some(is) => {
+                    for (bump, why) in self.shapes(&was.what, &is.what) {
+                        // Whoever implements it must write it as it is declared: looser is another, too.
+                        let bump = if s1 { bump } else { bump.max(Bump::Major) };
+                        found.push((bump, format!("{name}: {why}")));
+                    }
+                    if was.has_default && !is.has_default && !s1 {
+                        found.push((Bump::Major, format!("{name} must be implemented now")));
+                    } else if !was.has_default && is.has_default {
+                        found.push((Bump::Minor, format!("{name} can be left out now")));
+                    }
+                }
+            }
+        }
+        for (name, is) in m2.iter().filter(|(name, _)| !m1.contains_key(*name)) {
+            let (bump, why) = if s1 {
+                (Bump::Minor, "is new")
+            } else if !is.has_default {
+                (Bump::Major, "is new and must be implemented")
+            } else if fitted && !is.fits_objects {
+                (Bump::Major, "is new and ends its use as a trait object")
+            } else {
+                (Bump::Minor, "is new and can be left out")
+            };
+            found.push((bump, format!("{name} {why}")));
+        }
     }
 
     fn functions(&self, before: &Function, after: &Function, found: &mut Found) {
@@ -227,7 +243,7 @@ impl Names<'_> {
             minor("it is const now");
         }
         if !before.deprecated && after.deprecated {
-            minor(DEPRECATED);
+            minor("it is deprecated now");
         }
     }
 

@@ -27,8 +27,8 @@ fn names(text: &str) -> Vec<String> {
     api(text).names().map(str::to_owned).collect()
 }
 
+#[expect(clippy::too_many_lines, reason = "one row for each rule of the page")]
 #[test]
-#[allow(clippy::too_many_lines, reason = "a table")]
 fn each_kind_of_change_asks_for_what_cargos_page_says() {
     use Bump::{Major, Minor, None};
     let cases: &[(&str, &str, Bump)] = &[
