@@ -10,6 +10,8 @@ use crate::version::Bump;
 /// A change and what it asks for; nothing, where that cannot be told.
 pub(super) type Found = Vec<(Bump, String)>;
 
+const DEPRECATED: &str = "it is deprecated now";
+
 /// Signatures of two releases as text that can be compared.
 pub(super) struct Names<'n> {
     pub(super) before: &'n dyn Fn(usize) -> String,
@@ -149,7 +151,9 @@ impl Names<'_> {
                 Some(is) => {
                     for (bump, why) in self.shapes(&was.what, &is.what) {
                         // Whoever implements it must write it as it is declared: looser is another, too.
-                        let bump = if s1 { bump } else { bump.max(Bump::Major) };
+                        // What cannot be told, or only warns, is for them what it is for everybody.
+                        let is_hint = bump == Bump::None || why == DEPRECATED;
+                        let bump = if s1 || is_hint { bump } else { Bump::Major };
                         found.push((bump, format!("{name}: {why}")));
                     }
                     if was.has_default && !is.has_default && !s1 {
@@ -243,7 +247,7 @@ impl Names<'_> {
             minor("it is const now");
         }
         if !before.deprecated && after.deprecated {
-            minor("it is deprecated now");
+            minor(DEPRECATED);
         }
     }
 
