@@ -151,6 +151,7 @@ impl Names<'_> {
                 Some(is) => {
                     for (bump, why) in self.shapes(&was.what, &is.what) {
                         // Whoever implements it must write it as it is declared: looser is another, too.
+                        // What cannot be told, or only warns, is for them what it is for everybody.
                         let is_hint = bump == Bump::None || why == DEPRECATED;
                         let bump = if s1 || is_hint { bump } else { Bump::Major };
                         found.push((bump, format!("{name}: {why}")));

@@ -279,6 +279,11 @@ fn what_cannot_be_told_is_said() {
         "pub struct N<'a>(&'a u8); pub fn f<'a>(x: &'a u8) -> N<'a> { x }",
     );
     assert_eq!((lifetimes.changes.len(), lifetimes.undecided.len()), (0, 1));
+    let of_trait = differ(
+        "pub struct N<'a>(&'a u8); pub trait T { fn f(&self) -> N; }",
+        "pub struct N<'a>(&'a u8); pub trait T { fn f(&self) -> N<'_>; }",
+    );
+    assert_eq!((of_trait.changes.len(), of_trait.undecided.len()), (0, 1), "{of_trait:?}");
     let made = differ("pub struct Alpha; impl Clone for Alpha {}", "pub struct Alpha; cloned!(Alpha);");
     assert_eq!((made.changes.len(), made.undecided.len()), (0, 2), "{made:?}");
 }
