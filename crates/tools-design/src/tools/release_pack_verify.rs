@@ -25,6 +25,10 @@ use crate::release::{Asked, Verified, branch_files, branch_name, cargo, python, 
 /// Most checks that an answer lists.
 const MAX_CHECKS: usize = 150;
 
+/// How many checks of one name and package are told one by one, and how many files those have that are not.
+const ALIKE: usize = 8;
+const FILES: usize = 20;
+
 /// How many failed checks the message spells out.
 const SHOWN: usize = 12;
 
@@ -327,13 +331,14 @@ fn answer(all: All, version: &Version, desk: &ChangeDesk) -> Result<Answer<Outpu
             });
         }
     }
+    let count = |weight| checks.iter().filter(|(c, _)| !c.passed && c.severity == weight).count() as u64;
+    let (errors, warnings) = (count(Weight::Error), count(Weight::Warning));
+    checks = gathered(checks);
     if several {
         checks = together(checks);
     }
     // The gravest first; what passed comes last, in the order in which it was looked at.
     checks.sort_by_key(|(check, _)| (check.passed, check.severity));
-    let count = |weight| checks.iter().filter(|(c, _)| !c.passed && c.severity == weight).count() as u64;
-    let (errors, warnings) = (count(Weight::Error), count(Weight::Warning));
     let message = message(&checks, version, (errors, warnings), &packages, branch.as_deref());
     let more = checks.len().saturating_sub(MAX_CHECKS);
     if more > 0 {
@@ -357,6 +362,33 @@ fn answer(all: All, version: &Version, desk: &ChangeDesk) -> Result<Answer<Outpu
 
 /// A check, and the package that it is of where there are several.
 type Of = (Found, Option<String>);
+
+/// What fails often in one way: the first are told, the others counted.
+fn gathered(checks: Vec<Of>) -> Vec<Of> {
+    let mut told: BTreeMap<(String, Option<String>), usize> = BTreeMap::new();
+    let mut more: BTreeMap<(String, Option<String>), (Found, usize)> = BTreeMap::new();
+    let mut kept = Vec::new();
+    for (check, package) in checks {
+        let key = (check.id.clone(), package.clone());
+        let count = told.entry(key.clone()).or_default();
+        *count += usize::from(!check.passed);
+        if *count <= ALIKE {
+            kept.push((check, package));
+            continue;
+        }
+        let (first, others) = more.entry(key).or_insert_with(|| (check.clone(), 0));
+        *others += 1;
+        first.severity = first.severity.min(check.severity);
+        first.files.extend(check.files);
+        first.files.dedup();
+        first.files.truncate(FILES);
+    }
+    kept.extend(more.into_iter().map(|((_, package), (mut check, others))| {
+        check.detail = format!("{others} more like these");
+        (check, package)
+    }));
+    kept
+}
 
 /// What passed, of all packages together: an answer has room for what is wrong with each, not for what is right.
 fn together(checks: Vec<Of>) -> Vec<Of> {
@@ -461,4 +493,27 @@ fn message(
         message.push_str("\n\nNo branch is made here: `undecided` says why.");
     }
     message
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fails_a_hundred_times_in_one_way_is_told_a_few_times_and_counted() {
+        let mut all: Vec<Of> =
+            (0..100).map(|n| (Found::failed("x", Weight::Warning, n.to_string()).about("f"), None)).collect();
+        all.push((Found::failed("x", Weight::Error, "grave"), None));
+        all.push((Found::passed("x", "fine"), Some("other".to_owned())));
+        all.extend((0..20).map(|_| (Found::passed("y", "fine"), None)));
+        let told = gathered(all);
+        assert_eq!(told.iter().filter(|(check, _)| check.id == "x").count(), ALIKE + 2);
+        assert_eq!(
+            told.iter().filter(|(check, _)| check.id == "y").count(),
+            20,
+            "what passed is not counted"
+        );
+        let (last, _) = told.iter().find(|(check, _)| check.detail == "93 more like these").unwrap();
+        assert_eq!((last.severity, last.files.as_slice()), (Weight::Error, ["f".to_owned()].as_slice()));
+    }
 }
