@@ -138,6 +138,7 @@ pub struct Audited {
     pub heals: bool,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
 fn level<S: serde::Serializer>(level: &Level, serializer: S) -> Result<S::Ok, S::Error> {
     level.serialize(serializer)
 }

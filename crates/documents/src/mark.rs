@@ -71,7 +71,7 @@ pub fn write(name: &str, sources: &[Source], body: &str) -> String {
     let mut named: Vec<String> =
         sources.iter().take(MAX_NAMED).map(|s| format!("{}:{}", escaped(&s.path), s.digest)).collect();
     if let Some(rest) = sources.get(MAX_NAMED..).filter(|rest| !rest.is_empty()) {
-        let all: String = rest.iter().map(|s| format!("{}:{}\n", s.path, s.digest)).collect();
+        let all = rest.iter().map(|s| format!("{}:{}\n", s.path, s.digest)).collect::<Vec<_>>().concat();
         named.push(format!("{REST}:{}", Source::new(REST, all.as_bytes()).digest));
     }
     let body = unified(body);

@@ -71,7 +71,7 @@ pub enum Level {
 pub enum Generator {
     /// What somebody who works here must know, from manifests, Makefile, README and CI.
     Instructions,
-    /// Operations and types, from OpenAPI descriptions.
+    /// Operations and types, from `OpenAPI` descriptions.
     Api,
     /// Tables, from migrations, schema.sql or schema.prisma.
     Schema,
@@ -129,7 +129,7 @@ pub enum RequirementError {
     TooMany,
 }
 
-/// OpenAPI descriptions by their usual names.
+/// `OpenAPI` descriptions by their usual names.
 const OPENAPI: [&str; 6] = [
     "**/openapi.json",
     "**/openapi.yaml",
@@ -256,7 +256,7 @@ impl Wish {
     }
 }
 
-/// What a repository shows that it has, beside what its venture declares: `api` by an OpenAPI description, `database` by
+/// What a repository shows that it has, beside what its venture declares: `api` by an `OpenAPI` description, `database` by
 /// migrations or a schema.
 #[must_use]
 pub fn capabilities(ground: &Ground<'_>) -> BTreeSet<String> {

@@ -48,7 +48,7 @@ pub(super) fn span(ground: &Ground<'_>, dir: &str, path: &str) -> Option<String>
 pub(super) fn link(ground: &Ground<'_>, document: &str, path: &str) -> Option<String> {
     let seen = resolve(parent(document), path)?;
     // Pages that a generator writes.
-    if seen.ends_with(".html") || seen.ends_with(".htm") {
+    if matches!(seen.rsplit_once('.'), Some((_, "html" | "htm"))) {
         return None;
     }
     // A name without an ending may be a page's, or a label's: it is a path where it begins in a folder that is there.
@@ -58,9 +58,8 @@ pub(super) fn link(ground: &Ground<'_>, document: &str, path: &str) -> Option<St
     let first = path.split('/').find(|part| !matches!(*part, "" | "." | ".."));
     let up =
         path.split('/').take_while(|part| matches!(*part, "" | "." | "..")).collect::<Vec<_>>().join("/");
-    let begun = first.and_then(|first| {
-        resolve(parent(document), &format!("{up}/{first}").trim_start_matches('/').to_owned())
-    });
+    let begun =
+        first.and_then(|first| resolve(parent(document), format!("{up}/{first}").trim_start_matches('/')));
     if is_bare && begun.is_none_or(|begun| begun == seen || !ground.tree.is_folder(&begun)) {
         return None;
     }

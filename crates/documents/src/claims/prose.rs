@@ -149,8 +149,7 @@ fn asked(sentence: &str) -> Vec<(ClaimKind, String)> {
             at += 1;
         }
         let Some(word) = words.get(at).filter(|_| at <= i + 5) else { continue };
-        let bare = word
-            .trim_start_matches(|c: char| matches!(c, '`' | '*' | 'v' | '≥' | '>' | '=' | '^' | '~' | '"'));
+        let bare = word.trim_start_matches(['`', '*', 'v', '≥', '>', '=', '^', '~', '"']);
         let is_least = asked
             || word.starts_with(['≥', '>', '^'])
             || bare.trim_end_matches(['.', '`', '*']).ends_with('+');

@@ -153,7 +153,7 @@ impl Walk {
             "git" if first == "clone" => self.was_cloned = true,
             "cargo" if matches!(first, "new" | "init" | "generate") => self.folder = Folder::Unknown,
             "npm" | "pnpm" | "yarn" | "bun" if matches!(first, "create" | "init") => {
-                self.folder = Folder::Unknown
+                self.folder = Folder::Unknown;
             }
             "npx" if first.starts_with("create-") || first == "degit" => self.folder = Folder::Unknown,
             program if AWAY.contains(&program) => self.folder = Folder::Unknown,
@@ -184,7 +184,7 @@ impl Walk {
                 .find(|a| a.starts_with("./") && !a.contains("...")),
             program => program.starts_with("./").then_some(program),
         };
-        if let Some(path) = runs.filter(|path| !path.starts_with('-')).and_then(|path| run(path)) {
+        if let Some(path) = runs.filter(|path| !path.starts_with('-')).and_then(run) {
             found.push(ClaimKind::Run { path, folder: folder() });
         }
         let name = program.rsplit('/').next().unwrap_or(program);

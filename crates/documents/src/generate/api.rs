@@ -16,7 +16,7 @@ pub(super) fn body(sources: &[(Source, String)]) -> Body {
         let path = &source.path;
         match super::data::read(path, content).and_then(|value| read(&value)) {
             Ok(_) if apis.len() == MAX_APIS => {
-                left_out.push(format!("{path}: only {MAX_APIS} descriptions are shown"))
+                left_out.push(format!("{path}: only {MAX_APIS} descriptions are shown"));
             }
             Ok(api) => {
                 if api.more > 0 {
@@ -120,7 +120,9 @@ fn types(api: &Api, out: &mut String) {
             continue;
         }
         out.push_str(&head(&["property", "type", "required", "meaning"]));
-        fields.iter().for_each(|field| out.push_str(&row(&cells(field))));
+        for field in fields {
+            out.push_str(&row(&cells(field)));
+        }
         out.push('\n');
     }
 }

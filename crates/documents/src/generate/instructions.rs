@@ -212,7 +212,9 @@ fn versions(ground: &Ground<'_>, out: &mut String) {
     }
     out.push_str("## Versions\n\n");
     out.push_str(&head(&["version", "says"]));
-    rows.iter().for_each(|cells| out.push_str(&row(cells)));
+    for cells in &rows {
+        out.push_str(&row(cells));
+    }
     out.push('\n');
 }
 

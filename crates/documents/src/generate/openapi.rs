@@ -1,4 +1,4 @@
-//! What an OpenAPI description says (OpenAPI 3.0.4, 3.1.1; Swagger 2.0), as far as a reader of an API asks for it.
+//! What an `OpenAPI` description says (`OpenAPI` 3.0.4, 3.1.1; Swagger 2.0), as far as a reader of an API asks for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,7 +75,7 @@ fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
     value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// By name: which order a map has is decided by whoever builds serde_json.
+/// By name: which order a map has is decided by whoever builds `serde_json`.
 fn map<'v>(value: &'v Value, key: &str) -> BTreeMap<&'v String, &'v Value> {
     value.get(key).and_then(Value::as_object).into_iter().flat_map(Map::iter).collect()
 }

@@ -199,7 +199,7 @@ fn ignored(tree: &Tree, read: &dyn Fn(&str) -> Option<String>) -> GlobSet {
 /// The first numbers of a version: `>=18.12.0` is 18.12.0, `v1.22` is 1.22. `None` where there is none, or a choice of
 /// several (`^16 || ^18`: the first counts).
 pub(crate) fn numbers(text: &str) -> Option<Vec<u64>> {
-    let text = text.trim().trim_start_matches(|c: char| matches!(c, '>' | '=' | '^' | '~' | 'v' | ' '));
+    let text = text.trim().trim_start_matches(['>', '=', '^', '~', 'v', ' ']);
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let text = text.get(..end).unwrap_or_default().trim_end_matches('.');
     let numbers: Option<Vec<u64>> = text.split('.').map(|part| part.parse().ok()).collect();

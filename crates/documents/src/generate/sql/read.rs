@@ -255,9 +255,7 @@ fn is_one_of(token: &Token<'_>, words: &[&str]) -> bool {
 /// A column or a rule.
 fn define(table: &mut Table, part: &[Token<'_>]) -> Option<()> {
     let first = part.first()?;
-    if is_one_of(first, &RULES) && part.len() > 1 {
-        table.rules.push(written(part));
-    } else if first.is("like") {
+    if is_one_of(first, &RULES) && part.len() > 1 || first.is("like") {
         table.rules.push(written(part));
     } else {
         let column = column(part)?;

@@ -1,4 +1,4 @@
-//! SQL's words: enough of its lexical rules for PostgreSQL, SQLite, MySQL and SQL Server that a `;` or `,` inside of something is
+//! SQL's words: enough of its lexical rules for PostgreSQL, SQLite, `MySQL` and SQL Server that a `;` or `,` inside of something is
 //! never taken for one outside.
 
 /// What a token is.
@@ -145,7 +145,7 @@ fn next(text: &str, first: char) -> (usize, Option<Kind>) {
     }
 }
 
-/// To the closing quote; a doubled one is none. (A backslash before a quote ends nothing in MySQL alone, where dumps of data
+/// To the closing quote; a doubled one is none. (A backslash before a quote ends nothing in `MySQL` alone, where dumps of data
 /// have it: those statements are not read.)
 fn quoted(text: &str, quote: char) -> usize {
     let mut chars = text.char_indices().skip(1).peekable();
