@@ -12,6 +12,7 @@ mod dice;
 mod fuzz;
 mod r#gen;
 mod node;
+mod picture_book;
 mod python;
 mod session;
 mod sh;
@@ -26,6 +27,7 @@ const USAGE: &str = "\
 cargo xtask test [--fast]     everything that CI checks; installs what the tests need, or says what is missing
 cargo xtask record            run the quickstart and keep what it prints in docs/guide/session.txt
 cargo xtask gen [--check]     write the generated reference, or check that it is current
+cargo xtask pictures          take the guide's pictures anew, of what the program makes of the example
 cargo xtask tidy              edges between crates, names, lengths, what the page of attacks claims
 cargo xtask soak kill [N]     N rounds of killing a process while it applies plans and appends (default 200)
 cargo xtask soak scans [N]    N scans (default 10000) by one server: what grows, who is left
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
         ["compare"] => compare::run(false),
         ["compare", "--check"] => compare::run(true),
         ["conformance"] => conformance::run(),
+        ["pictures"] => picture_book::run(),
         ["bench", "tokens"] => bench::tokens(),
         ["bench", "protocol"] => bench::protocol::run(None),
         ["bench", "protocol", rounds] => number(rounds).and_then(|n| bench::protocol::run(Some(n))),

@@ -22,7 +22,7 @@ pub use find::find;
 pub use frame::Frame;
 pub use page::{Opened, Page, Scheme, Window};
 pub use policy::{Credential, Given, Pages, Served};
-pub use pool::{Options, Pool, Secret, Tab};
+pub use pool::{Options, Pool, Secret, Tab, Wear};
 
 use contract::{Code, Fault};
 

@@ -22,15 +22,6 @@ const MAX_BROWSERS: usize = 2;
 /// Most tabs at a time.
 const MAX_TABS: usize = 4;
 
-/// After so many tabs a browser is let go.
-const MAX_USES: u64 = 200;
-
-/// After so long a browser is let go.
-const MAX_AGE: Duration = Duration::from_mins(15);
-
-/// For so long it may have nothing to do.
-const MAX_IDLE: Duration = Duration::from_mins(5);
-
 /// How often it is looked whether a browser has had nothing to do for long.
 const LOOK: Duration = Duration::from_secs(20);
 
@@ -58,6 +49,23 @@ impl std::fmt::Debug for Secret {
     }
 }
 
+/// After what a browser is let go; another is started when one is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wear {
+    /// Tabs that it has had.
+    pub tabs: u64,
+    /// Since it was started.
+    pub age: Duration,
+    /// Since it last had something to do.
+    pub idle: Duration,
+}
+
+impl Default for Wear {
+    fn default() -> Self {
+        Self { tabs: 200, age: Duration::from_mins(15), idle: Duration::from_mins(5) }
+    }
+}
+
 /// What the user says about browsers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
@@ -75,6 +83,8 @@ pub struct Options {
     pub set_up: Option<PathBuf>,
     /// Whether pages of the local user's may reach this machine's loopback: not where others may be let in as that user.
     pub loopback: bool,
+    /// When browsers are let go.
+    pub wear: Wear,
 }
 
 /// A browser.
@@ -91,8 +101,13 @@ struct Browser {
 }
 
 impl Browser {
-    fn is_spent(&self) -> bool {
-        self.used >= MAX_USES || self.born.elapsed() >= MAX_AGE || self.is_over()
+    fn is_spent(&self, wear: Wear) -> bool {
+        self.used >= wear.tabs || self.born.elapsed() >= wear.age || self.is_over()
+    }
+
+    /// Whether it is to be let go now.
+    fn may_go(&self, wear: Wear) -> bool {
+        self.tabs == 0 && (self.is_spent(wear) || self.idle_since.elapsed() >= wear.idle)
     }
 
     fn is_over(&self) -> bool {
@@ -285,7 +300,8 @@ impl Pool {
     ) -> Result<(Arc<Wire>, Arc<Web>, u64), Fault> {
         let gone = {
             let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
-            let found = inside.browsers.iter_mut().find(|b| b.owner == owner && !b.is_spent());
+            let found =
+                inside.browsers.iter_mut().find(|b| b.owner == owner && !b.is_spent(self.options.wear));
             if let Some(browser) = found {
                 browser.tabs += 1;
                 browser.used += 1;
@@ -296,7 +312,7 @@ impl Pool {
                 return Ok((Arc::clone(&browser.wire), Arc::clone(&browser.web), number));
             }
             // What has nothing to do makes room.
-            let mut gone = extract(&mut inside.browsers, |b| b.tabs == 0 && b.is_spent());
+            let mut gone = extract(&mut inside.browsers, |b| b.tabs == 0 && b.is_spent(self.options.wear));
             while inside.browsers.len() >= MAX_BROWSERS {
                 let idle = inside.browsers.iter().position(|b| b.tabs == 0);
                 match idle {
@@ -390,9 +406,7 @@ impl Pool {
                 browser.tabs = browser.tabs.saturating_sub(1);
                 browser.idle_since = Instant::now();
             }
-            extract(&mut inside.browsers, |b| {
-                b.tabs == 0 && (b.is_spent() || b.idle_since.elapsed() >= MAX_IDLE)
-            })
+            extract(&mut inside.browsers, |b| b.may_go(self.options.wear))
         };
         drop(gone);
     }
@@ -411,9 +425,7 @@ impl Pool {
     fn tidy(&self) {
         let gone = {
             let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
-            extract(&mut inside.browsers, |b| {
-                b.tabs == 0 && (b.is_spent() || b.idle_since.elapsed() >= MAX_IDLE)
-            })
+            extract(&mut inside.browsers, |b| b.may_go(self.options.wear))
         };
         drop(gone);
     }
@@ -422,6 +434,12 @@ impl Pool {
     #[must_use]
     pub fn browsers(&self) -> usize {
         self.inside.lock().unwrap_or_else(PoisonError::into_inner).browsers.len()
+    }
+
+    /// How many browsers were started so far.
+    #[must_use]
+    pub fn started(&self) -> u64 {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner).next
     }
 
     /// Ends every browser; there are no more from now on.

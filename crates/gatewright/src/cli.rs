@@ -41,7 +41,8 @@ pub enum Command {
     /// Serve tools over the Model Context Protocol on standard input and output.
     Serve(ServeArgs),
     /// Call one tool: rehearse by default, perform with --apply.
-    #[command(after_help = CALL)]
+    // Tools have a `--version` of their own.
+    #[command(after_help = CALL, disable_version_flag = true)]
     Call(CallArgs),
     /// List the tools, or show one with its arguments and examples.
     Tools(ToolsArgs),

@@ -214,6 +214,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
                 })
                 .collect(),
             loopback: !offer.is_shared,
+            wear: browser::Wear::default(),
         },
     );
     let services =

@@ -127,6 +127,7 @@ impl Engine {
             declared: tool.tool.declared(),
             launcher: Arc::clone(&self.parts.launcher),
             clean: Arc::clone(&self.clean),
+            redactor: Arc::clone(&self.parts.redactor),
             course: course.clone(),
             jobs: Arc::clone(&self.parts.jobs),
             analyzer: Arc::clone(&self.parts.analyzer),

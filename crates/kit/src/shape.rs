@@ -88,7 +88,7 @@ impl Cleaner<'_> {
 }
 
 /// `text` with `place` called `name`, wherever it is a whole path or the front of one: `/srv/app` is no part of
-/// `/srv/application`.
+/// `/srv/application`, and `/root` none of `dist/root.css`.
 fn replaced(text: &str, place: &str, name: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -96,11 +96,20 @@ fn replaced(text: &str, place: &str, name: &str) -> String {
         let (before, after) = (&rest[..found], &rest[found + place.len()..]);
         let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
         out.push_str(before);
-        out.push_str(if after.starts_with(goes_on) { place } else { name });
+        out.push_str(if after.starts_with(goes_on) || is_within_path(before) { place } else { name });
         rest = after;
     }
     out.push_str(rest);
     out
+}
+
+/// Whether what follows `before` goes on with a path that began there: as in `dist`, not as in `file://` or `-I`.
+fn is_within_path(before: &str) -> bool {
+    let is_of_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '@' | '+');
+    let from = before.rfind(|c| !is_of_path(c)).map_or(0, |at| before.ceil_char_boundary(at + 1));
+    let run = &before[from..];
+    let is_flag = run.starts_with('-') && !run.contains('/');
+    !is_flag && run.contains(|c: char| c != '/')
 }
 
 /// How many characters the reply's JSON has without its metadata, counted as it is written: no copy is made.
@@ -266,6 +275,16 @@ mod tests {
             replaced(all, "/srv/app", "<root>"),
             "<root> <root>/x /srv/application /srv/app-2 \"<root>\""
         );
+        for (text, clean) in [
+            ("create dist/root.css", "create dist/root.css"),
+            ("https://example.com/root/x", "https://example.com/root/x"),
+            ("../root/x ./root a@b/root", "../root/x ./root a@b/root"),
+            ("file:///root/x", "file://~/x"),
+            ("cc -I/root/include --prefix=/root", "cc -I~/include --prefix=~"),
+            ("(/root) '/root/a' host:/root/b", "(~) '~/a' host:~/b"),
+        ] {
+            assert_eq!(replaced(text, "/root", "~"), clean);
+        }
     }
 
     #[test]

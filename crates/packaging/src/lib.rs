@@ -14,14 +14,19 @@
     reason = "names and switches are those of the formats and programs that are read here"
 )]
 
+pub mod cargo;
 pub mod changelog;
 pub mod check;
 pub mod commits;
+pub mod difference;
 pub mod npm;
 pub mod packed;
 pub mod paths;
 pub mod provenance;
+pub mod python;
 pub mod sbom;
+mod spdx;
+mod targz;
 pub mod tree;
 pub mod version;
 

@@ -62,6 +62,18 @@ impl Packed {
         self.files.iter().map(|(path, file)| (path.as_str(), file))
     }
 
+    /// A file and what may be done with it.
+    pub fn file(&self, path: &str) -> Option<&File> {
+        self.files.get(path)
+    }
+
+    /// The files whose paths begin with `prefix`, sorted by path.
+    pub fn below<'p>(&'p self, prefix: &'p str) -> impl Iterator<Item = (&'p str, &'p File)> {
+        let from =
+            self.files.range::<str, _>((std::ops::Bound::Included(prefix), std::ops::Bound::Unbounded));
+        from.map(|(path, file)| (path.as_str(), file)).take_while(move |(path, _)| path.starts_with(prefix))
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.files.len()

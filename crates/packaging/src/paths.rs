@@ -205,6 +205,10 @@ fn junk(ecosystem: &str, packed: &Packed) -> Check {
     for (path, _) in packed.iter() {
         let low = path.to_lowercase();
         let name = low.rsplit('/').next().unwrap_or(&low);
+        // Cargo keeps the author's manifest under this name.
+        if ecosystem == "cargo" && path == "Cargo.toml.orig" {
+            continue;
+        }
         if let Some(junk) = JUNK.iter().find(|junk| (junk.is)(name, &low)) {
             *found.entry(junk.what).or_default() += 1;
             worst = worst.min(junk.severity);
@@ -219,7 +223,7 @@ fn junk(ecosystem: &str, packed: &Packed) -> Check {
     let words: Vec<String> = found.iter().map(|(what, count)| format!("{count} × {what}")).collect();
     about(
         Check::failed(id, worst, format!("the package holds {}", words.join("; "))).fix(
-            "Name what is packed (`files` in package.json, `include` in Cargo.toml) rather than what is not.",
+            "Name what is packed (`files` in package.json, `include` in Cargo.toml, the build backend's settings in pyproject.toml) rather than what is not.",
         ),
         &bad,
     )
@@ -262,6 +266,16 @@ mod tests {
         }
         let long = "d/".repeat(100);
         assert_eq!(failed(&Packed::new().with(&format!("{long}x"), "")).len(), 1);
+    }
+
+    #[test]
+    fn the_manifest_that_cargo_keeps_is_no_junk() {
+        let packed = Packed::new().with("Cargo.toml.orig", "").with("src/a.rs.orig", "");
+        let junk = |ecosystem| {
+            check(ecosystem, &packed).into_iter().find(|c| c.id.ends_with(".junk")).unwrap().files
+        };
+        assert_eq!(junk("cargo"), ["src/a.rs.orig"]);
+        assert_eq!(junk("npm").len(), 2);
     }
 
     #[test]

@@ -24,6 +24,17 @@ pub struct Component {
     pub needs: Vec<String>,
 }
 
+/// What a package brings along, and what could not be found out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Bill {
+    /// The package itself.
+    pub package: Component,
+    /// What it needs, and what that needs.
+    pub components: Vec<Component>,
+    /// What could not be found out, in sentences.
+    pub gaps: Vec<String>,
+}
+
 /// The document: `package` and everything that it needs. `tool` is this program's version.
 pub fn document(package: &Component, components: &[Component], tool: &str) -> Value {
     let mut sorted: Vec<&Component> = components.iter().collect();
@@ -122,7 +133,7 @@ pub fn purl(kind: &str, name: &str, version: Option<&str>) -> String {
 }
 
 /// Percent-encoded as package URLs want it: all but unreserved characters.
-fn encoded(text: &str) -> String {
+pub(crate) fn encoded(text: &str) -> String {
     let mut out = String::new();
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'~') {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::packed::Packed;
+
 /// What a name in a folder is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -101,5 +103,39 @@ impl Tree for MapTree {
             .get(path)
             .filter(|(kind, _)| matches!(kind, Kind::File { .. }))
             .map(|(_, bytes)| bytes.clone()))
+    }
+}
+
+impl Tree for Packed {
+    fn entries(&self, folder: &str) -> Result<Vec<Entry>, TreeError> {
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let mut folders = BTreeSet::new();
+        let mut entries = Vec::new();
+        for (path, file) in self.below(&prefix) {
+            let Some(rest) = path.strip_prefix(&prefix) else { continue };
+            match rest.split_once('/') {
+                Some((name, _)) => {
+                    folders.insert(name.to_owned());
+                }
+                None => {
+                    let kind = Kind::File { executable: file.executable };
+                    entries.push(Entry { name: rest.to_owned(), kind });
+                }
+            }
+        }
+        entries.extend(folders.into_iter().map(|name| Entry { name, kind: Kind::Folder }));
+        Ok(entries)
+    }
+
+    fn read(&self, path: &str) -> Result<Option<Vec<u8>>, TreeError> {
+        Ok(self.get(path).map(<[u8]>::to_vec))
+    }
+
+    fn kind(&self, path: &str) -> Result<Option<Kind>, TreeError> {
+        Ok(match self.file(path) {
+            Some(file) => Some(Kind::File { executable: file.executable }),
+            None if path.is_empty() || self.has_folder(path) => Some(Kind::Folder),
+            None => None,
+        })
     }
 }

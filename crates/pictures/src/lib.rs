@@ -72,6 +72,34 @@ impl Picture {
         }
     }
 
+    /// The colour of its last corner, which is the page's own where a page is larger than what is on it.
+    #[must_use]
+    pub fn ground(&self) -> Option<[u8; 4]> {
+        self.pixels.last().copied()
+    }
+
+    /// How wide and high it must be to hold every pixel of another colour than `ground`; 0 × 0 where there is none.
+    #[must_use]
+    pub fn extent(&self, ground: [u8; 4]) -> (u32, u32) {
+        let (mut width, mut height) = (0, 0);
+        for (y, row) in (1..).zip(self.pixels.chunks(self.width.max(1) as usize)) {
+            let last = (1..).zip(row).filter(|(_, pixel)| **pixel != ground).map(|(x, _): (u32, _)| x).last();
+            if let Some(last) = last {
+                (width, height) = (width.max(last), y);
+            }
+        }
+        (width, height)
+    }
+
+    /// Its part from the first corner on, no larger than it is.
+    #[must_use]
+    pub fn part(&self, width: u32, height: u32) -> Self {
+        let (width, height) = (width.min(self.width), height.min(self.height));
+        let rows = self.pixels.chunks(self.width.max(1) as usize).take(height as usize);
+        let pixels = rows.flat_map(|row| row.iter().take(width as usize)).copied().collect();
+        Self { width, height, pixels }
+    }
+
     /// Reads a PNG of any colour type.
     pub fn read(bytes: &[u8]) -> Result<Self, PictureError> {
         let mut decoder = png::Decoder::new(Cursor::new(bytes));
@@ -111,6 +139,20 @@ impl Picture {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_part_that_holds_what_is_drawn_is_cut_out() {
+        let white = [255, 255, 255, 255];
+        let mut picture = Picture::plain(20, 10, white);
+        assert_eq!((picture.ground(), picture.extent(white)), (Some(white), (0, 0)));
+        picture.set(3, 6, [1, 2, 3, 255]);
+        picture.set(8, 2, [1, 2, 3, 255]);
+        assert_eq!(picture.extent(white), (9, 7));
+        let part = picture.part(9, 7);
+        assert_eq!((part.width(), part.height(), part.at(8, 2)), (9, 7, Some([1, 2, 3, 255])));
+        assert_eq!((part.at(3, 6), part.at(3, 5)), (Some([1, 2, 3, 255]), Some(white)));
+        assert_eq!(picture.part(99, 99), picture);
+    }
 
     #[test]
     fn a_picture_is_read_as_it_was_written() {

@@ -8,9 +8,11 @@ mod kits;
 mod known;
 mod packs;
 mod peers;
-mod projects;
+pub(crate) mod projects;
 mod scans;
 mod site;
+
+pub(crate) use scans::with_axe;
 
 use std::path::{Path, PathBuf};
 
@@ -105,23 +107,23 @@ pub(crate) fn run(words: &[&str]) -> Done {
 }
 
 /// Where servers keep what is theirs; gone afterwards.
-struct Scratch(PathBuf);
+pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
-    fn new() -> Done<Self> {
+    pub(crate) fn new() -> Done<Self> {
         let scratch = Self(target().join(format!("bench-design-{}", std::process::id())));
         scratch.folder("")?;
         Ok(scratch)
     }
 
-    fn folder(&self, name: &str) -> Done<PathBuf> {
+    pub(crate) fn folder(&self, name: &str) -> Done<PathBuf> {
         let folder = self.0.join(name);
         std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         std::fs::canonicalize(&folder).map_err(|e| e.to_string())
     }
 
     /// A place for a server over `root` that computes every answer anew.
-    fn place(&self, ours: &Path, root: &Path, name: &str) -> Done<Place> {
+    pub(crate) fn place(&self, ours: &Path, root: &Path, name: &str) -> Done<Place> {
         let own = self.folder(&format!("{name}-server"))?;
         Place::new(ours, root, &own, &own.join("state"))?.without_cache()
     }

@@ -38,6 +38,15 @@ struct Hit {
     kind: &'static str,
 }
 
+/// Where a secret is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Secret {
+    /// Its bytes.
+    pub range: Range<usize>,
+    /// Whether it is one by its shape, or known: not only because something around it is called a secret.
+    pub is_certain: bool,
+}
+
 /// A JSON value without its secrets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RedactedValue {
@@ -68,15 +77,45 @@ impl Redactor {
     /// `bytes` without their secrets, looked at as they are, without terminal escapes, and as UTF-16.
     #[must_use]
     pub fn bytes<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+        let hits = self.hits(bytes);
+        if hits.is_empty() {
+            return Cow::Borrowed(bytes);
+        }
+        Cow::Owned(self.replace(bytes, merged(hits)))
+    }
+
+    /// Where secrets are, sorted. Where a certain one lies in what is only called one, both are given.
+    #[must_use]
+    pub fn secrets(&self, bytes: &[u8]) -> Vec<Secret> {
+        let hits = self.hits(bytes);
+        let (named, certain): (Vec<Hit>, Vec<Hit>) =
+            hits.into_iter().partition(|hit| rules::is_by_name(hit.kind));
+        let of = |hits, is_certain| {
+            merged(hits).into_iter().map(move |Hit { range, .. }| Secret { range, is_certain })
+        };
+        let mut all: Vec<Secret> = of(certain, true).chain(of(named, false)).collect();
+        all.sort_by_key(|secret| (secret.range.start, secret.range.end));
+        all
+    }
+
+    /// `bytes` without what is certainly a secret: what is only called one stays, as it must in code.
+    #[must_use]
+    pub fn certain<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+        let mut hits = self.hits(bytes);
+        hits.retain(|hit| !rules::is_by_name(hit.kind));
+        if hits.is_empty() {
+            return Cow::Borrowed(bytes);
+        }
+        Cow::Owned(self.replace(bytes, merged(hits)))
+    }
+
+    fn hits(&self, bytes: &[u8]) -> Vec<Hit> {
         let mut hits = Vec::new();
         for view in views::of(bytes) {
             self.known.find(&view.bytes, |hit| hits.push(view.original(hit)));
             self.rules.find(&view.bytes, |hit| hits.push(view.original(hit)));
         }
-        if hits.is_empty() {
-            return Cow::Borrowed(bytes);
-        }
-        Cow::Owned(self.replace(bytes, merged(hits)))
+        hits
     }
 
     /// `value` without its secrets: by key, at any depth, whatever the type; and by shape, in keys and strings.
@@ -215,6 +254,20 @@ mod tests {
         assert!(!text.contains("12345678") && !text.contains("51H8xQ2eZvKYlo2C0"), "{text}");
         assert!(text.contains(r#""keyword":"kept""#) && text.contains(r#""tokensUsed":5"#));
         assert_eq!(clean.redactions.len(), 2);
+    }
+
+    #[test]
+    fn what_is_a_secret_by_its_shape_is_told_from_what_is_called_one() {
+        let shaped = format!("ghp_{}", "a1B2".repeat(9));
+        let text = format!("const token = \"{shaped}\";\nconst password = readPassword(1);\n");
+        let redactor = redactor(&[]);
+        let found = redactor.secrets(text.as_bytes());
+        let certain: Vec<&str> =
+            found.iter().filter(|s| s.is_certain).map(|s| &text[s.range.clone()]).collect();
+        assert_eq!(certain, [shaped.as_str()], "{found:?}");
+        assert!(found.iter().any(|s| !s.is_certain));
+        let clean = String::from_utf8(redactor.certain(text.as_bytes()).into_owned()).unwrap();
+        assert!(!clean.contains(&shaped) && clean.contains("readPassword(1)"), "{clean}");
     }
 
     #[test]

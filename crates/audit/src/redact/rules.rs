@@ -83,6 +83,11 @@ const RULES: &[Rule] = &[
     },
 ];
 
+/// Whether what a rule finds is a secret only by what it is called, or by where it stands.
+pub(super) fn is_by_name(kind: &str) -> bool {
+    matches!(kind, "keyed" | "url" | "header" | "bearer")
+}
+
 /// `name = value` in prose, configuration and logs; whether the name holds a secret is decided by segment.
 const KEYED: &str = r#"(?i)(?P<name>[A-Za-z][A-Za-z0-9_.-]{0,60})\\?["']?\s{0,3}(?::=|=>|[:=])\s{0,3}(?:\\?"(?P<dq>(?:[^"\\\r\n]|\\[^\r\n]){4,})|'(?P<sq>[^'\r\n]{4,})|(?P<bare>[^\s"'\[\]{},;]{6,}))"#;
 

@@ -35,6 +35,10 @@ struct House {
 impl House {
     /// Where this machine has a browser and makes worlds; else that is said loudly.
     fn possible() -> Option<Self> {
+        Self::with(Options::default())
+    }
+
+    fn with(options: Options) -> Option<Self> {
         let scratch = tempfile::tempdir().unwrap();
         let state = StateDir::at(scratch.path().canonicalize().unwrap().join("state")).unwrap();
         let launcher = Launcher::at(env!("CARGO_BIN_EXE_gatewright-browser-launch").into());
@@ -47,7 +51,7 @@ impl House {
             skip(&format!("browsers ({})", fault.message));
             return None;
         }
-        let pool = Pool::new(Arc::new(launcher), state, Options::default());
+        let pool = Pool::new(Arc::new(launcher), state, options);
         Some(Self { pool, _scratch: scratch })
     }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use exec::address::Reach;
-use gatewright_browser::{BrowserError, Given, Window};
+use gatewright_browser::{BrowserError, Given, Options, Wear, Window};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -60,6 +60,36 @@ fn tabs_share_no_cookies_and_owners_no_browser_and_nothing_is_left() {
     drop((tab, other, third));
     house.pool.close();
     assert_eq!(house.pool.browsers(), 0);
+}
+
+#[test]
+fn a_browser_is_let_go_after_so_many_tabs_after_so_long_and_when_nobody_needs_it() {
+    let wear = |tabs, age, idle| Options { wear: Wear { tabs, age, idle }, ..Options::default() };
+    let (long, short) = (Duration::from_mins(5), Duration::from_millis(1_500));
+    let page = || Some(site(&[("/", "<p>x")]));
+
+    let Some(house) = House::with(wear(2, long, long)) else { return };
+    let first = house.tab(&Reach::nothing(), page());
+    drop(house.tab(&Reach::nothing(), page()));
+    assert_eq!((house.pool.started(), house.pool.browsers()), (1, 1), "who still looks at it is not cut off");
+    first.open("https://root.invalid/", SOON).unwrap();
+    drop(first);
+    assert_eq!(house.pool.browsers(), 0, "it has had its two");
+    let third = house.tab(&Reach::nothing(), page());
+    assert_eq!(house.pool.started(), 2);
+    drop(third);
+    house.pool.close();
+
+    let Some(house) = House::with(wear(99, short, long)) else { return };
+    drop(house.tab(&Reach::nothing(), page()));
+    std::thread::sleep(short);
+    drop(house.tab(&Reach::nothing(), page()));
+    assert_eq!(house.pool.started(), 2, "an old one is not used again");
+    house.pool.close();
+
+    let Some(house) = House::with(wear(99, long, Duration::ZERO)) else { return };
+    drop(house.tab(&Reach::nothing(), page()));
+    assert_eq!(house.pool.browsers(), 0, "nobody needs it");
 }
 
 #[test]

@@ -287,15 +287,31 @@ fn field(
         "integer" | "number" => serde_json::from_str(&text).map_err(wrong)?,
         "object" => serde_json::from_str(&text).map_err(wrong)?,
         "array" => {
-            let items = text.split(',').filter(|s| !s.is_empty()).map(|s| json!(s.trim()));
             let mut all = arguments.remove(&name).and_then(|v| v.as_array().cloned()).unwrap_or_default();
-            all.extend(items);
+            all.extend(items(&text));
             Value::Array(all)
         }
         _ => Value::String(text),
     };
     arguments.insert(name, value);
     Ok(())
+}
+
+/// What a list's flag means: a JSON array, or words with commas between them. A comma within braces belongs to a pattern.
+fn items(text: &str) -> Vec<Value> {
+    if let Ok(Value::Array(items)) = serde_json::from_str(text) {
+        return items;
+    }
+    let mut depth = 0_usize;
+    let words = text.split(|c| {
+        match c {
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    });
+    words.map(str::trim).filter(|word| !word.is_empty()).map(|word| json!(word)).collect()
 }
 
 fn camel(flag: &str) -> String {
@@ -312,6 +328,14 @@ fn camel(flag: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_is_written_with_commas_or_as_json_and_patterns_keep_theirs() {
+        assert_eq!(items("css, scss,"), [json!("css"), json!("scss")]);
+        assert_eq!(items("src/{a,b}/*.json,x[,]y"), [json!("src/{a,b}/*.json"), json!("x[,]y")]);
+        assert_eq!(items(r#"["css", "a,b", 3]"#), [json!("css"), json!("a,b"), json!(3)]);
+        assert_eq!(items("}a,b"), [json!("}a"), json!("b")]);
+    }
 
     #[test]
     fn the_command_that_applies_reads_back_as_it_was_meant() {

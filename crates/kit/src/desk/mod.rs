@@ -13,6 +13,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use audit::Redactor;
 use cache::Cache;
 use contract::{Code, Fault, Principal};
 use exec::history::HistoryError;
@@ -52,6 +53,7 @@ pub struct Setting {
     pub(crate) asked: Asked,
     pub(crate) launcher: Arc<Launcher>,
     pub(crate) clean: Clean,
+    pub(crate) redactor: Arc<Redactor>,
     pub(crate) course: Course,
     pub(crate) jobs: Arc<Jobs>,
     pub(crate) analyzer: Arc<Analyzer>,

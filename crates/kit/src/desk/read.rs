@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use audit::Redactor;
 use contract::{Code, Fault, Principal};
 use exec::history::Repo;
 use exec::reports::ReportFile;
@@ -79,6 +80,12 @@ impl ReadDesk {
     #[must_use]
     pub fn cleaned(&self, text: &str) -> String {
         String::from_utf8_lossy(&(self.setting.clean)(text.as_bytes())).into_owned()
+    }
+
+    /// What finds secrets, for files that leave the project.
+    #[must_use]
+    pub fn redactor(&self) -> &Redactor {
+        &self.setting.redactor
     }
 
     /// The project's git repository, to be read; nothing of it is run or followed.

@@ -8,21 +8,11 @@ use base64::prelude::BASE64_STANDARD;
 use serde_json::{Map, Value};
 
 use super::manifest::Manifest;
+pub use crate::sbom::Bill;
 use crate::sbom::{Component, purl};
 
 /// How many components are listed at most.
 pub const MAX_COMPONENTS: usize = 20_000;
-
-/// What is brought along.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Bill {
-    /// The package itself.
-    pub package: Component,
-    /// What it needs, and what that needs.
-    pub components: Vec<Component>,
-    /// What could not be found out, in sentences.
-    pub gaps: Vec<String>,
-}
 
 /// Reads the bill of the package in `folder` (empty for the top) from a lock file. Without one only what the manifest names
 /// is known, by ranges.

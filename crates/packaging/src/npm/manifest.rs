@@ -212,21 +212,24 @@ fn license(manifest: &Manifest, packed: &Packed) -> Check {
         );
     };
     if let Some(file) = license.strip_prefix("SEE LICENSE IN ") {
-        if packed.has(file.trim()) {
-            return Check::passed(ID, format!("the licence is in {}", file.trim()));
+        let file = file.trim().trim_start_matches("./");
+        if packed.has(file) {
+            return Check::passed(ID, format!("the licence is in {file}"));
         }
         return failed(
             ID,
             Severity::Warning,
-            format!("the licence is to be in {}, which is not packed", file.trim()),
+            format!("the licence is to be in {file}, which is not packed"),
             "Pack that file, or name the licence by its SPDX expression.",
         );
     }
-    if license != "UNLICENSED" && !crate::sbom::is_expression(&license) {
+    if license != "UNLICENSED"
+        && let Err(why) = crate::spdx::check(&license)
+    {
         return failed(
             ID,
             Severity::Warning,
-            format!("the licence {license:?} is no SPDX expression"),
+            format!("the licence {license:?} is no SPDX expression: {why}"),
             "Write it as one, such as `MIT` or `(MIT OR Apache-2.0)`.",
         );
     }
@@ -440,6 +443,9 @@ mod tests {
             let found = failures(&manifest, &["LICENSE", "README.md"]);
             assert_eq!(found, [(id.to_owned(), severity)], "{field}: {value}");
         }
+        let mut named = good();
+        named["license"] = json!("SEE LICENSE IN ./LICENSE");
+        assert_eq!(failures(&named, &["LICENSE", "README.md"]), []);
         assert_eq!(
             failures(&good(), &["LICENSE", "README.md", "binding.gyp"]),
             [("npm.scripts.install".to_owned(), Severity::Warning)]

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests fail and tell")]
 
+mod cargo;
 mod lint;
 mod list;
+mod python;
 mod types;

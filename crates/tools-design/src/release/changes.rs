@@ -16,13 +16,12 @@ use crate::tokens::{self, Committed, TokensSection};
 /// How many changes a check spells out.
 const SHOWN: usize = 12;
 
-impl Asks {
-    fn take(&mut self, bump: Bump, why: String) {
-        if bump > Bump::None {
-            self.because.push(why);
-        }
-        self.required = self.required.max(bump);
+/// Adds what asks for a bump.
+pub(super) fn take(asks: &mut Asks, bump: Bump, why: String) {
+    if bump > Bump::None {
+        asks.because.push(why);
     }
+    asks.required = asks.required.max(bump);
 }
 
 /// What the exports of two packed releases say.
@@ -38,8 +37,23 @@ pub(crate) fn api(before: &Packed, after: &Packed, asks: &mut Asks) -> Result<Ch
     let more = changes.len().saturating_sub(SHOWN);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let detail = format!("{}{more}: a {} release", words.join("; "), worst.word());
-    asks.take(worst, format!("exports: {}{more}", words.join("; ")));
+    take(asks, worst, format!("exports: {}{more}", words.join("; ")));
     Ok(Check::passed(ID, detail))
+}
+
+/// What the public APIs of two releases say, the gravest first.
+pub(super) fn told(id: &str, all: &[packaging::difference::ApiChange], asks: &mut Asks) -> Check {
+    let Some(worst) = packaging::difference::bump(all) else {
+        return Check::passed(id, "what is public is as it was");
+    };
+    let mut graver: Vec<_> = all.iter().collect();
+    graver.sort_by_key(|change| std::cmp::Reverse(change.bump()));
+    let words: Vec<String> = graver.iter().take(SHOWN).map(ToString::to_string).collect();
+    let more = all.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let said = format!("{}{more}", words.join("; "));
+    take(asks, worst, format!("API: {said}"));
+    Check::passed(id, format!("{said}: a {} release", worst.word()))
 }
 
 /// What the tokens of two revisions say. `Ok(None)`: there are none.
@@ -77,7 +91,7 @@ pub(crate) fn of_tokens(
         .collect();
     let more = difference.tokens.len().saturating_sub(SHOWN);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    asks.take(bump, format!("tokens: {}{more}", named.join("; ")));
+    take(asks, bump, format!("tokens: {}{more}", named.join("; ")));
     Ok(Check::passed(ID, format!("{}{more}: a {} release", named.join("; "), bump.word())))
 }
 
@@ -101,7 +115,7 @@ pub(crate) fn of_commits(brought: &Brought, asks: &mut Asks) -> Check {
         said.push_str("; older ones were not read");
     }
     if bump > Bump::None {
-        asks.take(bump, format!("commits: {}", named.join("; ")));
+        take(asks, bump, format!("commits: {}", named.join("; ")));
     }
     Check::passed(ID, format!("{} commits ask for a {} release{said}", commits.len(), bump.word()))
 }

@@ -1,8 +1,12 @@
 //! What verifying a release of any ecosystem has in common.
 
+pub(crate) mod cargo;
 pub(crate) mod changes;
+pub(crate) mod found;
+mod looking;
 pub(crate) mod npm;
 pub(crate) mod past;
+pub(crate) mod python;
 pub(crate) mod secrets;
 pub(crate) mod smoke;
 pub(crate) mod theirs;
@@ -64,8 +68,8 @@ pub(crate) struct Verified {
     pub(crate) checks: Vec<Check>,
     /// What could not be decided, and why.
     pub(crate) undecided: Vec<String>,
-    /// `None` when it could not even be packed.
-    pub(crate) archive: Option<Archive>,
+    /// None when it could not even be packed; a Python package has two.
+    pub(crate) archives: Vec<Archive>,
     pub(crate) bill: (Component, Vec<Component>),
     pub(crate) asks: Asks,
     pub(crate) repository: Option<String>,
@@ -78,17 +82,17 @@ pub(crate) struct Verified {
 impl Verified {
     /// Whether a check failed that must not.
     pub(crate) fn is_blocked(&self) -> bool {
-        self.archive.is_none() || self.checks.iter().any(|c| !c.passed && c.severity == Severity::Error)
+        self.archives.is_empty() || self.checks.iter().any(|c| !c.passed && c.severity == Severity::Error)
     }
 
     /// What the release leaves beside the archive, by name.
     pub(crate) fn artifacts(&self, version: &Version) -> BTreeMap<String, Vec<u8>> {
         let mut files = BTreeMap::new();
-        let Some(archive) = &self.archive else { return files };
+        let Some(first) = self.archives.first() else { return files };
         let tool = env!("CARGO_PKG_VERSION");
         let pretty = |value: &serde_json::Value| format!("{value:#}\n").into_bytes();
         let mut package = self.bill.0.clone();
-        package.hash = Some(("SHA-256", archive.sha256.clone()));
+        package.hash = Some(("SHA-256", first.sha256.clone()));
         files.insert("sbom.cdx.json".to_owned(), pretty(&sbom::document(&package, &self.bill.1, tool)));
         let origin = Origin {
             ecosystem: self.ecosystem.to_owned(),
@@ -100,13 +104,14 @@ impl Verified {
             built: self.built.clone(),
             tool: tool.to_owned(),
         };
-        let subject = Subject {
+        let subject = |archive: &Archive| Subject {
             name: archive.name.clone(),
             sha256: archive.sha256.clone(),
             sha512: archive.sha512.clone(),
         };
-        files.insert("provenance.intoto.json".to_owned(), pretty(&statement(&[subject], &origin)));
-        files.insert(archive.name.clone(), archive.bytes.clone());
+        let subjects: Vec<Subject> = self.archives.iter().map(subject).collect();
+        files.insert("provenance.intoto.json".to_owned(), pretty(&statement(&subjects, &origin)));
+        files.extend(self.archives.iter().map(|archive| (archive.name.clone(), archive.bytes.clone())));
         let mut sums = String::new();
         for (name, bytes) in &files {
             sums.push_str(&format!("{}  {name}\n", packaging::sha256(bytes)));
@@ -123,7 +128,8 @@ pub(crate) fn branch_files(verified: &[Verified], version: &Version) -> Result<V
         let mut named = plain(&package.name);
         // `@acme/ui` and `acme-ui` are two packages.
         if verified.iter().enumerate().any(|(j, other)| i != j && plain(&other.name) == named) {
-            named = format!("{named}-{}", Digest::of(package.name.as_bytes()).short(6));
+            let whole = format!("{} {}", package.ecosystem, package.name);
+            named = format!("{named}-{}", Digest::of(whole.as_bytes()).short(6));
         }
         let folder = format!("releases/{named}-{version}");
         for (name, bytes) in package.artifacts(version) {

@@ -10,14 +10,13 @@ use packaging::npm::list::{Listing, Options, Rules, list_in};
 use packaging::npm::manifest::{self, Manifest};
 use packaging::npm::tarball::{self, Tarball};
 use packaging::npm::{bill, lint, types, workspaces};
-use packaging::version::Bump;
-use packaging::{Check, Packed, Severity, Tree, changelog, paths};
-use semver::Version;
+use packaging::{Check, Packed, Severity, Tree, paths};
 
+use super::looking::Looking;
 use super::past::Past;
 use super::theirs::Listed;
 use super::tree::{Folder, Stored};
-use super::{Archive, Asked, Asks, Verified, changes, secrets};
+use super::{Archive, Asked, Verified, changes, secrets};
 
 /// The largest archive that passes without a word, where nobody set a budget: 10 MiB.
 const BUDGET: u64 = 10 << 20;
@@ -89,7 +88,7 @@ fn members(
     let mut folders = BTreeSet::new();
     for pattern in patterns {
         if let Err(fault) = Pattern::new(pattern.trim_start_matches('!')) {
-            undecided.push(format!("npm.workspaces: {}: it was passed over", fault.message));
+            undecided.push(format!("npm.workspaces: {pattern} was passed over: {}", fault.message));
             continue;
         }
         if let Some(without) = pattern.strip_prefix('!') {
@@ -131,81 +130,52 @@ pub(crate) fn verify(
     past: Result<&Past, &str>,
     theirs: &Theirs,
 ) -> Result<Looked, Fault> {
-    let mut looking = Looking {
-        desk,
+    let mut package = Package {
+        looking: Looking::new(desk, asked, past, found.manifest.name(), &found.folder),
         found,
-        asked,
-        past,
         rules: theirs.version.as_deref().map_or(Rules::V11, Rules::of_npm),
-        checks: Vec::new(),
-        undecided: Vec::new(),
-        asks: Asks::default(),
-        hard: Bump::None,
     };
-    let packed = looking.pack(theirs)?;
-    let (archive, packed) = match packed {
-        Some((tarball, packed)) => (Some(tarball), packed),
+    let (archive, packed) = match package.pack(theirs)? {
+        Some((archive, packed)) => (Some(archive), packed),
         None => (None, Packed::new()),
     };
     if archive.is_some() {
-        looking.contents(&packed);
+        package.contents(&packed);
     }
-    looking.history(&packed)?;
-    let bill = looking.bill()?;
-    let name = found.manifest.name().to_owned();
-    let commit = past.ok().and_then(|past| past.commit(&found.folder)).map(str::to_owned);
-    let built = match &commit {
-        Some(commit) if archive.is_some() => looking.built(&packed, commit)?,
-        _ => Vec::new(),
-    };
-    let Looking { checks, undecided, asks, .. } = looking;
-    let verified = Verified {
-        ecosystem: "npm",
-        name,
-        folder: found.folder.clone(),
-        checks,
-        undecided,
-        archive,
-        bill,
-        asks,
-        repository: found.manifest.repository().map(str::to_owned),
-        commit,
-        built,
-    };
+    let base = package.looking.before()?;
+    package.api(&packed, base.as_deref())?;
+    package.looking.since(base.as_deref())?;
+    let bill = package.bill()?;
+    let repository = found.manifest.repository().map(str::to_owned);
+    let verified =
+        package.looking.verified("npm", archive.into_iter().collect(), &packed, bill, repository)?;
     Ok(Looked { verified, manifest: found.manifest.clone(), packed })
 }
 
-struct Looking<'a> {
-    desk: &'a ReadDesk,
+struct Package<'a> {
+    looking: Looking<'a>,
     found: &'a Found,
-    asked: &'a Asked,
-    past: Result<&'a Past, &'a str>,
     rules: Rules,
-    checks: Vec<Check>,
-    undecided: Vec<String>,
-    asks: Asks,
-    /// What exports and tokens ask for: not people's words.
-    hard: Bump,
 }
 
-impl Looking<'_> {
+impl Package<'_> {
     /// Packs twice, and reads back what was packed.
     fn pack(&mut self, theirs: &Theirs) -> Result<Option<(Archive, Packed)>, Fault> {
         const TWICE: &str = "npm.pack.twice";
         let first = match self.once() {
             Ok(tarball) => tarball,
             Err(why) => {
-                self.checks.push(
+                self.looking.checks.push(
                     Check::failed("npm.pack", Severity::Error, format!("it cannot be packed: {why}"))
                         .fix("Mend what package.json says of its files."),
                 );
                 return Ok(None);
             }
         };
-        self.desk.check()?;
+        self.looking.desk.check()?;
         let second = self.once();
         let same = second.as_ref().is_ok_and(|second| second.bytes == first.bytes);
-        self.checks.push(if same {
+        self.looking.checks.push(if same {
             Check::passed(
                 TWICE,
                 format!("packed twice, the same bytes: sha256 {}", packaging::sha256(&first.bytes)),
@@ -230,12 +200,12 @@ impl Looking<'_> {
             unpacked: packed.size(),
             bytes: first.bytes,
         };
-        self.sized(&archive, &packed);
+        self.looking.sized("npm", &archive, &packed, BUDGET);
         Ok(Some((archive, packed)))
     }
 
     fn once(&self) -> Result<Tarball, String> {
-        let top = Folder::new(self.desk.view(), "");
+        let top = Folder::new(self.looking.desk.view(), "");
         let listing = listing(&top, &self.found.folder, self.rules)?;
         match tarball::write(&listing, |path| top.file(path)) {
             Ok(written) => written.map_err(|e| e.to_string()),
@@ -250,13 +220,14 @@ impl Looking<'_> {
         let version = theirs.version.as_deref().unwrap_or_default();
         match &theirs.listed {
             None => self
+                .looking
                 .undecided
                 .push(format!("{ID}: npm is not installed here; the list is what npm 12 would pack")),
-            Some(Err(why)) => self.undecided.push(format!("{ID}: {why}")),
+            Some(Err(why)) => self.looking.undecided.push(format!("{ID}: {why}")),
             Some(Ok(listed)) => {
                 let other: BTreeSet<&str> = listed.files.iter().map(String::as_str).collect();
                 if ours == other {
-                    self.checks.push(Check::passed(
+                    self.looking.checks.push(Check::passed(
                         ID,
                         format!("npm {version} packs the same {} files", ours.len()),
                     ));
@@ -271,219 +242,117 @@ impl Looking<'_> {
                 )
                 .fix("Names that cannot be written everywhere are left out here: rename them. Else this is a defect of ours: report it.");
                 check.files = differ.into_iter().take(NAMED).collect();
-                self.checks.push(check);
+                self.looking.checks.push(check);
             }
         }
-    }
-
-    fn sized(&mut self, archive: &Archive, packed: &Packed) {
-        const ID: &str = "npm.size";
-        let bytes = archive.bytes.len() as u64;
-        let budget = self.asked.budget.unwrap_or(BUDGET);
-        let said = format!("{bytes} bytes packed, {} unpacked, {} files", archive.unpacked, archive.files);
-        if bytes <= budget {
-            self.checks.push(Check::passed(ID, said));
-            return;
-        }
-        let severity = if self.asked.budget.is_some() { Severity::Error } else { Severity::Warning };
-        let mut largest: Vec<(usize, &str)> =
-            packed.iter().map(|(path, file)| (file.bytes.len(), path)).collect();
-        largest.sort_by(|a, b| b.cmp(a));
-        let mut check = Check::failed(ID, severity, format!("{said}; the budget is {budget} bytes"))
-            .fix("Leave out what users do not need: the largest files are named.");
-        check.files = largest.into_iter().take(5).map(|(_, path)| path.to_owned()).collect();
-        self.checks.push(check);
     }
 
     /// What the archive's files say.
     fn contents(&mut self, packed: &Packed) {
         let manifest = &self.found.manifest;
-        self.checks.extend(manifest::check(manifest, packed, &self.asked.version));
-        self.checks.extend(paths::check("npm", packed));
-        self.checks.push(secrets::check("npm", packed, self.desk));
+        self.looking.checks.extend(manifest::check(manifest, packed, &self.looking.asked.version));
+        self.looking.checks.extend(paths::check("npm", packed));
+        self.looking.checks.push(secrets::check("npm", packed, self.looking.desk));
         match lint::lint(packed) {
-            Ok(messages) => self.group(
+            Ok(messages) => self.looking.group(
                 "npm.publint",
                 "entry points lead where they should",
                 messages.iter().map(lint::Message::to_check),
             ),
-            Err(error) => self.undecided.push(format!("npm.publint: {error}")),
+            Err(error) => self.looking.undecided.push(format!("npm.publint: {error}")),
         }
         match types::analyze(packed) {
             Ok(analysis) if analysis.has_types => {
-                self.undecided.extend(analysis.undecided.iter().map(|why| format!("npm.types: {why}")));
-                self.group(
+                self.looking
+                    .undecided
+                    .extend(analysis.undecided.iter().map(|why| format!("npm.types: {why}")));
+                self.looking.group(
                     "npm.types",
                     "types are found however they are asked for",
-                    analysis.problems.iter().map(types::Problem::to_check),
+                    analysis.problems.iter().map(|problem| of_types(problem, manifest, packed)),
                 );
             }
-            Ok(_) => self.checks.push(Check::passed("npm.types", "the package has no types")),
-            Err(error) => self.undecided.push(format!("npm.types: {error}")),
+            Ok(_) => self.looking.checks.push(Check::passed("npm.types", "the package has no types")),
+            Err(error) => self.looking.undecided.push(format!("npm.types: {error}")),
         }
-    }
-
-    /// Takes the checks that failed, or one that says that none did.
-    fn group(&mut self, id: &str, fine: &str, failed: impl Iterator<Item = Check>) {
-        let before = self.checks.len();
-        self.checks.extend(failed);
-        if self.checks.len() == before {
-            self.checks.push(Check::passed(id, fine));
-        }
-    }
-
-    /// What came before.
-    fn history(&mut self, packed: &Packed) -> Result<(), Fault> {
-        let (version, folder) = (&self.asked.version, self.found.folder.as_str());
-        self.checks.push(self.changelog()?);
-        let last = self.past.ok().and_then(|past| past.last(self.found.manifest.name(), version));
-        self.asks.from = last.as_ref().map(|tagged| tagged.version.clone());
-        match self.past {
-            Ok(past) => self.checks.extend(past.checks(self.found.manifest.name(), folder, version)),
-            Err(why) => self.undecided.push(format!("release.clean-tree, release.version: {why}")),
-        }
-        let base = changes::base(self.asked, last.as_ref());
-        self.api(packed, base.as_deref())?;
-        if let (Some(base), Some(source)) = (&base, self.token_source()?) {
-            match changes::of_tokens(self.desk, base, &source, &mut self.asks) {
-                Ok(check) => self.checks.push(check),
-                Err(why) => self.undecided.push(format!("release.tokens: {why}")),
-            }
-        }
-        self.hard = self.asks.required;
-        if self.past.is_ok_and(|past| past.head().is_some()) {
-            if base.is_none() && self.asks.from.is_some() {
-                let why = "release.commits: no tag says since when: name the last release's commit as `base`";
-                self.undecided.push(why.to_owned());
-            } else {
-                let brought = Past::brought(self.desk, base.as_deref(), folder)?;
-                let check = changes::of_commits(&brought, &mut self.asks);
-                self.checks.push(check);
-            }
-        }
-        if self.asks.from.is_none() {
-            self.undecided.push("release.bump: there is no earlier release to compare with".to_owned());
-        }
-        self.checks.extend(changes::bump(&self.asks, self.hard, version));
-        Ok(())
-    }
-
-    fn changelog(&self) -> Result<Check, Fault> {
-        let folders: &[&str] =
-            if self.found.folder.is_empty() { &[""] } else { &[self.found.folder.as_str(), ""] };
-        for folder in folders {
-            let tree = Folder::new(self.desk.view(), folder);
-            for name in changelog::NAMES {
-                let path = tree.path(name)?;
-                if let Some(bytes) = self.desk.view().read_optional(&path)? {
-                    let text = String::from_utf8_lossy(&bytes);
-                    return Ok(changelog::check(Some((path.as_str(), &text)), &self.asked.version));
-                }
-            }
-        }
-        Ok(changelog::check(None, &self.asked.version))
     }
 
     /// Compares what is exported with the last release: its archive, else what its commit holds.
     fn api(&mut self, packed: &Packed, base: Option<&str>) -> Result<(), Fault> {
         const ID: &str = "npm.api";
-        let before = match (&self.asked.previous, base) {
+        let before = match (&self.looking.asked.previous, base) {
             (Some(previous), _) => {
-                let bytes = self.desk.view().read(previous)?;
+                let bytes = self.looking.desk.view().read(previous)?;
                 let read = tarball::read(&bytes).map_err(|error| {
                     Fault::invalid(format!("previous: {previous}: {error}")).about(previous.as_str())
                 });
                 Some(read?)
             }
             (None, Some(base)) => {
-                committed(&Stored::open(self.desk, base, "")?, &self.found.folder, self.rules)
+                committed(&Stored::open(self.looking.desk, base, "")?, &self.found.folder, self.rules)
             }
             (None, None) => return Ok(()),
         };
         let Some(before) = before else {
-            self.undecided.push(format!("{ID}: the last release's commit does not hold this package"));
+            self.looking
+                .undecided
+                .push(format!("{ID}: the last release's commit does not hold this package"));
             return Ok(());
         };
-        self.follows(&before);
+        let version = before.get("package.json").and_then(|bytes| Manifest::read(bytes).ok());
+        self.looking.follows(version.as_ref().map(Manifest::version));
         let leads = |packed: &Packed| manifest_leads(packed);
-        if self.asked.previous.is_none() && !leads(&before) && leads(packed) {
-            self.undecided.push(format!(
+        if self.looking.asked.previous.is_none() && !leads(&before) && leads(packed) {
+            self.looking.undecided.push(format!(
                 "{ID}: what is built is not committed: give the last release's archive as `previous` (npm pack {}@VERSION)",
                 self.found.manifest.name()
             ));
             return Ok(());
         }
-        match changes::api(&before, packed, &mut self.asks) {
-            Ok(check) => self.checks.push(check),
-            Err(why) => self.undecided.push(format!("{ID}: {why}")),
+        match changes::api(&before, packed, &mut self.looking.asks) {
+            Ok(check) => self.looking.checks.push(check),
+            Err(why) => self.looking.undecided.push(format!("{ID}: {why}")),
         }
         Ok(())
     }
 
-    /// Takes the version of what is compared with as the one that the release follows: where no tag says it, or the last
-    /// release's archive was named.
-    fn follows(&mut self, before: &Packed) {
-        let version = before
-            .get("package.json")
-            .and_then(|bytes| Manifest::read(bytes).ok())
-            .and_then(|manifest| Version::parse(manifest.version()).ok())
-            .filter(|version| version.cmp_precedence(&self.asked.version).is_lt());
-        if self.asked.previous.is_some() || self.asks.from.is_none() {
-            self.asks.from = version.or(self.asks.from.take());
-        }
-    }
-
-    /// The packed files that `commit` does not hold as they were packed.
-    fn built(&mut self, packed: &Packed, commit: &str) -> Result<Vec<String>, Fault> {
-        let tree = Stored::open(self.desk, commit, &self.found.folder)?;
-        let is_stored =
-            |path: &str, bytes: &[u8]| tree.read(path).is_ok_and(|stored| stored.as_deref() == Some(bytes));
-        let built: Vec<String> = packed
-            .iter()
-            .filter(|(path, file)| !is_stored(path, &file.bytes))
-            .map(|(path, _)| path.to_owned())
-            .collect();
-        let short = commit.get(..7).unwrap_or(commit);
-        let mut check = Check::passed(
-            "release.source",
-            match built.len() {
-                0 => format!("all {} files are as {short} has them", packed.len()),
-                some => format!(
-                    "{some} of {} files are not in {short}: they were built, and provenance says so",
-                    packed.len()
-                ),
-            },
-        );
-        check.files = built.iter().take(NAMED).cloned().collect();
-        self.checks.push(check);
-        Ok(built)
-    }
-
-    /// Where the tokens are: as the call says, else where they usually are, in the package or at the top.
-    fn token_source(&self) -> Result<Option<String>, Fault> {
-        if let Some(source) = &self.asked.tokens {
-            return Ok(Some(source.clone()));
-        }
-        crate::tokens::usual_below(self.desk, &self.found.folder)
-    }
-
     fn bill(&mut self) -> Result<(packaging::sbom::Component, Vec<packaging::sbom::Component>), Fault> {
-        let top = Folder::new(self.desk.view(), "");
-        let own = Folder::new(self.desk.view(), &self.found.folder);
+        let top = Folder::new(self.looking.desk.view(), "");
+        let own = Folder::new(self.looking.desk.view(), &self.found.folder);
         let mut lock = None;
         for (tree, folder) in [(&own, ""), (&top, self.found.folder.as_str())] {
             for name in ["package-lock.json", "npm-shrinkwrap.json"] {
                 if lock.is_none() {
-                    lock = self.desk.view().read_optional(&tree.path(name)?)?.map(|bytes| (bytes, folder));
+                    lock = self
+                        .looking
+                        .desk
+                        .view()
+                        .read_optional(&tree.path(name)?)?
+                        .map(|bytes| (bytes, folder));
                 }
             }
         }
         let (bytes, folder) =
             lock.as_ref().map_or((None, ""), |(bytes, folder)| (Some(bytes.as_slice()), *folder));
         let bill = bill::bill(&self.found.manifest, bytes, folder);
-        self.undecided.extend(bill.gaps.into_iter().map(|gap| format!("npm.sbom: {gap}")));
+        self.looking.undecided.extend(bill.gaps.into_iter().map(|gap| format!("npm.sbom: {gap}")));
         Ok((bill.package, bill.components))
     }
+}
+
+/// What a problem of the types weighs. A package that offers nothing under its own name (a folder of styles or of tokens) is
+/// not meant to be imported by it.
+fn of_types(problem: &types::Problem, manifest: &Manifest, packed: &Packed) -> Check {
+    const OFFERS: [&str; 5] = ["exports", "main", "module", "types", "typings"];
+    let mut check = problem.to_check();
+    let is_own = matches!(problem, types::Problem::NoResolution { entry, .. } if entry == ".");
+    let offers = OFFERS.iter().any(|field| manifest.get(field).is_some())
+        || ["index.js", "index.d.ts"].iter().any(|file| packed.has(file));
+    if is_own && !offers {
+        check.severity = Severity::Note;
+        check.fix = Some("Nothing to do where only its files are meant to be used; else say in `exports` what is imported.".into());
+    }
+    check
 }
 
 /// What npm packs of a folder: of a workspace, with what its top has to say.

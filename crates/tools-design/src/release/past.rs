@@ -107,7 +107,10 @@ impl Past {
             let short = head.get(..7).unwrap_or(head);
             return Check::passed(ID, format!("the tree is as {short} has it"));
         }
-        let detail = format!("{} files are not as the last commit has them", changed.len());
+        let detail = match changed.as_slice() {
+            [one] => format!("{one} is not as the last commit has it"),
+            _ => format!("{} files are not as the last commit has them", changed.len()),
+        };
         let mut check = Check::failed(ID, Severity::Error, detail)
             .fix("Commit or stash them: what is published should be what anybody can check out.");
         check.files = changed.iter().take(NAMED).map(ToString::to_string).collect();

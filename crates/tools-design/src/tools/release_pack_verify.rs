@@ -1,14 +1,14 @@
 //! Verify a release before it is made.
 //!
-//! Packs a package as its registry would get it and checks the archive: file list, entry points, types, secrets, junk, size,
-//! licence, changelog, tags, and whether the version goes as far as changed exports and tokens ask. Each check says
+//! Packs packages of npm, crates and Python packages as their registry would get them and checks the archives: file list, entry points, types,
+//! secrets, junk, size, licence, changelog, tags, and whether the version goes as far as changed APIs and tokens ask. Each check says
 //! what to do. Applied, a release without errors is put on a temporary branch with checksums, bill of materials and
 //! provenance. Nothing is published.
 
 use std::collections::BTreeMap;
 
 use contract::text::counted;
-use contract::{Code, Digest, Fault, RelPath, Toolset};
+use contract::{Digest, Fault, Toolset};
 use kit::limits::Limits;
 use kit::{Answer, Change, ChangeDesk, Define, Doc};
 use packaging::{Check as Found, Severity as Weight};
@@ -17,15 +17,17 @@ use semver::Version;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::release::found::{Ecosystem, Packages, packages};
 use crate::release::npm::{self, Looked, Theirs};
 use crate::release::past::Past;
-use crate::release::{Asked, Verified, branch_files, branch_name, smoke, theirs};
-
-/// Most packages that one call verifies.
-const MAX_PACKAGES: usize = 30;
+use crate::release::{Asked, Verified, branch_files, branch_name, cargo, python, smoke, theirs};
 
 /// Most checks that an answer lists.
 const MAX_CHECKS: usize = 150;
+
+/// How many checks of one name and package are told one by one, and how many files those have that are not.
+const ALIKE: usize = 8;
+const FILES: usize = 20;
 
 /// How many failed checks the message spells out.
 const SHOWN: usize = 12;
@@ -42,6 +44,9 @@ pub struct Input {
     /// Folder of the package.
     #[serde(default)]
     package: Option<String>,
+    /// Whose rules it follows.
+    #[serde(default)]
+    ecosystem: Ecosystem,
     /// Tag or commit to compare with.
     #[serde(default)]
     base: Option<String>,
@@ -51,7 +56,7 @@ pub struct Input {
     /// Token files, as for `tokens_build`.
     #[serde(default)]
     tokens: Option<String>,
-    /// Import it from the archive, confined.
+    /// Import or build it from the archive, confined.
     #[serde(default)]
     smoke: bool,
     /// Most bytes, packed.
@@ -167,12 +172,12 @@ impl Define for ReleasePackVerify {
     const DOC: Doc = kit::doc!("release_pack_verify.rs");
     const ALIASES: &'static [&'static str] = &["release.packVerify"];
     const LIMITS: Limits = Limits::WRITER;
-    const PROGRAMS: &'static [&'static str] = &["node", "npm"];
+    const PROGRAMS: &'static [&'static str] = &["node", "npm", "cargo", "python3"];
 
     fn examples() -> Vec<Value> {
         vec![
             json!({ "version": "1.2.3" }),
-            json!({ "version": "2.0.0", "package": "packages/ui", "previous": "ui-1.9.0.tgz", "tokens": "tokens", "smoke": true, "budget": 200_000 }),
+            json!({ "version": "2.0.0", "package": "packages/ui", "ecosystem": "npm", "previous": "ui-1.9.0.tgz", "tokens": "tokens", "smoke": true, "budget": 200_000 }),
         ]
     }
 }
@@ -184,13 +189,16 @@ impl Change for ReleasePackVerify {
     async fn plan(&self, input: Input, desk: ChangeDesk) -> Result<Answer<Output>, Fault> {
         let asked = asked(&input)?;
         let named = input.package.clone();
-        let previous = asked.previous.clone();
+        let (previous, ecosystem) = (asked.previous.clone(), input.ecosystem);
         let (found, past) = desk
-            .blocking(move |desk| Ok((packages(desk, named.as_deref())?, Past::of(desk, previous.as_ref())?)))
+            .blocking(move |desk| {
+                let found = packages(desk, named.as_deref(), ecosystem, previous.is_some())?;
+                Ok((found, Past::of(desk, previous.as_ref())?))
+            })
             .await?;
-        let npm::Packages { found, broken, undecided } = found;
-        desk.progress(0.0, Some(2.0), "asking npm");
-        let installed = theirs::Npm::find(&desk).await?;
+        let Packages { npm: found, cargo: crates, python: projects, broken, undecided } = found;
+        desk.progress(0.0, Some(2.0), "asking those that pack");
+        let installed = if found.is_empty() { None } else { theirs::Npm::find(&desk).await? };
         let mut said = Vec::with_capacity(found.len());
         for package in &found {
             let listed = match &installed {
@@ -199,16 +207,22 @@ impl Change for ReleasePackVerify {
             };
             said.push(Theirs { version: installed.as_ref().map(|npm| npm.version.clone()), listed });
         }
+        let packings = cargo::pack(&desk, &crates, asked.smoke).await?;
+        let builds = python::build_all(&desk, &projects, &asked).await?;
         desk.progress(1.0, Some(2.0), "packing and checking");
         let of_all = asked.clone();
-        let mut looked = desk
+        let (mut looked, others) = desk
             .blocking(move |desk| {
+                let past = past.as_ref().map_err(String::as_str);
                 let mut looked = Vec::with_capacity(found.len());
                 for (package, theirs) in found.iter().zip(&said) {
-                    let past = past.as_ref().map_err(String::as_str);
                     looked.push(npm::verify(desk, package, &of_all, past, theirs)?);
                 }
-                Ok(looked)
+                let of_crates =
+                    crates.iter().map(|found| cargo::verify(desk, found, &of_all, past, &packings));
+                let of_projects =
+                    projects.iter().map(|found| python::verify(desk, found, &of_all, past, &builds));
+                Ok((looked, of_crates.chain(of_projects).collect::<Result<Vec<Verified>, Fault>>()?))
             })
             .await?;
         if asked.smoke {
@@ -217,7 +231,8 @@ impl Change for ReleasePackVerify {
             }
         }
         desk.blocking(move |desk| {
-            let verified: Vec<Verified> = looked.into_iter().map(|looked| looked.verified).collect();
+            let verified: Vec<Verified> =
+                looked.into_iter().map(|looked| looked.verified).chain(others).collect();
             answer(All { verified, broken, undecided }, &asked.version, desk)
         })
         .await
@@ -227,7 +242,7 @@ impl Change for ReleasePackVerify {
 /// Imports what was packed, where that can be done.
 async fn tried(one: &mut Looked, desk: &ChangeDesk, npm: Option<&theirs::Npm>) -> Result<(), Fault> {
     let Looked { verified, manifest, packed } = one;
-    if verified.archive.is_none() {
+    if verified.archives.is_empty() {
         return Ok(());
     }
     if !theirs::has(desk, "node") {
@@ -254,29 +269,6 @@ fn asked(input: &Input) -> Result<Asked, Fault> {
         budget: input.budget,
         smoke: input.smoke,
     })
-}
-
-fn packages(desk: &ChangeDesk, named: Option<&str>) -> Result<npm::Packages, Fault> {
-    let named: Option<RelPath> = named.filter(|n| *n != ".").map(exec::view::path_argument).transpose()?;
-    let all = npm::packages(desk, named.as_ref().map(RelPath::as_str))?;
-    let found = &all.found;
-    if found.is_empty() && all.broken.is_empty() {
-        let place = named.as_ref().map_or_else(|| "the root".to_owned(), ToString::to_string);
-        return Err(Fault::new(Code::NotFound, format!("{place}: no package that may be published"))
-            .suggest("Name the package's folder as `package`; a package.json with `private: true` is not released."));
-    }
-    if found.len() > MAX_PACKAGES {
-        let folders: Vec<&str> = found.iter().take(5).map(|f| f.folder.as_str()).collect();
-        return Err(Fault::new(
-            Code::TooLarge,
-            format!(
-                "{} packages may be published here, and at most {MAX_PACKAGES} are verified at once",
-                found.len()
-            ),
-        )
-        .suggest(format!("Name one as `package`, such as {}.", folders.join(", "))));
-    }
-    Ok(all)
 }
 
 /// All that was found of what a call means.
@@ -320,12 +312,15 @@ fn answer(all: All, version: &Version, desk: &ChangeDesk) -> Result<Answer<Outpu
                 required: package.asks.required.word().to_owned(),
                 because: package.asks.because,
             };
-            bumps.insert(package.name.clone(), bump);
+            // A crate and a package of npm may have one name.
+            let is_taken = bumps.contains_key(&package.name);
+            let prefix = if is_taken { format!("{}:", package.ecosystem) } else { String::new() };
+            bumps.insert(format!("{prefix}{}", package.name), bump);
         }
-        if let Some(archive) = package.archive {
+        for archive in package.archives {
             packages.push(Package {
-                name: package.name,
-                folder: if package.folder.is_empty() { ".".to_owned() } else { package.folder },
+                name: package.name.clone(),
+                folder: if package.folder.is_empty() { ".".to_owned() } else { package.folder.clone() },
                 ecosystem: package.ecosystem.to_owned(),
                 archive: archive.name,
                 files: archive.files,
@@ -336,13 +331,14 @@ fn answer(all: All, version: &Version, desk: &ChangeDesk) -> Result<Answer<Outpu
             });
         }
     }
+    let count = |weight| checks.iter().filter(|(c, _)| !c.passed && c.severity == weight).count() as u64;
+    let (errors, warnings) = (count(Weight::Error), count(Weight::Warning));
+    checks = gathered(checks);
     if several {
         checks = together(checks);
     }
     // The gravest first; what passed comes last, in the order in which it was looked at.
     checks.sort_by_key(|(check, _)| (check.passed, check.severity));
-    let count = |weight| checks.iter().filter(|(c, _)| !c.passed && c.severity == weight).count() as u64;
-    let (errors, warnings) = (count(Weight::Error), count(Weight::Warning));
     let message = message(&checks, version, (errors, warnings), &packages, branch.as_deref());
     let more = checks.len().saturating_sub(MAX_CHECKS);
     if more > 0 {
@@ -366,6 +362,33 @@ fn answer(all: All, version: &Version, desk: &ChangeDesk) -> Result<Answer<Outpu
 
 /// A check, and the package that it is of where there are several.
 type Of = (Found, Option<String>);
+
+/// What fails often in one way: the first are told, the others counted.
+fn gathered(checks: Vec<Of>) -> Vec<Of> {
+    let mut told: BTreeMap<(String, Option<String>), usize> = BTreeMap::new();
+    let mut more: BTreeMap<(String, Option<String>), (Found, usize)> = BTreeMap::new();
+    let mut kept = Vec::new();
+    for (check, package) in checks {
+        let key = (check.id.clone(), package.clone());
+        let count = told.entry(key.clone()).or_default();
+        *count += usize::from(!check.passed);
+        if *count <= ALIKE {
+            kept.push((check, package));
+            continue;
+        }
+        let (first, others) = more.entry(key).or_insert_with(|| (check.clone(), 0));
+        *others += 1;
+        first.severity = first.severity.min(check.severity);
+        first.files.extend(check.files);
+        first.files.dedup();
+        first.files.truncate(FILES);
+    }
+    kept.extend(more.into_iter().map(|((_, package), (mut check, others))| {
+        check.detail = format!("{others} more like these");
+        (check, package)
+    }));
+    kept
+}
 
 /// What passed, of all packages together: an answer has room for what is wrong with each, not for what is right.
 fn together(checks: Vec<Of>) -> Vec<Of> {
@@ -433,7 +456,8 @@ fn message(
     packages: &[Package],
     branch: Option<&str>,
 ) -> String {
-    let names: Vec<&str> = packages.iter().map(|p| p.name.as_str()).collect();
+    let mut names: Vec<&str> = packages.iter().map(|p| p.name.as_str()).collect();
+    names.dedup();
     let names = if names.is_empty() { "the package".to_owned() } else { names.join(", ") };
     let mut message = if errors > 0 {
         format!(
@@ -454,7 +478,8 @@ fn message(
         let package = package.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
         message.push_str(&format!("\n- {word} `{}`: {package}{}", check.id, check.detail));
         if let Some(fix) = &check.fix {
-            message.push_str(&format!(" {fix}"));
+            let stop = if check.detail.ends_with(['.', '!', '?']) { "" } else { "." };
+            message.push_str(&format!("{stop} {fix}"));
         }
     }
     if failed.len() > SHOWN {
@@ -468,4 +493,27 @@ fn message(
         message.push_str("\n\nNo branch is made here: `undecided` says why.");
     }
     message
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fails_a_hundred_times_in_one_way_is_told_a_few_times_and_counted() {
+        let mut all: Vec<Of> =
+            (0..100).map(|n| (Found::failed("x", Weight::Warning, n.to_string()).about("f"), None)).collect();
+        all.push((Found::failed("x", Weight::Error, "grave"), None));
+        all.push((Found::passed("x", "fine"), Some("other".to_owned())));
+        all.extend((0..20).map(|_| (Found::passed("y", "fine"), None)));
+        let told = gathered(all);
+        assert_eq!(told.iter().filter(|(check, _)| check.id == "x").count(), ALIKE + 2);
+        assert_eq!(
+            told.iter().filter(|(check, _)| check.id == "y").count(),
+            20,
+            "what passed is not counted"
+        );
+        let (last, _) = told.iter().find(|(check, _)| check.detail == "93 more like these").unwrap();
+        assert_eq!((last.severity, last.files.as_slice()), (Weight::Error, ["f".to_owned()].as_slice()));
+    }
 }

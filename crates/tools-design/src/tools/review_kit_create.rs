@@ -317,7 +317,9 @@ fn project(desk: &ReadDesk) -> String {
         .and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok())
         .and_then(|manifest| manifest["name"].as_str().map(str::to_owned))
         .filter(|name| !name.trim().is_empty());
-    named.unwrap_or_else(|| desk.view().root().name().to_owned())
+    let root = desk.view().root();
+    let folder = || root.path().file_name().map(|name| name.to_string_lossy().into_owned());
+    named.or_else(folder).unwrap_or_else(|| root.name().to_owned())
 }
 
 /// Keeps the kit, drafts its branch and says what it is.

@@ -22,12 +22,12 @@ const GIT: [&str; 9] = [
 /// Tokens and example pages of a generated design system.
 const TOKENS: usize = 300;
 
-pub(super) fn git(dir: &Path, args: &[&str]) -> Done {
+pub(crate) fn git(dir: &Path, args: &[&str]) -> Done {
     timed(dir, &[&GIT, args].concat()).map(drop)
 }
 
 /// Makes `dir` a repository of all that is in it.
-pub(super) fn repository(dir: &Path, message: &str) -> Done {
+pub(crate) fn repository(dir: &Path, message: &str) -> Done {
     git(dir, &["init", "--quiet", "--initial-branch=main"])?;
     git(dir, &["add", "--all", "--force"])?;
     git(dir, &["commit", "--quiet", "--message", message])
@@ -38,7 +38,7 @@ fn committed(dir: &Path, message: &str) -> Done {
     git(dir, &["commit", "--quiet", "--message", message])
 }
 
-fn put(dir: &Path, path: &str, text: &str) -> Done {
+pub(crate) fn put(dir: &Path, path: &str, text: &str) -> Done {
     let file = dir.join(path);
     let failed = |e: std::io::Error| format!("{}: {e}", file.display());
     if let Some(parent) = file.parent() {
@@ -48,7 +48,7 @@ fn put(dir: &Path, path: &str, text: &str) -> Done {
 }
 
 /// Replaces the first `old` of a file.
-fn edit(dir: &Path, path: &str, old: &str, new: &str) -> Done {
+pub(crate) fn edit(dir: &Path, path: &str, old: &str, new: &str) -> Done {
     let file = dir.join(path);
     let text = fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
     if !text.contains(old) {
@@ -59,7 +59,7 @@ fn edit(dir: &Path, path: &str, old: &str, new: &str) -> Done {
 
 /// The example project, with a change on a branch of its own: a token, a rule and a page.
 pub(super) fn harbor(dir: &Path) -> Done {
-    copy(&top().join("examples/harbor"), dir)?;
+    copied(&top().join("examples/harbor"), dir)?;
     put(dir, ".gitignore", "node_modules/\n")?;
     repository(dir, "feat: harbor")?;
     git(dir, &["checkout", "--quiet", "-b", "calm"])?;
@@ -71,13 +71,14 @@ pub(super) fn harbor(dir: &Path) -> Done {
     committed(dir, "feat(card): more room")
 }
 
-fn copy(from: &Path, to: &Path) -> Done {
+/// Copies a folder.
+pub(crate) fn copied(from: &Path, to: &Path) -> Done {
     let failed = |e: std::io::Error| format!("{}: {e}", from.display());
     fs::create_dir_all(to).map_err(failed)?;
     for entry in fs::read_dir(from).map_err(failed)?.flatten() {
         let (path, place) = (entry.path(), to.join(entry.file_name()));
         if path.is_dir() {
-            copy(&path, &place)?;
+            copied(&path, &place)?;
         } else {
             fs::copy(&path, &place).map_err(failed)?;
         }

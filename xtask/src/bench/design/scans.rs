@@ -46,7 +46,7 @@ pub(super) fn root(scratch: &Scratch) -> Done<PathBuf> {
 }
 
 /// Puts axe-core where a project has it.
-pub(super) fn with_axe(root: &Path) -> Done {
+pub(crate) fn with_axe(root: &Path) -> Done {
     let axe = node::DESIGN.install()?.join("node_modules/axe-core/axe.min.js");
     let folder = root.join("node_modules/axe-core");
     std::fs::create_dir_all(&folder)

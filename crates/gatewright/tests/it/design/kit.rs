@@ -325,3 +325,124 @@ fn review_kit_create_builds_the_projects_own_storybook_and_shows_its_stories() {
     let asked = json!({ "featureName": "x", "ticketId": "A-1", "gallery": "storybook" });
     assert_eq!(session.fails("review_kit_create", asked)["code"], "invalid_source");
 }
+
+#[test]
+fn review_kit_create_shows_what_is_gone_and_leaves_behind_what_is_nobodys_to_publish() {
+    let Some(bench) = branch() else { return };
+    let secret = format!("ghp_{}", "a1B2".repeat(9));
+    // One example is named, one is gone since main; the named one asks for a built style and for data that git ignores.
+    bench.git(&["rm", "--quiet", "examples/card/plain.html"]);
+    bench.put(".gitignore", "built/\n");
+    bench.put("built/ui.css", "main { color: #111 }\n");
+    bench.put("built/people.json", "{ \"name\": \"Ada\" }\n");
+    bench.put("examples/data.js", &format!("const token = \"{secret}\"; fetch('../built/people.json');\n"));
+    bench.put(
+        "examples/button/primary.html",
+        &page("<script src=\"../data.js\"></script><link rel=\"stylesheet\" href=\"../../built/ui.css\"><p>Now.</p>"),
+    );
+    // An earlier kit of this name was merged.
+    bench.put("review-kits/DS-42-calm-buttons/examples/old.html", "<p>old</p>\n");
+    bench.commit("feat: less");
+    let mut session = bench.serve();
+    let asked = json!({
+        "featureName": "calm-buttons", "ticketId": "DS-42", "apply": true,
+        "examples": ["examples/button/primary.html", "examples/card/*.html"],
+    });
+    let told = session.ok("review_kit_create", asked);
+    let facts = facts(&mut session, told["kit"].as_str().unwrap())["facts"].clone();
+    let components = facts["gallery"]["components"].as_array().unwrap();
+    let card = components.iter().find(|c| c["name"] == "card").unwrap_or_else(|| panic!("{facts:#}"));
+    let pictures = &card["examples"][0]["pictures"][0];
+    assert!(pictures["before"].is_object() && pictures.get("after").is_none(), "{pictures}");
+    let verdict = told["verdicts"].as_array().unwrap().iter().find(|v| v["name"] == "Pictures").unwrap();
+    assert!(verdict["detail"].as_str().unwrap().contains("1 gone"), "{verdict}");
+    let branch = told["branchName"].as_str().unwrap();
+    let files = bench.git(&["ls-tree", "-r", "--name-only", branch, "review-kits"]);
+    assert!(
+        files.contains("/examples/built/ui.css"),
+        "a page is made of its styles, whoever built them: {files}"
+    );
+    assert!(!files.contains("people.json") && !files.contains("old.html"), "{files}");
+    let script =
+        bench.git(&["show", &format!("{branch}:review-kits/DS-42-calm-buttons/examples/examples/data.js")]);
+    assert!(script.contains("[redacted:") && !script.contains(&secret), "{script}");
+    let parts = told["parts"].to_string();
+    assert!(parts.contains("ignored by git"), "{parts}");
+}
+
+#[test]
+fn review_kit_create_goes_on_where_a_part_of_the_base_or_of_the_build_is_broken() {
+    let Some(bench) = branch() else { return };
+    // Tokens that the base has elsewhere are moved, not new; a folder that only is called so is no Storybook.
+    bench.git(&["mv", "tokens", "brand"]);
+    bench.put("storybook-static/readme.txt", "not a Storybook\n");
+    bench.commit("refactor: tokens have moved");
+    let mut session = bench.serve();
+    let moved = session.ok(
+        "review_kit_create",
+        json!({ "featureName": "x", "ticketId": "A-1", "source": "brand", "examples": ["examples/tag/new.html"] }),
+    );
+    let facts_of = facts(&mut session, moved["kit"].as_str().unwrap())["facts"].clone();
+    let tokens = &facts_of["tokens"];
+    assert_eq!(
+        (tokens["added"].as_array().unwrap().len(), &tokens["removed"][0]["id"]),
+        (0, &json!("color.old"))
+    );
+    let auto =
+        session.ok("review_kit_create", json!({ "featureName": "x", "ticketId": "A-1", "source": "brand" }));
+    assert!(auto["message"].as_str().unwrap().contains("index.json cannot be read"), "{auto:#}");
+    let gallery = facts(&mut session, auto["kit"].as_str().unwrap())["facts"]["gallery"].clone();
+    assert_eq!(gallery["origin"], "examples");
+
+    // Broken at the base, whole now.
+    bench.git(&["switch", "--quiet", "--create", "broken"]);
+    bench.put("brand/base.json", "{ \"color\": { \"$value\": ");
+    bench.commit("feat: break");
+    bench.git(&["branch", "--force", "main"]);
+    bench.git(&["switch", "--quiet", "--create", "mended"]);
+    bench.put("brand/base.json", TOKENS);
+    bench.commit("fix: mend");
+    let asked = |source: &str| json!({ "featureName": "x", "ticketId": "A-2", "source": source, "examples": ["examples/tag/new.html"] });
+    let mended = session.ok("review_kit_create", asked("brand"));
+    assert_eq!(mended["parts"][0]["state"], "made", "{mended:#}");
+    assert!(mended["parts"][0]["why"].to_string().contains("cannot be read"), "{mended:#}");
+    // Broken now: it is a verdict, and the rest is shown.
+    bench.put("brand/base.json", "{ \"color\": { \"$value\": ");
+    let broken = session.ok("review_kit_create", asked("brand"));
+    assert_eq!(
+        (&broken["verdicts"][0]["name"], &broken["verdicts"][0]["verdict"]),
+        (&json!("Tokens"), &json!("fail"))
+    );
+    assert_eq!(broken["parts"][1]["state"], "made", "{broken:#}");
+    // Without a repository there is a kit and no branch.
+    std::fs::remove_dir_all(bench.place.root().join(".git")).unwrap();
+    bench.put("brand/base.json", TOKENS);
+    let alone = session.ok("review_kit_create", asked("brand"));
+    assert_eq!(
+        (alone.get("branchName"), &alone["parts"][2]["state"]),
+        (None, &json!("skipped")),
+        "{alone:#}"
+    );
+    assert!(alone["parts"][2]["why"].to_string().contains("no git repository"), "{alone:#}");
+}
+
+#[test]
+fn the_pages_of_a_kit_pass_our_own_scanner_in_light_and_in_dark() {
+    let Some(bench) = branch() else { return };
+    bench.put(".gitignore", "kit/\n");
+    bench.commit("chore: kits are not kept");
+    let mut session = bench.serve();
+    session.ok("review_kit_create", ASKED());
+    let folder = bench.place.root().join("kit");
+    assert!(bench.command().args(["kits", "export", "last"]).arg(&folder).status().unwrap().success());
+    // What the project's own examples have wrong with them is theirs.
+    std::fs::remove_dir_all(folder.join("examples")).unwrap();
+    for scheme in ["light", "dark"] {
+        for url in ["root:kit/*.html", "root:kit/components/*.html"] {
+            let scan = session.ok("a11y_scan", json!({ "url": url, "scheme": scheme }));
+            let pages = scan["pages"].as_array().unwrap().len();
+            assert!(pages >= 3 && scan["mode"] == "browser", "{url}: {scan:#}");
+            assert_eq!(scan["issueCount"], 0, "{url} {scheme}: {}", scan["issues"]);
+        }
+    }
+}

@@ -187,7 +187,12 @@ fn release_pack_verify_says_what_stands_in_the_way_and_makes_nothing() {
         "1.0.1",
         &json!({ "files": ["dist", "tokens", ".env"], "exports": "./dist/gone.js", "dependencies": { "x": "file:../x" } }),
     );
-    bench.put("dist/config.js", &format!("export const t = \"{secret}\";\n"));
+    bench.put("dist/config.js", &format!("export const ok = 1;\nexport const token = \"{secret}\";\n"));
+    let mut blob = vec![0, 0xff, 0xfe, b'\n'];
+    blob.extend_from_slice(format!("\0{secret}\0").as_bytes());
+    std::fs::write(bench.place.root().join("dist/blob.bin"), blob).unwrap();
+    let long = format!("{}{secret}\n", "// nothing to see\n".repeat(300_000));
+    bench.put("dist/long.js", &long);
     bench.put(".env", "A=b\n");
     bench.put("tokens/base.json", &TOKENS.replace("\"ink\"", "\"coal\"").replace("#111111", "#222222"));
     let mut session = bench.serve();
@@ -210,7 +215,8 @@ fn release_pack_verify_says_what_stands_in_the_way_and_makes_nothing() {
         );
         assert!(!found["fix"].as_str().unwrap().is_empty(), "{found}");
     }
-    assert_eq!(check(&answer, "npm.secrets")["files"], json!(["dist/config.js:1"]));
+    let places = json!(["dist/blob.bin:2", "dist/config.js:2", "dist/long.js:300001"]);
+    assert_eq!(check(&answer, "npm.secrets")["files"], places, "whatever they stand in");
     assert!(!answer.to_string().contains(&secret), "a secret is named by its place alone");
     let bump = &answer["bumps"]["@acme/ui"];
     assert_eq!(bump["required"], "major", "a token is gone: {bump}");
@@ -347,4 +353,120 @@ fn release_pack_verify_takes_the_packages_of_a_workspace() {
     bench.git(&["tag", "@acme/a@2.0.0"]);
     let next = session.ok("release_pack_verify", json!({ "version": "2.0.0", "package": "packages/a" }));
     assert_eq!(check(&next, "release.version.free")["passed"], false);
+}
+
+/// Packages of a workspace that names its members, without a tag and, unless asked, without a repository.
+fn members() -> Bench {
+    let package = |name: &str| {
+        format!(
+            r#"{{ "name": "{name}", "version": "2.0.0", "license": "MIT", "main": "index.js", "files": ["index.js"] }}"#
+        )
+    };
+    Bench::new(&[
+        (
+            "package.json",
+            r#"{ "private": true, "workspaces": ["packages/one", "../elsewhere/*", "packages/two"] }"#,
+        ),
+        ("packages/one/package.json", &package("@acme/ui")),
+        ("packages/one/index.js", "exports.a = 1;\n"),
+        ("packages/two/package.json", &package("acme-ui")),
+        ("packages/two/index.js", "exports.a = 2;\n"),
+    ])
+}
+
+#[test]
+fn release_pack_verify_takes_members_that_are_named_and_two_of_one_plain_name_have_two_folders() {
+    let bench = members();
+    let mut session = bench.serve();
+    let both = session.ok("release_pack_verify", json!({ "version": "2.0.0", "apply": true }));
+    assert_eq!((&both["success"], both["packages"].as_array().unwrap().len()), (&json!(true), 2), "{both:#}");
+    assert!(both["undecided"].to_string().contains("../elsewhere/*"), "{both:#}");
+    let branch = both["branchName"].as_str().unwrap();
+    let sums = bench.git(&["ls-tree", "-r", "--name-only", branch, "releases"]);
+    assert_eq!(sums.lines().filter(|path| path.ends_with("SHA256SUMS")).count(), 2, "{sums}");
+    assert_eq!(check(&both, "npm.pack.twice")["details"], "passed for 2 packages");
+    // One that cannot be read is said, and the other is looked at all the same.
+    bench.put("packages/two/package.json", "{");
+    let broken = session.ok("release_pack_verify", json!({ "version": "2.0.0" }));
+    let manifest = check(&broken, "npm.manifest");
+    assert_eq!((&manifest["severity"], &manifest["package"]), (&json!("error"), &json!("packages/two")));
+    assert_eq!(broken["packages"][0]["name"], "@acme/ui", "{broken:#}");
+    // A file where the branch needs a folder is no folder's to take.
+    bench.put("packages/two/package.json", r#"{ "name": "two", "version": "2.0.0", "private": true }"#);
+    bench.put("releases", "notes\n");
+    bench.commit("docs: notes of releases");
+    let fault = session.fails("release_pack_verify", json!({ "version": "2.0.0" }));
+    assert_eq!(fault["code"], "conflict", "{fault}");
+}
+
+#[test]
+fn release_pack_verify_without_a_repository_says_what_it_can() {
+    let bench = members();
+    std::fs::remove_dir_all(bench.place.root().join(".git")).unwrap();
+    let mut session = bench.serve();
+    let told = session.ok("release_pack_verify", json!({ "version": "2.0.0", "apply": true }));
+    assert_eq!((&told["success"], told.get("branchName")), (&json!(true), None), "{told:#}");
+    assert!(told["undecided"].to_string().contains("release.branch"), "{told:#}");
+    assert!(told["message"].as_str().unwrap().contains("No branch is made here"), "{told:#}");
+    assert_eq!(told["packages"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn release_pack_verify_knows_the_release_before_without_a_tag_and_what_was_built() {
+    let bench = released("1.1.0", &json!({}));
+    bench.git(&["tag", "--delete", "v1.0.0"]);
+    bench.git(&["branch", "old", "HEAD~1"]);
+    bench.put("dist/index.js", "exports.card = () => 'card';\n");
+    bench.put("dist/index.d.ts", "export declare const card: () => string;\n");
+    bench.commit("fix: less");
+    let mut session = bench.serve();
+    let none = session.ok("release_pack_verify", json!({ "version": "1.1.0" }));
+    assert!(none["undecided"].to_string().contains("release.bump"), "{none:#}");
+    let told = session.ok("release_pack_verify", json!({ "version": "1.1.0", "base": "old" }));
+    let bump = &told["bumps"]["@acme/ui"];
+    assert_eq!((&bump["from"], &bump["required"]), (&json!("1.0.0"), &json!("major")), "{told:#}");
+    assert_eq!(check(&told, "release.bump")["severity"], "error");
+    let commits = check(&told, "release.commits")["details"].as_str().unwrap().to_owned();
+    assert!(commits.starts_with("2 commits"), "only those since the base: {commits}");
+    // What is built and ignored is packed, and no commit is said to hold it.
+    bench.put(".gitignore", "dist/\n");
+    bench.git(&["rm", "-r", "--cached", "--quiet", "dist"]);
+    bench.commit("chore: builds are not kept");
+    let built = session.ok("release_pack_verify", json!({ "version": "1.1.0" }));
+    let source = check(&built, "release.source");
+    assert_eq!(source["files"], json!(["dist/index.d.ts", "dist/index.js"]), "{source}");
+    // The last release's archive beside the work is no change of it.
+    if has("npm") {
+        let out =
+            Command::new("npm").args(["pack", "--ignore-scripts"]).current_dir(bench.place.root()).output();
+        assert!(out.unwrap().status.success());
+        let dirty = session.ok("release_pack_verify", json!({ "version": "1.1.0" }));
+        assert_eq!(check(&dirty, "release.clean-tree")["passed"], false);
+        let told =
+            session.ok("release_pack_verify", json!({ "version": "1.2.0", "previous": "acme-ui-1.1.0.tgz" }));
+        assert_eq!(check(&told, "release.clean-tree")["passed"], true, "{told:#}");
+        assert_eq!(told["bumps"]["@acme/ui"]["from"], "1.1.0", "{told:#}");
+    }
+}
+
+#[test]
+fn release_pack_verify_tells_a_package_that_hangs_and_one_that_talks() {
+    if !has("node") {
+        super::super::skip("smoke imports (Node is not installed)");
+        return;
+    }
+    let bench = released("1.1.0", &json!({ "type": "module" })).patient();
+    bench.put(
+        "dist/index.js",
+        "for (let i = 0; i < 3000; i++) process.stdout.write('x'.repeat(1000) + '\\n');\nexport const button = 1, card = 2;\n",
+    );
+    bench.commit("fix: talk");
+    let mut session = bench.serve();
+    let told = session.ok("release_pack_verify", json!({ "version": "1.1.0", "smoke": true }));
+    assert_eq!(check(&told, "npm.smoke")["passed"], true, "{told:#}");
+    bench.put("dist/index.js", "setInterval(() => {}, 1000);\nawait new Promise(() => {});\n");
+    bench.commit("fix: hang");
+    let told = session.ok("release_pack_verify", json!({ "version": "1.1.0", "smoke": true }));
+    let smoke = check(&told, "npm.smoke");
+    assert!(smoke["details"].as_str().unwrap().contains("did not end within"), "{smoke}");
 }

@@ -96,6 +96,23 @@ fn a11y_scan_finds_what_is_broken_with_places_criteria_and_frames() {
 }
 
 #[test]
+fn a11y_scan_keeps_apart_what_somebody_has_to_look_at() {
+    let Some(bench) = site() else { return };
+    bench.put(
+        "site/gradient.html",
+        "<!doctype html><html lang=en><title>Gradient</title><main><h1>Gradient</h1>\
+         <p style=\"background: linear-gradient(#000, #fff); color: #888\">Who can read this?</p></main>",
+    );
+    let mut session = bench.serve();
+    let answer = session.ok("a11y_scan", json!({ "url": "root:site/gradient.html" }));
+    assert_eq!((&answer["issueCount"], &answer["success"]), (&json!(0), &json!(true)), "{answer:#}");
+    let doubt = &answer["incomplete"][0];
+    assert_eq!((&doubt["id"], &doubt["nodeCount"]), (&json!("color-contrast"), &json!(1)), "{doubt:#}");
+    assert_eq!(doubt["nodes"][0]["target"], json!(["p"]), "{doubt:#}");
+    assert!(answer["message"].as_str().unwrap().contains("1 rule to be looked at"), "{answer:#}");
+}
+
+#[test]
 fn a11y_scan_looks_where_how_and_for_what_it_is_told() {
     let Some(bench) = site() else { return };
     bench.put("site/named.html", NAMED);

@@ -52,7 +52,7 @@ impl<'a> Brought<'a> {
     pub(super) fn storybook(&mut self, examples: &Examples) -> Option<String> {
         let all = examples.storybook.as_ref()?;
         for (path, bytes) in all {
-            let clean = secrets::taken_out(path, bytes.clone(), self.desk);
+            let clean = secrets::taken_out(path, bytes, self.desk);
             let bytes = if is_page(path) { kits::guard_example(&clean) } else { clean };
             self.files.insert(format!("storybook/{path}"), bytes);
         }
@@ -90,7 +90,7 @@ impl<'a> Brought<'a> {
                 continue;
             }
             self.room -= bytes.len();
-            let clean = secrets::taken_out(asked.as_str(), bytes, self.desk);
+            let clean = secrets::taken_out(asked.as_str(), &bytes, self.desk);
             let clean = if is_page(asked.as_str()) { kits::guard_example(&clean) } else { clean };
             self.files.insert(to, clean);
         }

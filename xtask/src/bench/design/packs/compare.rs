@@ -60,7 +60,11 @@ fn list(value: &Value) -> &[Value] {
 
 impl Compared {
     pub(super) fn of(package: &Package, said: &Said, exact: &Exact, known: &Known) -> Self {
-        let files = |value: &Value| counted(list(value).iter().filter_map(Value::as_str).map(str::to_owned));
+        let files = |value: &Value| {
+            let paths = list(value).iter().filter_map(Value::as_str);
+            // As npm writes them beside its JSON: with `./` before an `@`.
+            counted(paths.map(|path| path.trim_start_matches("./").to_owned()))
+        };
         let mut pairs = vec![
             (files(&exact.listed), npms(&said.listed)),
             (messages(&exact.lint, true), messages(&exact.publint, true)),

@@ -1,0 +1,165 @@
+//! Crates verified before they are released, with the real Cargo.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::Bench;
+
+const CORE: &str = "[package]\nname = \"tide-core\"\nversion.workspace = true\nedition.workspace = true\nlicense.workspace = true\n\
+    description = \"What tides are made of.\"\nrepository = \"https://example.com/tides\"\nreadme = \"README.md\"\n";
+
+const CLI: &str = "[package]\nname = \"tide\"\nversion.workspace = true\nedition.workspace = true\nlicense.workspace = true\n\
+    description = \"Tides on the command line.\"\nrepository = \"https://example.com/tides\"\nreadme = \"README.md\"\n\n\
+    [dependencies]\ntide-core = { path = \"../core\", version = \"1.1.0\" }\n";
+
+fn top(version: &str) -> String {
+    format!(
+        "[workspace]\nmembers = [\"crates/*\"]\nresolver = \"2\"\n\n\
+         [workspace.package]\nversion = \"{version}\"\nedition = \"2021\"\nlicense = \"MIT\"\n"
+    )
+}
+
+/// A workspace of a library and a program that was released as 1.0.0; since then the library has a function more.
+fn tides() -> Option<Bench> {
+    if std::process::Command::new("cargo").arg("--version").output().is_err() {
+        super::super::skip("crates (cargo is not installed)");
+        return None;
+    }
+    let bench = Bench::new(&[
+        ("Cargo.toml", &top("1.0.0")),
+        ("crates/core/Cargo.toml", CORE),
+        (
+            "crates/core/src/lib.rs",
+            "//! Tides.\n\n/// How high.\npub fn height(hour: u8) -> f64 {\n    f64::from(hour)\n}\n",
+        ),
+        ("crates/core/README.md", "# Core\n"),
+        ("crates/core/LICENSE", "MIT\n"),
+        ("crates/cli/Cargo.toml", &CLI.replace("1.1.0", "1.0.0")),
+        ("crates/cli/src/main.rs", "fn main() {\n    println!(\"{}\", tide_core::height(3));\n}\n"),
+        ("crates/cli/README.md", "# Tide\n"),
+        ("crates/cli/LICENSE", "MIT\n"),
+        (
+            "crates/private/Cargo.toml",
+            "[package]\nname = \"tide-private\"\nversion.workspace = true\npublish = false\n",
+        ),
+        ("crates/private/src/lib.rs", ""),
+        ("CHANGELOG.md", "# Changelog\n\n## 1.1.0\n\n- Lows.\n\n## 1.0.0\n\n- First.\n"),
+        (".gitignore", "target/\n"),
+    ]);
+    bench.git(&["tag", "v1.0.0"]);
+    let lib = bench.read("crates/core/src/lib.rs").unwrap();
+    bench.put(
+        "crates/core/src/lib.rs",
+        &format!("{lib}\n/// How low.\npub fn low(hour: u8) -> f64 {{\n    -height(hour)\n}}\n"),
+    );
+    bench.put("Cargo.toml", &top("1.1.0"));
+    bench.put("crates/cli/Cargo.toml", CLI);
+    let lock = std::process::Command::new("cargo")
+        .args(["generate-lockfile", "--offline"])
+        .current_dir(bench.place.root())
+        .output()
+        .unwrap();
+    assert!(lock.status.success(), "{}", String::from_utf8_lossy(&lock.stderr));
+    bench.commit("feat: lows");
+    Some(bench.patient())
+}
+
+fn of<'v>(answer: &'v Value, name: &str, package: &str) -> &'v Value {
+    let checks = answer["verificationChecks"].as_array().unwrap();
+    let found =
+        checks.iter().find(|c| c["checkName"] == name && (c["package"] == package || package.is_empty()));
+    found.unwrap_or_else(|| panic!("{name}: {answer:#}"))
+}
+
+fn errors(answer: &Value) -> BTreeSet<&str> {
+    let checks = answer["verificationChecks"].as_array().unwrap().iter();
+    checks.filter(|c| c["severity"] == "error").map(|c| c["checkName"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn release_pack_verify_packs_crates_as_cargo_does_and_those_of_a_workspace_together() {
+    let Some(bench) = tides() else { return };
+    let mut session = bench.serve();
+    let dry = session.ok("release_pack_verify", json!({ "version": "1.1.0" }));
+    assert_eq!((&dry["success"], errors(&dry)), (&json!(true), BTreeSet::new()), "{dry:#}");
+    let packages: Vec<(&str, &str)> = dry["packages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| (p["archive"].as_str().unwrap(), p["ecosystem"].as_str().unwrap()))
+        .collect();
+    assert_eq!(packages, [("tide-1.1.0.crate", "cargo"), ("tide-core-1.1.0.crate", "cargo")]);
+    assert_eq!(of(&dry, "cargo.pack.twice", "")["details"], "passed for 2 packages");
+    assert_eq!(of(&dry, "cargo.files.equal", "")["passed"], true);
+    let bump = &dry["bumps"]["tide-core"];
+    assert_eq!((&bump["from"], &bump["required"]), (&json!("1.0.0"), &json!("minor")), "{bump}");
+    assert!(bump["because"].to_string().contains("low"), "{bump}");
+    assert_eq!(bench.dirt(), "", "what Cargo built is gone");
+
+    let args = json!({ "version": "1.1.0", "package": "crates/core", "ecosystem": "cargo", "smoke": true, "apply": true });
+    let applied = session.ok("release_pack_verify", args);
+    assert_eq!(of(&applied, "cargo.smoke", "")["passed"], true, "{applied:#}");
+    assert_eq!(of(&applied, "cargo.vcs", "")["passed"], true);
+    let branch = applied["branchName"].as_str().unwrap();
+    assert!(branch.starts_with("sbx/release-tide-core-1.1.0-"), "{branch}");
+    let folder = "releases/tide-core-1.1.0";
+    let names = bench.git(&["ls-tree", "-r", "--name-only", branch, folder]);
+    assert_eq!(
+        names.lines().map(|l| l.rsplit('/').next().unwrap()).collect::<Vec<_>>(),
+        ["SHA256SUMS", "provenance.intoto.json", "sbom.cdx.json", "tide-core-1.1.0.crate"]
+    );
+    let bill: Value =
+        serde_json::from_str(&bench.git(&["show", &format!("{branch}:{folder}/sbom.cdx.json")])).unwrap();
+    assert_eq!(bill["metadata"]["component"]["purl"], "pkg:cargo/tide-core@1.1.0");
+}
+
+#[test]
+fn release_pack_verify_says_what_stops_a_crate() {
+    let Some(bench) = tides() else { return };
+    let mut session = bench.serve();
+    let core = |version: &str| json!({ "version": version, "package": "crates/core" });
+    // A function is gone, and the release says that it is a minor one.
+    bench.put(
+        "crates/core/src/lib.rs",
+        "//! Tides.\n\n/// How low.\npub fn low(hour: u8) -> f64 {\n    -f64::from(hour)\n}\n",
+    );
+    bench.commit("fix: less");
+    let gone = session.ok("release_pack_verify", core("1.1.0"));
+    assert_eq!(errors(&gone), BTreeSet::from(["release.bump"]), "{gone:#}");
+    assert!(gone["bumps"]["tide-core"]["because"].to_string().contains("height is gone"), "{gone:#}");
+    // It is another version than the manifest has.
+    let other = session.ok("release_pack_verify", core("2.0.0"));
+    assert_eq!(errors(&other), BTreeSet::from(["cargo.version.manifest"]), "{other:#}");
+    // What crates.io does not take, and what does not build from its archive.
+    bench.put("crates/core/Cargo.toml", &CORE.replace("description = \"What tides are made of.\"\n", ""));
+    bench.put("crates/core/src/lib.rs", "include!(\"../../shared.rs\");\n");
+    bench.put("crates/shared.rs", "pub fn height(hour: u8) -> f64 { f64::from(hour) }\n");
+    bench.commit("fix: share");
+    let mut asked = core("1.1.0");
+    asked["smoke"] = json!(true);
+    let broken = session.ok("release_pack_verify", asked);
+    let found = errors(&broken);
+    assert!(
+        found.contains("cargo.smoke") && found.contains("cargo.manifest.described"),
+        "{found:?} {broken:#}"
+    );
+    assert_eq!(broken.get("branchName"), None);
+    // It cannot even be packed.
+    bench.put("crates/core/Cargo.toml", &format!("{CORE}\n[dependencies]\nnobody-has-this-crate = \"1\"\n"));
+    let unpacked = session.ok("release_pack_verify", core("1.1.0"));
+    assert!(
+        of(&unpacked, "cargo.pack", "")["details"].as_str().unwrap().contains("nobody-has-this-crate"),
+        "{unpacked:#}"
+    );
+    bench.put("crates/core/Cargo.toml", "[package");
+    for (arguments, code) in [
+        (core("1.1.0"), "invalid_source"),
+        (json!({ "version": "1.1.0", "package": "crates/none" }), "not_found"),
+        (json!({ "version": "1.1.0", "package": "crates/cli", "ecosystem": "npm" }), "not_found"),
+        (json!({ "version": "1.1.0", "ecosystem": "conda" }), "invalid_argument"),
+    ] {
+        let fault = session.fails("release_pack_verify", arguments.clone());
+        assert_eq!(fault["code"], code, "{arguments}: {fault}");
+    }
+}

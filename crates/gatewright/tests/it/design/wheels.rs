@@ -1,0 +1,137 @@
+//! Python packages verified before they are released, built by their own backend.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::super::bench::installed;
+use super::Bench;
+
+fn project(version: &str, more: &str) -> String {
+    format!(
+        "[build-system]\nrequires = [\"flit_core >=4,<5\"]\nbuild-backend = \"flit_core.buildapi\"\n\n\
+         [project]\nname = \"harbor-tides\"\nversion = \"{version}\"\ndescription = \"Tides.\"\nreadme = \"README.md\"\n\
+         license = \"MIT\"\nlicense-files = [\"LICENSE\"]\nrequires-python = \">=3.9\"\ndependencies = []\n{more}\n\
+         [project.urls]\nSource = \"https://example.com/tides\"\n"
+    )
+}
+
+const CODE: &str = "\"\"\"Tides.\"\"\"\n\n\ndef height(hour: int) -> float:\n    return float(hour)\n";
+
+/// A package that was released as 1.0.0; since then it has a function more.
+fn tides() -> Option<Bench> {
+    let programs = installed("building Python packages", "python/devtools/bin/python3")?;
+    let bench = Bench::new(&[
+        ("pyproject.toml", &project("1.0.0", "")),
+        ("harbor_tides/__init__.py", CODE),
+        ("README.md", "# Tides\n"),
+        ("LICENSE", "MIT\n"),
+        ("CHANGELOG.md", "# Changelog\n\n## 1.1.0\n\n- Lows.\n\n## 1.0.0\n\n- First.\n"),
+    ]);
+    bench.git(&["tag", "v1.0.0"]);
+    bench.put("pyproject.toml", &project("1.1.0", ""));
+    bench.put(
+        "harbor_tides/__init__.py",
+        &format!("{CODE}\n\ndef low(hour: int) -> float:\n    return -height(hour)\n"),
+    );
+    bench.commit("feat: lows");
+    Some(bench.with(programs.parent().unwrap().to_owned()).patient())
+}
+
+fn check<'v>(answer: &'v Value, name: &str) -> &'v Value {
+    let checks = answer["verificationChecks"].as_array().unwrap();
+    checks.iter().find(|c| c["checkName"] == name).unwrap_or_else(|| panic!("{name}: {answer:#}"))
+}
+
+fn errors(answer: &Value) -> BTreeSet<&str> {
+    let checks = answer["verificationChecks"].as_array().unwrap().iter();
+    checks.filter(|c| c["severity"] == "error").map(|c| c["checkName"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn release_pack_verify_builds_a_wheel_and_its_source_and_puts_both_on_a_branch() {
+    let Some(bench) = tides() else { return };
+    let mut session = bench.serve();
+    let done = session.ok("release_pack_verify", json!({ "version": "1.1.0", "smoke": true, "apply": true }));
+    assert_eq!((&done["success"], errors(&done)), (&json!(true), BTreeSet::new()), "{done:#}");
+    for name in
+        ["python.wheel.twice", "python.sdist.twice", "python.wheel.says", "python.smoke", "python.secrets"]
+    {
+        assert_eq!(check(&done, name)["passed"], true, "{name}: {done:#}");
+    }
+    let archives: Vec<&str> =
+        done["packages"].as_array().unwrap().iter().map(|p| p["archive"].as_str().unwrap()).collect();
+    assert_eq!(archives, ["harbor_tides-1.1.0-py3-none-any.whl", "harbor_tides-1.1.0.tar.gz"]);
+    assert_eq!(bench.dirt(), "", "what was built is gone");
+    let branch = done["branchName"].as_str().unwrap();
+    let folder = "releases/harbor-tides-1.1.0";
+    let names = bench.git(&["ls-tree", "-r", "--name-only", branch, folder]);
+    assert_eq!(names.lines().count(), 5, "{names}");
+    let read = |name: &str| -> Value {
+        serde_json::from_str(&bench.git(&["show", &format!("{branch}:{folder}/{name}")])).unwrap()
+    };
+    assert_eq!(read("sbom.cdx.json")["metadata"]["component"]["purl"], "pkg:pypi/harbor-tides@1.1.0");
+    assert_eq!(read("provenance.intoto.json")["subject"].as_array().unwrap().len(), 2);
+    assert!(
+        done["undecided"].to_string().contains("python.api"),
+        "there is no wheel to compare with: {done:#}"
+    );
+}
+
+#[test]
+fn release_pack_verify_compares_wheels_and_says_what_stops_a_python_package() {
+    let Some(bench) = tides() else { return };
+    // The last release's wheel, as its users have it.
+    let python = installed("building Python packages", "python/devtools/bin/python3").unwrap();
+    bench.git(&["worktree", "add", "--quiet", "../old", "v1.0.0"]);
+    let old = bench.place.root().parent().unwrap().join("old");
+    let out = std::process::Command::new(&python)
+        .args(["-m", "build", "--wheel", "--no-isolation", "--outdir"])
+        .arg(bench.place.root())
+        .arg(&old)
+        .output()
+        .unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    bench.git(&["worktree", "remove", "--force", "../old"]);
+    let mut session = bench.serve();
+    let previous = "harbor_tides-1.0.0-py3-none-any.whl";
+    let more = session.ok("release_pack_verify", json!({ "version": "1.1.0", "previous": previous }));
+    let bump = &more["bumps"]["harbor-tides"];
+    assert_eq!((&bump["from"], &bump["required"]), (&json!("1.0.0"), &json!("minor")), "{more:#}");
+    assert_eq!(more["success"], true, "{more:#}");
+    bench.put(
+        "harbor_tides/__init__.py",
+        "\"\"\"Tides.\"\"\"\n\nimport nobody_has_this\n\n\ndef low(hour: int) -> float:\n    return 0.0\n",
+    );
+    bench.commit("fix: less");
+    let asked = json!({ "version": "1.1.0", "previous": previous, "smoke": true, "ecosystem": "python" });
+    let less = session.ok("release_pack_verify", asked);
+    assert_eq!(errors(&less), BTreeSet::from(["python.smoke", "release.bump"]), "{less:#}");
+    assert!(check(&less, "python.api")["details"].as_str().unwrap().contains("height is gone"), "{less:#}");
+    assert!(
+        check(&less, "python.smoke")["details"].as_str().unwrap().contains("nobody_has_this"),
+        "{less:#}"
+    );
+    assert_eq!(less.get("branchName"), None);
+    // Another version than the project says, a dependency that PyPI does not take, and a backend that is not there.
+    let other = session.ok("release_pack_verify", json!({ "version": "1.2.0" }));
+    assert!(errors(&other).contains("python.version.manifest"), "{other:#}");
+    bench.put(
+        "pyproject.toml",
+        &project("1.1.0", "")
+            .replace("dependencies = []", "dependencies = [\"x @ https://example.com/x.whl\"]"),
+    );
+    let direct = session.ok("release_pack_verify", json!({ "version": "1.1.0" }));
+    assert!(errors(&direct).iter().any(|id| id.starts_with("python.dependencies")), "{direct:#}");
+    bench.put("pyproject.toml", &project("1.1.0", "").replace("flit_core", "no_such_backend"));
+    let unbuilt = session.ok("release_pack_verify", json!({ "version": "1.1.0" }));
+    assert!(
+        check(&unbuilt, "python.build")["details"].as_str().unwrap().contains("no_such_backend"),
+        "{unbuilt:#}"
+    );
+    bench.put("pyproject.toml", "[tool.ruff]\nline-length = 100\n");
+    let fault = session.fails("release_pack_verify", json!({ "version": "1.1.0" }));
+    assert_eq!(fault["code"], "not_found", "a file that only says what tools do is no package: {fault}");
+    bench.put("pyproject.toml", "[project");
+    assert_eq!(session.fails("release_pack_verify", json!({ "version": "1.1.0" }))["code"], "invalid_source");
+}

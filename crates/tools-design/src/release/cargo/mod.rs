@@ -1,0 +1,237 @@
+//! A crate verified: what Cargo packs of it, twice, and everything that is said of it.
+
+mod pack;
+
+use contract::{Code, Fault};
+use kit::ReadDesk;
+use packaging::cargo::api::{self, Api};
+use packaging::cargo::manifest::{Manifest, Publish};
+use packaging::cargo::members::{Members, MembersError, members};
+use packaging::cargo::{archive, bill, checks};
+use packaging::{Check, Packed, Severity, Tree, paths};
+
+use super::looking::Looking;
+use super::past::Past;
+use super::tree::{Folder, Stored};
+use super::{Archive, Asked, Verified, changes, secrets};
+
+pub(crate) use self::pack::{Packings, pack};
+
+/// A crate that was found.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    /// Empty for the root's top.
+    pub(crate) folder: String,
+    pub(crate) manifest: Manifest,
+    /// The top of its workspace.
+    top: String,
+}
+
+/// What was found, and what cannot be read: folder and why.
+pub(crate) type Crates = (Vec<Found>, Vec<(String, String)>);
+
+fn workspace(desk: &ReadDesk, top: &str) -> Result<Option<Members>, Fault> {
+    match members(&Folder::new(desk.view(), top)) {
+        Ok(members) => Ok(Some(members)),
+        Err(MembersError::Missing) => Ok(None),
+        Err(error) => {
+            let place = if top.is_empty() { "Cargo.toml".to_owned() } else { format!("{top}/Cargo.toml") };
+            Err(Fault::new(Code::InvalidSource, format!("{place}: {error}")).about(place))
+        }
+    }
+}
+
+/// The crates that a call means: the one in the folder that it names, else those of the top's workspace that may be published.
+pub(crate) fn packages(desk: &ReadDesk, named: Option<&str>) -> Result<Crates, Fault> {
+    let at_top = workspace(desk, "");
+    let Some(folder) = named else {
+        let Some(members) = at_top? else { return Ok(Crates::default()) };
+        let may = |manifest: &Manifest| manifest.publish() != Publish::Nowhere;
+        let found = members.packages.into_iter().filter(|(_, manifest)| may(manifest));
+        let found = found.map(|(folder, manifest)| Found { folder, manifest, top: String::new() });
+        return Ok((found.collect(), members.broken.into_iter().collect()));
+    };
+    // A crate of the top's workspace takes from it what it inherits; any other is a workspace of its own.
+    if let Ok(Some(mut members)) = at_top
+        && let Some(manifest) = members.packages.remove(folder)
+    {
+        return Ok((vec![Found { folder: folder.to_owned(), manifest, top: String::new() }], Vec::new()));
+    }
+    let own = workspace(desk, folder)?.and_then(|mut members| members.packages.remove(""));
+    let found = own.map(|manifest| Found { folder: folder.to_owned(), manifest, top: folder.to_owned() });
+    Ok((found.into_iter().collect(), Vec::new()))
+}
+
+/// Looks at one crate.
+pub(crate) fn verify(
+    desk: &ReadDesk,
+    found: &Found,
+    asked: &Asked,
+    past: Result<&Past, &str>,
+    packings: &Packings,
+) -> Result<Verified, Fault> {
+    let manifest = &found.manifest;
+    let mut looking = Looking::new(desk, asked, past, manifest.name(), &found.folder);
+    let (archive, packed) = match packed(&mut looking, found, packings) {
+        Some((archive, packed)) => (Some(archive), packed),
+        None => (None, Packed::new()),
+    };
+    if archive.is_some() {
+        let own = checks::check(manifest, &packed, &asked.version)
+            .map_err(|error| Fault::internal(format!("{}: {error}", manifest.name())))?;
+        looking.checks.extend(own);
+        looking.checks.extend(paths::check("cargo", &packed));
+        looking.checks.push(secrets::check("cargo", &packed, desk));
+        let head = past.ok().and_then(Past::head);
+        looking.checks.extend(archive::vcs(&packed, head, &found.folder));
+    }
+    let base = looking.before()?;
+    compared(&mut looking, found, &packed, base.as_deref())?;
+    looking.since(base.as_deref())?;
+    let bill = billed(&mut looking, found)?;
+    let repository = manifest.text("repository").map(str::to_owned);
+    looking.verified("cargo", archive.into_iter().collect(), &packed, bill, repository)
+}
+
+/// The archive, packed twice and read back.
+fn packed(looking: &mut Looking<'_>, found: &Found, packings: &Packings) -> Option<(Archive, Packed)> {
+    let (name, version) = (found.manifest.name(), found.manifest.version());
+    let failed = |why: String, fix: &str| {
+        Check::failed("cargo.pack", Severity::Error, format!("it cannot be packed: {why}")).fix(fix)
+    };
+    let packing = match packings.of(found) {
+        Ok(packing) => packing,
+        Err(why) => {
+            let fix = "Mend what Cargo says; what it depends on must be on this machine (`cargo fetch`).";
+            looking.checks.push(failed(why, fix));
+            return None;
+        }
+    };
+    looking.checks.push(archive::twice(&packing.first, &packing.second));
+    let packed = match archive::read(&packing.first, name, version) {
+        Ok(packed) => packed,
+        Err(error) => {
+            looking.checks.push(failed(error.to_string(), "Pack again with `cargo package`."));
+            return None;
+        }
+    };
+    match &packing.listed {
+        Ok(listed) => looking.checks.push(archive::agrees(&packed, listed)),
+        Err(why) => looking.undecided.push(format!("cargo.files.equal: {why}")),
+    }
+    match &packing.built {
+        None => {}
+        Some(Ok(())) => looking.checks.push(Check::passed("cargo.smoke", "it builds from its archive")),
+        Some(Err(why)) => looking.checks.push(
+            Check::failed(
+                "cargo.smoke",
+                Severity::Error,
+                format!("it does not build from its archive: {why}"),
+            )
+            .fix("Run `cargo package`: it builds what was packed, where only that is at hand."),
+        ),
+    }
+    let archive = Archive {
+        name: archive::file_name(name, version),
+        sha256: packaging::sha256(&packing.first),
+        sha512: None,
+        integrity: None,
+        files: packed.len() as u64,
+        unpacked: packed.size(),
+        bytes: packing.first.clone(),
+    };
+    looking.sized("cargo", &archive, &packed, archive::CRATES_IO_BYTES);
+    Some((archive, packed))
+}
+
+/// Compares the public API with the last release: its archive, else what its commit holds.
+fn compared(
+    looking: &mut Looking<'_>,
+    found: &Found,
+    packed: &Packed,
+    base: Option<&str>,
+) -> Result<(), Fault> {
+    const ID: &str = "cargo.api";
+    let name = found.manifest.name();
+    let before = match (&looking.asked.previous, base) {
+        (Some(previous), _) => {
+            let bytes = looking.desk.view().read(previous)?;
+            let wrong = |error: String| {
+                Fault::invalid(format!("previous: {previous}: {error}")).about(previous.as_str())
+            };
+            let (_, packed) = archive::read_any(&bytes).map_err(|error| wrong(error.to_string()))?;
+            let manifest = packed.get("Cargo.toml").unwrap_or_default();
+            let manifest = Manifest::read(manifest, None).map_err(|error| wrong(error.to_string()))?;
+            let read = offered(&packed, &manifest);
+            Some((manifest, read))
+        }
+        (None, Some(base)) => {
+            let tree = Stored::open(looking.desk, base, &found.top)?;
+            let members = members(&tree).unwrap_or_default();
+            members.packages.into_iter().find(|(_, manifest)| manifest.name() == name).map(
+                |(folder, manifest)| {
+                    let at = [found.top.as_str(), &folder].into_iter().filter(|part| !part.is_empty());
+                    let read = Stored::open(looking.desk, base, &at.collect::<Vec<_>>().join("/"))
+                        .map_err(|fault| fault.message)
+                        .and_then(|tree| offered(&tree, &manifest));
+                    (manifest, read)
+                },
+            )
+        }
+        (None, None) => return Ok(()),
+    };
+    let Some((manifest, before)) = before else {
+        looking.undecided.push(format!("{ID}: the last release's commit does not hold this crate"));
+        return Ok(());
+    };
+    looking.follows(Some(manifest.version()));
+    let after = if packed.is_empty() {
+        offered(&Folder::new(looking.desk.view(), &found.folder), &found.manifest)
+    } else {
+        offered(packed, &found.manifest)
+    };
+    let (before, after) = match (before, after) {
+        (Ok(before), Ok(after)) => (before, after),
+        (Err(why), _) | (_, Err(why)) => {
+            looking.undecided.push(format!("{ID}: {why}"));
+            return Ok(());
+        }
+    };
+    let difference = match (&before, &after) {
+        (Some(before), Some(after)) => api::compare(before, after),
+        (Some(_), None) => {
+            looking.undecided.push(format!("{ID}: the library is gone"));
+            return Ok(());
+        }
+        (None, _) => api::Difference::default(),
+    };
+    let mut all = difference.changes;
+    all.extend(api::features(&manifest, &found.manifest));
+    looking.undecided.extend(difference.undecided.into_iter().map(|why| format!("{ID}: {why}")));
+    let check = changes::told(ID, &all, &mut looking.asks);
+    looking.checks.push(check);
+    Ok(())
+}
+
+/// The public API of a crate's library; none of a program, and none of a procedural macro, whose macros are its API.
+fn offered(tree: &dyn Tree, manifest: &Manifest) -> Result<Option<Api>, String> {
+    let targets = manifest.targets(tree).map_err(|error| error.to_string())?;
+    match targets.library {
+        Some((_, file)) => {
+            api::exported(tree, &file, manifest.edition()).map(Some).map_err(|error| error.to_string())
+        }
+        None => Ok(None),
+    }
+}
+
+type Billed = (packaging::sbom::Component, Vec<packaging::sbom::Component>);
+
+fn billed(looking: &mut Looking<'_>, found: &Found) -> Result<Billed, Fault> {
+    let view = looking.desk.view();
+    let lock = view.read_optional(&Folder::new(view, &found.top).path("Cargo.lock")?)?;
+    let siblings = workspace(looking.desk, &found.top)?.unwrap_or_default();
+    let others = |name: &str| siblings.packages.values().find(|manifest| manifest.name() == name).cloned();
+    let bill = bill::bill(&found.manifest, lock.as_deref(), &others);
+    looking.undecided.extend(bill.gaps.into_iter().map(|gap| format!("cargo.sbom: {gap}")));
+    Ok((bill.package, bill.components))
+}

@@ -1,0 +1,95 @@
+//! Which packages a call means.
+
+use contract::{Code, Fault, RelPath};
+use kit::ReadDesk;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{cargo, npm, python};
+
+/// Most packages that one call verifies.
+const MAX_PACKAGES: usize = 30;
+
+/// Whose rules a package follows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Ecosystem {
+    /// Whatever is there.
+    #[default]
+    Auto,
+    /// package.json.
+    Npm,
+    /// Cargo.toml.
+    Cargo,
+    /// pyproject.toml.
+    Python,
+}
+
+/// The packages that a call means.
+#[derive(Debug, Default)]
+pub(crate) struct Packages {
+    pub(crate) npm: Vec<npm::Found>,
+    pub(crate) cargo: Vec<cargo::Found>,
+    pub(crate) python: Vec<python::Found>,
+    /// Folders whose manifest cannot be read, and why.
+    pub(crate) broken: Vec<(String, String)>,
+    /// What could not be decided, and why.
+    pub(crate) undecided: Vec<String>,
+}
+
+impl Packages {
+    fn folders(&self) -> impl Iterator<Item = &str> {
+        let npm = self.npm.iter().map(|found| found.folder.as_str());
+        let cargo = self.cargo.iter().map(|found| found.folder.as_str());
+        npm.chain(cargo).chain(self.python.iter().map(|found| found.folder.as_str()))
+    }
+}
+
+/// The packages in the folder that is named, else those of the root and of its workspaces that may be published. With
+/// `is_one`, there may be one only.
+pub(crate) fn packages(
+    desk: &ReadDesk,
+    named: Option<&str>,
+    ecosystem: Ecosystem,
+    is_one: bool,
+) -> Result<Packages, Fault> {
+    let named: Option<RelPath> = named.filter(|n| *n != ".").map(exec::view::path_argument).transpose()?;
+    let folder = named.as_ref().map(RelPath::as_str);
+    let mut all = Packages::default();
+    if matches!(ecosystem, Ecosystem::Auto | Ecosystem::Npm) {
+        let npm::Packages { found, broken, undecided } = npm::packages(desk, folder)?;
+        (all.npm, all.broken, all.undecided) = (found, broken, undecided);
+    }
+    if matches!(ecosystem, Ecosystem::Auto | Ecosystem::Cargo) {
+        let (found, broken) = cargo::packages(desk, folder)?;
+        all.cargo = found;
+        all.broken.extend(broken);
+    }
+    if matches!(ecosystem, Ecosystem::Auto | Ecosystem::Python) {
+        all.python = python::packages(desk, folder)?;
+    }
+    let count = all.folders().count();
+    if count == 0 && all.broken.is_empty() {
+        let place = folder.unwrap_or("the root");
+        return Err(Fault::new(Code::NotFound, format!("{place}: no package that may be published")).suggest(
+            "Name the package's folder as `package`; a package.json with `private: true` and a Cargo.toml with `publish = false` are not released, and a pyproject.toml needs a `[project]` with a name.",
+        ));
+    }
+    let few: Vec<&str> = all.folders().filter(|folder| !folder.is_empty()).take(5).collect();
+    let name_one = if few.is_empty() {
+        "Name the `ecosystem`.".to_owned()
+    } else {
+        format!("Name one as `package`, such as {}.", few.join(", "))
+    };
+    if count > MAX_PACKAGES {
+        let message = format!(
+            "{count} packages may be published here, and at most {MAX_PACKAGES} are verified at once"
+        );
+        return Err(Fault::new(Code::TooLarge, message).suggest(name_one));
+    }
+    if is_one && count > 1 {
+        let message = format!("previous: it is the archive of one package, and {count} are meant");
+        return Err(Fault::invalid(message).suggest(name_one));
+    }
+    Ok(all)
+}

@@ -1,0 +1,223 @@
+//! A Python package verified: the wheel and the source distribution that its backend builds, twice, and everything that is said of them.
+
+mod build;
+
+use contract::{Code, Fault};
+use kit::ReadDesk;
+use packaging::python::project::{self, Project, ProjectError};
+use packaging::python::sdist::{self, Sdist};
+use packaging::python::wheel::{self, Wheel};
+use packaging::python::{api, bill, checks, version};
+use packaging::sbom::Component;
+use packaging::{Check, Packed, Severity, paths};
+
+use self::build::{Build, Twice};
+use super::looking::Looking;
+use super::past::Past;
+use super::tree::Folder;
+use super::{Archive, Asked, Verified, changes, secrets};
+
+pub(crate) use self::build::{Builds, build_all};
+
+/// The largest archive that passes without a word, where nobody set a budget: what `PyPI` takes, 100 MiB.
+const BUDGET: u64 = 100 << 20;
+
+/// Who says that a package is to be published nowhere.
+const PRIVATE: &str = "Private ::";
+
+/// A package that was found.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    /// Empty for the root's top.
+    pub(crate) folder: String,
+    pub(crate) project: Project,
+}
+
+/// The package that a call means: in the folder that it names, else at the root's top, unless it is published nowhere or the file
+/// only says what tools do.
+pub(crate) fn packages(desk: &ReadDesk, named: Option<&str>) -> Result<Vec<Found>, Fault> {
+    let folder = named.unwrap_or_default();
+    let tree = Folder::new(desk.view(), folder);
+    let project = match project::read(&tree) {
+        Ok(project) => project,
+        Err(ProjectError::Missing) => return Ok(Vec::new()),
+        Err(error) => {
+            let place = tree.path("pyproject.toml")?;
+            return Err(Fault::new(Code::InvalidSource, format!("{place}: {error}")).about(place.to_string()));
+        }
+    };
+    let is_private = project.classifiers.iter().any(|classifier| classifier.starts_with(PRIVATE));
+    let is_package = !project.name.is_empty() && (named.is_some() || !is_private);
+    Ok(is_package.then(|| Found { folder: folder.to_owned(), project }).into_iter().collect())
+}
+
+/// Looks at one package.
+pub(crate) fn verify(
+    desk: &ReadDesk,
+    found: &Found,
+    asked: &Asked,
+    past: Result<&Past, &str>,
+    builds: &Builds,
+) -> Result<Verified, Fault> {
+    let project = &found.project;
+    let mut looking = Looking::new(desk, asked, past, &project.name, &found.folder);
+    looking.undecided.extend(project.undecided.iter().map(|why| format!("python.project: {why}")));
+    let built = match builds.of(found) {
+        Ok(build) => contents(&mut looking, found, build),
+        Err(why) => {
+            let fix = "Install what it is built with beside Python (`build` and the backend), so that it builds without a network.";
+            let detail = format!("it cannot be built: {why}");
+            looking.checks.push(Check::failed("python.build", Severity::Error, detail).fix(fix));
+            looking.checks.extend(checks::project(project, None, &asked.version));
+            None
+        }
+    };
+    let base = looking.before()?;
+    if let (true, Ok(build)) = (built.is_some(), builds.of(found)) {
+        compared(&mut looking, build, base.is_some());
+    }
+    looking.since(base.as_deref())?;
+    let bill = billed(&mut looking, found, built.as_ref().map(|(_, wheel)| wheel))?;
+    let repository = project.repository().map(str::to_owned);
+    let (archives, packed) = match built {
+        Some((archives, wheel)) => (archives, wheel.packed),
+        None => (Vec::new(), Packed::new()),
+    };
+    looking.verified("python", archives, &packed, bill, repository)
+}
+
+fn archive(twice: &Twice, packed: &Packed) -> Archive {
+    Archive {
+        name: twice.file.clone(),
+        sha256: packaging::sha256(&twice.first),
+        sha512: None,
+        integrity: None,
+        files: packed.len() as u64,
+        unpacked: packed.size(),
+        bytes: twice.first.clone(),
+    }
+}
+
+/// What the archives say. `None` where the wheel cannot be read.
+fn contents(looking: &mut Looking<'_>, found: &Found, build: &Build) -> Option<(Vec<Archive>, Wheel)> {
+    let (project, version) = (&found.project, &looking.asked.version);
+    let unread = |of: &str, why: String| {
+        Check::failed(format!("python.{of}"), Severity::Error, why)
+            .fix("Build it again, with a newer backend.")
+    };
+    let wheel = match wheel::read(&build.wheel.file, &build.wheel.first) {
+        Ok(wheel) => wheel,
+        Err(error) => {
+            looking.checks.push(unread("wheel", error.to_string()));
+            return None;
+        }
+    };
+    let mut all = vec![checks::twice("wheel", &build.wheel.first, &build.wheel.second)];
+    all.extend(wheel::check(&wheel));
+    all.push(checks::metadata("wheel", &wheel.metadata, project, version));
+    let mut archives = vec![archive(&build.wheel, &wheel.packed)];
+    let mut source: Option<Sdist> = None;
+    match &build.sdist {
+        None => looking
+            .undecided
+            .push("python.sdist: `build` is not installed beside Python: only a wheel was made".to_owned()),
+        Some(twice) => match sdist::read(&twice.file, &twice.first) {
+            Err(error) => all.push(unread("sdist", error.to_string())),
+            Ok(read) => {
+                all.push(checks::twice("sdist", &twice.first, &twice.second));
+                all.extend(sdist::check(&read));
+                if let Some(metadata) = &read.metadata {
+                    all.push(checks::metadata("sdist", metadata, project, version));
+                }
+                archives.push(archive(twice, &read.packed));
+                source = Some(read);
+            }
+        },
+    }
+    all.extend(checks::project(project, Some(&wheel), version));
+    let tree = Folder::new(looking.desk.view(), &found.folder);
+    match checks::modules(&tree, &wheel, source.as_ref()) {
+        Ok(found) => all.extend(found),
+        Err(error) => looking.undecided.push(format!("python.wheel.modules: {error}")),
+    }
+    all.extend(paths::check("python", &wheel.packed));
+    all.push(secrets::check("python", &wheel.packed, looking.desk));
+    if let Some(source) = &source {
+        let mut check = secrets::check("python", &source.packed, looking.desk);
+        "python.sdist.secrets".clone_into(&mut check.id);
+        all.push(check);
+    }
+    match &build.imported {
+        None => {}
+        Some(Ok(())) => all.push(Check::passed("python.smoke", "it can be imported from its wheel")),
+        Some(Err(why)) => all.push(
+            Check::failed("python.smoke", Severity::Error, format!("it cannot be imported from its wheel: {why}"))
+                .fix("Install the wheel in an empty environment and mend what is missing: a module that is not packed, or a dependency that is not named."),
+        ),
+    }
+    looking.checks.extend(all);
+    if let Some(first) = archives.first() {
+        looking.sized("python", first, &wheel.packed, BUDGET);
+    }
+    Some((archives, wheel))
+}
+
+/// Compares the public names with the last release's wheel.
+fn compared(looking: &mut Looking<'_>, build: &Build, has_base: bool) {
+    const ID: &str = "python.api";
+    let Some(before) = &build.before else {
+        if has_base {
+            let why = "give the last release's wheel as `previous` (pip download --no-deps NAME==VERSION)";
+            looking.undecided.push(format!("{ID}: {why}"));
+        }
+        return;
+    };
+    if let Some(previous) = &looking.asked.previous {
+        let file = wheel::file_name(previous.as_str().rsplit('/').next().unwrap_or_default());
+        let said = file.and_then(|file| version::parse(&file.version));
+        let said = said.and_then(|said| version::to_semver(&said)).map(|said| said.to_string());
+        looking.follows(said.as_deref());
+    }
+    let read = |printed: &Result<Vec<u8>, String>| match printed {
+        Ok(printed) => api::read(printed).map_err(|error| error.to_string()),
+        Err(why) => Err(why.clone()),
+    };
+    let (before, after) = match (read(before), read(&build.names)) {
+        (Ok(before), Ok(after)) => (before, after),
+        (Err(why), _) | (_, Err(why)) => {
+            looking.undecided.push(format!("{ID}: {why}"));
+            return;
+        }
+    };
+    let difference = api::compare(&before, &after);
+    looking.undecided.extend(difference.undecided.into_iter().map(|why| format!("{ID}: {why}")));
+    let check = changes::told(ID, &difference.changes, &mut looking.asks);
+    looking.checks.push(check);
+}
+
+type Billed = (Component, Vec<Component>);
+
+fn billed(looking: &mut Looking<'_>, found: &Found, wheel: Option<&Wheel>) -> Result<Billed, Fault> {
+    let view = looking.desk.view();
+    let mut lock = None;
+    for folder in [found.folder.as_str(), ""] {
+        for name in bill::FILES {
+            if lock.is_none() {
+                lock = view.read_optional(&Folder::new(view, folder).path(name)?)?.map(|bytes| (name, bytes));
+            }
+        }
+    }
+    let (mut license, mut requires) = (None, Vec::new());
+    if let Some(wheel) = wheel {
+        license = wheel.metadata.get("License-Expression").map(str::to_owned);
+        let all = wheel.metadata.all("Requires-Dist");
+        requires = all
+            .map(|text| (text.to_owned(), text.contains("extra ==") || text.contains("extra==")))
+            .collect();
+    }
+    let lock = lock.as_ref().map(|(name, bytes)| (*name, bytes.as_slice()));
+    let version = looking.asked.version.to_string();
+    let bill = bill::bill(&found.project.name, Some(&version), license.as_deref(), &requires, lock);
+    looking.undecided.extend(bill.gaps.into_iter().map(|gap| format!("python.sbom: {gap}")));
+    Ok((bill.package, bill.components))
+}
