@@ -105,9 +105,17 @@ fn replaced(text: &str, place: &str, name: &str) -> String {
 
 /// Whether what follows `before` goes on with a path that began there: as in `dist`, not as in `file://` or `-I`.
 fn is_within_path(before: &str) -> bool {
-    let is_of_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '@' | '+');
+    let is_of_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
     let from = before.rfind(|c| !is_of_path(c)).map_or(0, |at| before.ceil_char_boundary(at + 1));
-    let run = &before[from..];
+    let (ahead, run) = before.split_at(from);
+    // `\n` of a text that was escaped, and the end of what sets a terminal's colours.
+    let run = match ahead.chars().next_back() {
+        Some('\\') => run.get(1..).unwrap_or_default(),
+        Some('[' | ';') => {
+            run.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix('m').unwrap_or(run)
+        }
+        _ => run,
+    };
     let is_flag = run.starts_with('-') && !run.contains('/');
     !is_flag && run.contains(|c: char| c != '/')
 }
@@ -282,6 +290,8 @@ mod tests {
             ("file:///root/x", "file://~/x"),
             ("cc -I/root/include --prefix=/root", "cc -I~/include --prefix=~"),
             ("(/root) '/root/a' host:/root/b", "(~) '~/a' host:~/b"),
+            ("\u{1b}[31m/root/a \u{1b}[1;31m/root/b", "\u{1b}[31m~/a \u{1b}[1;31m~/b"),
+            ("a\\n/root/a +/root/b x@/root/c", "a\\n~/a +~/b x@~/c"),
         ] {
             assert_eq!(replaced(text, "/root", "~"), clean);
         }

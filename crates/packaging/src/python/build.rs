@@ -46,16 +46,18 @@ pub struct Command {
 }
 
 /// What to run to build into the folder `out`: `build` makes a source distribution and from it a wheel, `pip` a wheel alone. Neither
-/// makes an environment of its own nor asks an index: the backend must be installed. `None` when neither is there.
+/// makes an environment of its own nor asks an index: the backend must be installed. Neither is looked for in the project, which may have a
+/// `build.py` of its own. `None` when neither is there.
 pub fn command(installed: Installed, out: &str) -> Option<Command> {
     let of = |words: &[&str], makes_sdist| Command {
         arguments: words.iter().map(ToString::to_string).collect(),
         makes_sdist,
     };
     if installed.build {
-        return Some(of(&["-m", "build", "--no-isolation", "--outdir", out, "."], true));
+        return Some(of(&["-I", "-m", "build", "--no-isolation", "--outdir", out, "."], true));
     }
     let pip = [
+        "-I",
         "-m",
         "pip",
         "wheel",

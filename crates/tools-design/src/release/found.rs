@@ -56,19 +56,38 @@ pub(crate) fn packages(
     let named: Option<RelPath> = named.filter(|n| *n != ".").map(exec::view::path_argument).transpose()?;
     let folder = named.as_ref().map(RelPath::as_str);
     let mut all = Packages::default();
+    let mut unread: Vec<Fault> = Vec::new();
     if matches!(ecosystem, Ecosystem::Auto | Ecosystem::Npm) {
-        let npm::Packages { found, broken, undecided } = npm::packages(desk, folder)?;
-        (all.npm, all.broken, all.undecided) = (found, broken, undecided);
+        match npm::packages(desk, folder) {
+            Ok(npm::Packages { found, broken, undecided }) => {
+                (all.npm, all.broken, all.undecided) = (found, broken, undecided);
+            }
+            Err(fault) => unread.push(fault),
+        }
     }
     if matches!(ecosystem, Ecosystem::Auto | Ecosystem::Cargo) {
-        let (found, broken) = cargo::packages(desk, folder)?;
-        all.cargo = found;
-        all.broken.extend(broken);
+        match cargo::packages(desk, folder) {
+            Ok((found, broken)) => {
+                all.cargo = found;
+                all.broken.extend(broken);
+            }
+            Err(fault) => unread.push(fault),
+        }
     }
     if matches!(ecosystem, Ecosystem::Auto | Ecosystem::Python) {
-        all.python = python::packages(desk, folder)?;
+        match python::packages(desk, folder) {
+            Ok(found) => all.python = found,
+            Err(fault) => unread.push(fault),
+        }
     }
     let count = all.folders().count();
+    for fault in unread {
+        // What cannot be read is a package that stands in the way, beside others; alone there is nothing else to say.
+        if fault.code != Code::InvalidSource || count == 0 {
+            return Err(fault);
+        }
+        all.broken.push((folder.unwrap_or(".").to_owned(), fault.message));
+    }
     if count == 0 && all.broken.is_empty() {
         let place = folder.unwrap_or("the root");
         return Err(Fault::new(Code::NotFound, format!("{place}: no package that may be published")).suggest(

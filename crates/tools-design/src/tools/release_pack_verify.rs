@@ -6,6 +6,7 @@
 //! provenance. Nothing is published.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use contract::text::counted;
 use contract::{Digest, Fault, Toolset};
@@ -164,6 +165,9 @@ pub struct Output {
 #[derive(Debug, Default)]
 pub struct ReleasePackVerify;
 
+/// A workspace of many packages is packed and built by its own programs, each a minute at most.
+const TIME: Duration = Duration::from_mins(10);
+
 impl Define for ReleasePackVerify {
     type Input = Input;
     type Output = Output;
@@ -171,7 +175,7 @@ impl Define for ReleasePackVerify {
     const TOOLSET: Toolset = crate::DESIGN;
     const DOC: Doc = kit::doc!("release_pack_verify.rs");
     const ALIASES: &'static [&'static str] = &["release.packVerify"];
-    const LIMITS: Limits = Limits::WRITER;
+    const LIMITS: Limits = Limits { timeout: TIME, ..Limits::WRITER };
     const PROGRAMS: &'static [&'static str] = &["node", "npm", "cargo", "python3"];
 
     fn examples() -> Vec<Value> {
@@ -294,7 +298,7 @@ fn answer(all: All, version: &Version, desk: &ChangeDesk) -> Result<Answer<Outpu
     let several = verified.len() + broken.len() > 1;
     let mut checks: Vec<(Found, Option<String>)> = Vec::new();
     for (folder, why) in broken {
-        let check = Found::failed("npm.manifest", Weight::Error, why)
+        let check = Found::failed("release.manifest", Weight::Error, why)
             .fix("Mend it, or take the folder out of the workspace.");
         checks.push((check, Some(folder)));
     }

@@ -388,7 +388,7 @@ fn release_pack_verify_takes_members_that_are_named_and_two_of_one_plain_name_ha
     // One that cannot be read is said, and the other is looked at all the same.
     bench.put("packages/two/package.json", "{");
     let broken = session.ok("release_pack_verify", json!({ "version": "2.0.0" }));
-    let manifest = check(&broken, "npm.manifest");
+    let manifest = check(&broken, "release.manifest");
     assert_eq!((&manifest["severity"], &manifest["package"]), (&json!("error"), &json!("packages/two")));
     assert_eq!(broken["packages"][0]["name"], "@acme/ui", "{broken:#}");
     // A file where the branch needs a folder is no folder's to take.

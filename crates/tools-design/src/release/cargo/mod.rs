@@ -8,6 +8,7 @@ use packaging::cargo::api::{self, Api};
 use packaging::cargo::manifest::{Manifest, Publish};
 use packaging::cargo::members::{Members, MembersError, members};
 use packaging::cargo::{archive, bill, checks};
+use packaging::version::Bump;
 use packaging::{Check, Packed, Severity, Tree, paths};
 
 use super::looking::Looking;
@@ -16,6 +17,9 @@ use super::tree::{Folder, Stored};
 use super::{Archive, Asked, Verified, changes, secrets};
 
 pub(crate) use self::pack::{Packings, pack};
+
+/// Checks that need no archive, by how they begin.
+const ALONE: [&str; 3] = ["cargo.manifest.name", "cargo.version", "cargo.dependencies"];
 
 /// A crate that was found.
 #[derive(Debug, Clone)]
@@ -84,6 +88,12 @@ pub(crate) fn verify(
         looking.checks.push(secrets::check("cargo", &packed, desk));
         let head = past.ok().and_then(Past::head);
         looking.checks.extend(archive::vcs(&packed, head, &found.folder));
+    }
+    if archive.is_none() {
+        // What the manifest alone decides is told all the same.
+        let own = checks::check(manifest, &packed, &asked.version).unwrap_or_default();
+        let alone = |check: &Check| ALONE.iter().any(|id| check.id.starts_with(id));
+        looking.checks.extend(own.into_iter().filter(alone));
     }
     let base = looking.before()?;
     compared(&mut looking, found, &packed, base.as_deref())?;
@@ -200,8 +210,8 @@ fn compared(
     let difference = match (&before, &after) {
         (Some(before), Some(after)) => api::compare(before, after),
         (Some(_), None) => {
-            looking.undecided.push(format!("{ID}: the library is gone"));
-            return Ok(());
+            changes::take(&mut looking.asks, Bump::Major, "API: the library is gone".to_owned());
+            api::Difference::default()
         }
         (None, _) => api::Difference::default(),
     };

@@ -1,6 +1,7 @@
 //! Packing by Cargo itself, in a confined run without network.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use contract::{Code, Fault, RelPath};
@@ -73,44 +74,79 @@ async fn of_workspace(
     let workshop = desk.workshop().await?;
     let specs: Vec<String> =
         members.iter().map(|f| format!("{}@{}", f.manifest.name(), f.manifest.version())).collect();
-    for number in ["1", "2"] {
-        let target = format!("{TARGET}/{number}");
-        let mut args = vec!["package", "--no-verify", "--allow-dirty", "--target-dir", &target];
-        args.extend(specs.iter().flat_map(|spec| ["--package", spec.as_str()]));
-        if let Err(why) = said(desk, &workshop, top, &args).await? {
+    let together: Vec<usize> = (0..specs.len()).collect();
+    let mut refused: BTreeMap<usize, String> = BTreeMap::new();
+    if let Err(why) = twice(desk, &workshop, top, &specs, &together).await? {
+        if specs.len() == 1 {
             return Ok(all(&why));
         }
+        // One that is refused takes nobody with it: those that need no other's new version pack alone.
+        for at in together {
+            if let Err(why) = twice(desk, &workshop, top, &specs, &[at]).await? {
+                refused.insert(at, why);
+            }
+        }
     }
-    let mut packed = Vec::with_capacity(members.len());
-    for (found, spec) in members.iter().zip(&specs) {
+    // All archives are read before anything of the packages is run.
+    let mut archives = Vec::with_capacity(members.len());
+    for (at, found) in members.iter().enumerate() {
         let file = archive::file_name(found.manifest.name(), found.manifest.version());
         let read = |number: &str| {
             let below = format!("{TARGET}/{number}/package/{file}");
-            let at = if top.is_empty() { below } else { format!("{top}/{below}") };
-            let path = RelPath::new(&at).map_err(|error| error.to_string())?;
+            let path = if top.is_empty() { below } else { format!("{top}/{below}") };
+            let path = RelPath::new(&path).map_err(|error| error.to_string())?;
             workshop.read(&path).map_err(|fault| fault.message)
         };
-        let listed =
-            said(desk, &workshop, top, &["package", "--list", "--allow-dirty", "--package", spec]).await?;
-        let mut built = None;
-        if is_built {
-            let target = format!("{TARGET}/built");
-            let args = ["package", "--allow-dirty", "--target-dir", &target, "--package", spec];
-            built = Some(said(desk, &workshop, top, &args).await?.map(drop));
-        }
-        let packing = read("1").and_then(|first| {
-            let listed = listed.map(|text| archive::list(&text));
-            Ok(Packing { first, second: read("2")?, listed, built })
+        archives.push(match refused.remove(&at) {
+            Some(why) => Err(why),
+            None => read("1").and_then(|first| Ok((first, read("2")?))),
         });
-        packed.push((found.folder.clone(), packing));
     }
-    Ok(packed)
+    let mut lists = Vec::with_capacity(specs.len());
+    for spec in &specs {
+        let args = ["package", "--list", "--allow-dirty", "--package", spec.as_str()];
+        lists.push(said(desk, &workshop, top, &args).await?.map(|text| archive::list(&text)));
+    }
+    let mut built = None;
+    if is_built {
+        // Together, as they are packed: one may need the other's new version.
+        let target = format!("{TARGET}/built");
+        let mut args = vec!["package", "--allow-dirty", "--target-dir", target.as_str()];
+        let packed = specs.iter().zip(&archives).filter(|(_, archives)| archives.is_ok());
+        args.extend(packed.flat_map(|(spec, _)| ["--package", spec.as_str()]));
+        built = Some(said(desk, &workshop, top, &args).await?.map(drop));
+    }
+    let packings = members.iter().zip(archives).zip(lists).map(|((found, archives), listed)| {
+        let packing = archives.map(|(first, second)| Packing { first, second, listed, built: built.clone() });
+        (found.folder.clone(), packing)
+    });
+    Ok(packings.collect())
+}
+
+/// Packs some of the crates, two times.
+async fn twice(
+    desk: &ReadDesk,
+    workshop: &Arc<Workshop>,
+    top: &str,
+    specs: &[String],
+    which: &[usize],
+) -> Result<Result<(), String>, Fault> {
+    for number in ["1", "2"] {
+        let target = format!("{TARGET}/{number}");
+        let mut args = vec!["package", "--no-verify", "--allow-dirty", "--target-dir", target.as_str()];
+        let named = which.iter().filter_map(|at| specs.get(*at));
+        args.extend(named.flat_map(|spec| ["--package", spec.as_str()]));
+        if let Err(why) = said(desk, workshop, top, &args).await? {
+            return Ok(Err(why));
+        }
+    }
+    Ok(Ok(()))
 }
 
 /// What Cargo printed; or what it said was wrong.
 async fn said(
     desk: &ReadDesk,
-    workshop: &std::sync::Arc<Workshop>,
+    workshop: &Arc<Workshop>,
     top: &str,
     args: &[&str],
 ) -> Result<Result<String, String>, Fault> {

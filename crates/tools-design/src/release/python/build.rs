@@ -24,6 +24,12 @@ const OUT: &str = "build/gatewright-release";
 /// The interpreters, in this order.
 const PYTHONS: [&str; 2] = ["python3", "python"];
 
+/// How a reason ends that is a module that is missing.
+pub(super) const NOT_INSTALLED: &str = " is not installed beside Python";
+
+/// Words of the line that says why a build failed; what comes last is often where to read on.
+const TELLING: [&str; 5] = ["error:", "Error:", "Missing dependencies", "Cannot import", "invalid command"];
+
 /// Unpacks a wheel into a folder of its own and imports what it gives.
 const IMPORTS: &str = "import importlib, sys, tempfile, zipfile\nplace = tempfile.mkdtemp()\n\
     zipfile.ZipFile(sys.argv[1]).extractall(place)\nsys.path.insert(0, place)\n\
@@ -181,10 +187,11 @@ impl Python<'_> {
         }
         let stderr = format!("{}\n{}", ran.stdout.text(), ran.stderr.text());
         if let Some(module) = build::missing(&stderr) {
-            return Ok(Err(format!("{module} is not installed beside Python")));
+            return Ok(Err(format!("{module}{NOT_INSTALLED}")));
         }
-        let last =
-            stderr.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or("it said nothing");
-        Ok(Err(last.chars().take(300).collect()))
+        let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
+        let says = |line: &&str| TELLING.iter().any(|words| line.contains(words));
+        let line = lines().find(says).or_else(|| lines().next_back()).unwrap_or("it said nothing");
+        Ok(Err(line.chars().take(300).collect()))
     }
 }

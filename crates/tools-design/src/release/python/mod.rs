@@ -4,7 +4,7 @@ mod build;
 
 use contract::{Code, Fault};
 use kit::ReadDesk;
-use packaging::python::project::{self, Project, ProjectError};
+use packaging::python::project::{self, Project, ProjectError, Source};
 use packaging::python::sdist::{self, Sdist};
 use packaging::python::wheel::{self, Wheel};
 use packaging::python::{api, bill, checks, version};
@@ -47,7 +47,9 @@ pub(crate) fn packages(desk: &ReadDesk, named: Option<&str>) -> Result<Vec<Found
         }
     };
     let is_private = project.classifiers.iter().any(|classifier| classifier.starts_with(PRIVATE));
-    let is_package = !project.name.is_empty() && (named.is_some() || !is_private);
+    // Without `[build-system]` it is taken for an application that is run where it lies, unless it is named.
+    let is_built = project.source != Source::Project || project.requires.is_some();
+    let is_package = !project.name.is_empty() && (named.is_some() || is_built && !is_private);
     Ok(is_package.then(|| Found { folder: folder.to_owned(), project }).into_iter().collect())
 }
 
@@ -143,13 +145,20 @@ fn contents(looking: &mut Looking<'_>, found: &Found, build: &Build) -> Option<(
     all.extend(paths::check("python", &wheel.packed));
     all.push(secrets::check("python", &wheel.packed, looking.desk));
     if let Some(source) = &source {
-        let mut check = secrets::check("python", &source.packed, looking.desk);
-        "python.sdist.secrets".clone_into(&mut check.id);
-        all.push(check);
+        let mut own = paths::check("python", &source.packed);
+        own.push(secrets::check("python", &source.packed, looking.desk));
+        for check in &mut own {
+            check.id = check.id.replacen("python.", "python.sdist.", 1);
+        }
+        all.extend(own);
     }
     match &build.imported {
         None => {}
         Some(Ok(())) => all.push(Check::passed("python.smoke", "it can be imported from its wheel")),
+        // What it asks for may well not be installed beside this Python; what it does not ask for will not be at its users' either.
+        Some(Err(why)) if why.ends_with(build::NOT_INSTALLED) && wheel.metadata.get("Requires-Dist").is_some() => {
+            looking.undecided.push(format!("python.smoke: {why}"));
+        }
         Some(Err(why)) => all.push(
             Check::failed("python.smoke", Severity::Error, format!("it cannot be imported from its wheel: {why}"))
                 .fix("Install the wheel in an empty environment and mend what is missing: a module that is not packed, or a dependency that is not named."),
@@ -158,6 +167,9 @@ fn contents(looking: &mut Looking<'_>, found: &Found, build: &Build) -> Option<(
     looking.checks.extend(all);
     if let Some(first) = archives.first() {
         looking.sized("python", first, &wheel.packed, BUDGET);
+    }
+    if let (Some(second), Some(source)) = (archives.get(1), &source) {
+        looking.sized("python.sdist", second, &source.packed, BUDGET);
     }
     Some((archives, wheel))
 }
