@@ -1,5 +1,7 @@
 //! Pictures of pages: how they are named, and how those that changed are shown.
 
+pub(crate) mod since;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use contract::{Code, Fault};

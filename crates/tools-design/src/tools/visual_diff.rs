@@ -1,8 +1,8 @@
 //! Compare pages with pictures of them.
 //!
 //! Takes pictures of pages, files or stories in a confined headless browser and compares them with those in a folder of the
-//! root: to the pixel, or as people see them. Says which changed, by how much and where, and leaves before, after and difference as a
-//! report. `update` proposes the new pictures as a plan. Use it after changing what users see.
+//! root, or with the pages at a revision: to the pixel, or as people see them. Says what changed and where, and leaves before, after
+//! and difference as a report. `update` proposes new pictures. Use it after changing what users see.
 
 use browser::{Opened, Tab};
 use contract::text::counted;
@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use crate::scan::browse::{Ask, Browsing, Colors, MAX_HEIGHT, Missing, Size, is_over};
 use crate::scan::place::{Home, Place, Wanted, wanted};
+use crate::visual::since::Since;
 use crate::visual::{self, Pair};
 
 /// Where pictures are, unless a call says otherwise.
@@ -77,6 +78,10 @@ pub struct Input {
     /// Whether to propose the new pictures.
     #[serde(default)]
     update: bool,
+    /// Instead of pictures: the revision to compare with.
+    #[serde(default)]
+    #[schemars(length(min = 1))]
+    since: Option<String>,
 }
 
 fn base() -> String {
@@ -93,6 +98,8 @@ pub enum State {
     Changed,
     /// Without a picture to compare with.
     New,
+    /// At the revision alone.
+    Gone,
     /// Not to be seen: `error` says why.
     Failed,
 }
@@ -116,7 +123,8 @@ pub struct Compared {
     /// The page.
     url: String,
     /// Its picture, relative to the root.
-    picture: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    picture: Option<String>,
     /// How it is.
     state: State,
     /// Pixels that differ.
@@ -181,6 +189,7 @@ impl Define for VisualDiff {
     fn examples() -> Vec<Value> {
         vec![
             json!({ "url": "root:app/index.html" }),
+            json!({ "url": "root:site/**/*.html", "since": "main" }),
             json!({ "url": "root:storybook-static", "stories": ["button--*"], "scheme": "dark", "mask": [".clock"], "update": true }),
         ]
     }
@@ -197,6 +206,14 @@ impl Change for VisualDiff {
 
 fn run(input: &Input, desk: &ChangeDesk) -> Result<Answer<Output>, Fault> {
     let folder: RelPath = exec::view::path_argument(&input.base)?;
+    let base = match &input.since {
+        None => Base::Pictures(folder),
+        Some(_) if input.update => {
+            return Err(Fault::invalid("update: there is no picture to renew with `since`")
+                .suggest("Leave out `since` to keep pictures, or `update` to compare with the revision."));
+        }
+        Some(revision) => Base::Revision(Box::new(Since::new(revision, desk)?)),
+    };
     let ask = Ask {
         viewport: input.viewport,
         scheme: input.scheme,
@@ -212,6 +229,13 @@ fn run(input: &Input, desk: &ChangeDesk) -> Result<Answer<Output>, Fault> {
         return Err(Fault::invalid("url: tokens have no picture"));
     };
     let pages = browsing.pages(&named)?;
+    if let (Base::Revision(_), Some(place)) = (&base, pages.iter().find(|page| !page.is_file())) {
+        return Err(Fault::invalid(format!(
+            "since: {} is not of the root: nobody knows how it was",
+            place.shown()
+        ))
+        .suggest("Name files of the root, such as `root:site/**/*.html` or `root:storybook-static`."));
+    }
     let mut done = Done { browser: None, compared: Vec::new(), pairs: Vec::new(), is_drawn: false };
     for home in Home::ALL {
         let here: Vec<&Place> = pages.iter().filter(|page| page.home() == home).collect();
@@ -222,16 +246,33 @@ fn run(input: &Input, desk: &ChangeDesk) -> Result<Answer<Output>, Fault> {
         if done.browser.is_none() {
             done.browser = Some(tab.product()?);
         }
+        let then = match &base {
+            Base::Pictures(_) => None,
+            Base::Revision(since) => Some((since, browsing.tab_of(browsing.window.scheme, since.served())?)),
+        };
         for place in here {
             desk.check()?;
-            match drawn(&browsing, &tab, place, &input.mask) {
-                Ok(png) => done.take(input, desk, &folder, place, &png, &browsing)?,
+            let seen = drawn(&browsing, &tab, place, &input.mask).and_then(|png| match &then {
+                Some((since, tab)) if since.has(place) => {
+                    let before = drawn(&browsing, tab, place, &input.mask);
+                    Ok((png, Some(before.map_err(|fault| since.told(fault))?)))
+                }
+                _ => Ok((png, None)),
+            });
+            match seen {
+                Ok((png, before)) => {
+                    done.take(input, desk, &base, (place, &png, before.as_deref()), &browsing)?;
+                }
                 Err(fault) if pages.len() == 1 || is_over(&fault, &tab) => return Err(fault),
                 Err(fault) => done.compared.push(failed(place, &fault)),
             }
         }
     }
-    done.answer(input, desk, &folder)
+    if let Base::Revision(since) = &base {
+        let gone = since.gone(&all, &input.stories, &pages)?;
+        done.compared.extend(gone.iter().map(|place| Compared::of(place, State::Gone)));
+    }
+    done.answer(input, desk, &base)
 }
 
 /// The picture of a page.
@@ -241,16 +282,22 @@ fn drawn(browsing: &Browsing<'_>, tab: &Tab, place: &Place, mask: &[String]) -> 
     Ok(tab.picture(MAX_HEIGHT)?)
 }
 
-fn failed(place: &Place, fault: &Fault) -> Compared {
-    Compared {
-        url: place.shown(),
-        picture: String::new(),
-        state: State::Failed,
-        pixels: None,
-        share: None,
-        area: None,
-        error: Some(fault.message.clone()),
+/// What pages are compared with.
+enum Base {
+    /// Pictures in a folder.
+    Pictures(RelPath),
+    /// What they were.
+    Revision(Box<Since>),
+}
+
+impl Compared {
+    fn of(place: &Place, state: State) -> Self {
+        Self { url: place.shown(), picture: None, state, pixels: None, share: None, area: None, error: None }
     }
+}
+
+fn failed(place: &Place, fault: &Fault) -> Compared {
+    Compared { error: Some(fault.message.clone()), ..Compared::of(place, State::Failed) }
 }
 
 /// What was compared so far.
@@ -267,17 +314,23 @@ impl Done {
         &mut self,
         input: &Input,
         desk: &ChangeDesk,
-        folder: &RelPath,
-        place: &Place,
-        png: &[u8],
+        base: &Base,
+        (place, png, then): (&Place, &[u8], Option<&[u8]>),
         browsing: &Browsing<'_>,
     ) -> Result<(), Fault> {
         let window = browsing.window;
         let name = visual::name(&place.shown(), input.scheme.word(), (window.width, window.height));
-        let path = folder.join(&name).map_err(|e| Fault::internal(e.to_string()))?;
         let after = visual::read(png, &place.shown())?;
-        let standing = desk.view().read_optional(&path)?;
-        let before = standing.as_deref().map(|bytes| visual::read(bytes, path.as_str())).transpose()?;
+        let (path, before) = match base {
+            Base::Pictures(folder) => {
+                let path = folder.join(&name).map_err(|e| Fault::internal(e.to_string()))?;
+                let standing = desk.view().read_optional(&path)?;
+                let before =
+                    standing.as_deref().map(|bytes| visual::read(bytes, path.as_str())).transpose()?;
+                (Some(path), before)
+            }
+            Base::Revision(_) => (None, then.map(|png| visual::read(png, &place.shown())).transpose()?),
+        };
         let method = match input.method {
             How::Exact => Method::Exact,
             How::Perceptual => Method::Perceptual,
@@ -288,15 +341,13 @@ impl Done {
             Some(d) if d.pixels > 0 && d.share > input.threshold => State::Changed,
             Some(_) => State::Same,
         };
-        if input.update && state != State::Same {
+        if let (true, Some(path)) = (input.update && state != State::Same, &path) {
             // Written by us, so that the same picture always has the same bytes.
-            desk.put(&path, visual::write(&after)?, FileMode::Regular)?;
+            desk.put(path, visual::write(&after)?, FileMode::Regular)?;
             self.is_drawn = true;
         }
         self.compared.push(Compared {
-            url: place.shown(),
-            picture: path.to_string(),
-            state,
+            picture: path.map(|path| path.to_string()),
             pixels: difference.as_ref().map(|d| d.pixels),
             share: difference.as_ref().map(|d| (d.share * 1e6).round() / 1e6),
             area: difference.as_ref().and_then(|d| d.area).map(|a| Area {
@@ -305,7 +356,7 @@ impl Done {
                 width: a.width,
                 height: a.height,
             }),
-            error: None,
+            ..Compared::of(place, state)
         });
         if let (State::Changed, Some(before), Some(Difference { shown, .. })) = (state, before, difference) {
             self.pairs.push(Pair { page: place.shown(), name, before, after, shown });
@@ -313,42 +364,41 @@ impl Done {
         Ok(())
     }
 
-    fn answer(mut self, input: &Input, desk: &ChangeDesk, folder: &RelPath) -> Result<Answer<Output>, Fault> {
+    fn answer(mut self, input: &Input, desk: &ChangeDesk, base: &Base) -> Result<Answer<Output>, Fault> {
         let browser = self.browser.unwrap_or_default();
-        let note = folder.join("renderer.json").map_err(|e| Fault::internal(e.to_string()))?;
-        let renderer = match desk.view().read_optional(&note)? {
-            None => Renderer::Unknown,
-            Some(bytes) => match serde_json::from_slice::<Value>(&bytes) {
-                Ok(noted) if noted["browser"] == browser.as_str() => Renderer::Same,
-                Ok(noted) if noted["browser"].is_string() => Renderer::Other,
-                _ => Renderer::Unknown,
-            },
+        let renderer = match base {
+            Base::Pictures(folder) => noted(desk, folder, &browser, self.is_drawn)?,
+            Base::Revision(_) => Renderer::Same,
         };
-        if self.is_drawn && renderer != Renderer::Same {
-            let text = format!("{:#}\n", json!({ "browser": browser }));
-            desk.put(&note, text.into_bytes(), FileMode::Regular)?;
-        }
         let report = if self.pairs.is_empty() { None } else { Some(report(&self.pairs, desk)?) };
         self.compared.sort_by_key(|page| match page.state {
             State::Failed => 0,
             State::Changed => 1,
-            State::New => 2,
-            State::Same => 3,
+            State::Gone => 2,
+            State::New => 3,
+            State::Same => 4,
         });
         let count = |state| self.compared.iter().filter(|page| page.state == state).count() as u64;
         let (changed, new, unseen) = (count(State::Changed), count(State::New), count(State::Failed));
+        let gone = count(State::Gone);
         let mut message = match (changed, new) {
             (0, 0) => format!("{} as before.", counted(count(State::Same), "page")),
+            (0, new) if input.since.is_some() => {
+                format!("{} as before, {new} new.", counted(count(State::Same), "page"))
+            }
             (0, new) => format!("{} without a picture to compare with.", counted(new, "page")),
             (changed, _) => format!("{} changed of {}.", counted(changed, "page"), self.compared.len()),
         };
+        if gone > 0 {
+            message.push_str(&format!(" {} gone.", counted(gone, "page")));
+        }
         if unseen > 0 {
             message.push_str(&format!(" {} could not be seen.", counted(unseen, "page")));
         }
         if renderer == Renderer::Other && changed > 0 {
             message.push_str(" The pictures were drawn by another browser: what differs may be its doing.");
         }
-        if !input.update && changed + new > 0 {
+        if !input.update && input.since.is_none() && changed + new > 0 {
             message.push_str(" With `update` the new pictures are proposed.");
         }
         let output = Output {
@@ -360,9 +410,27 @@ impl Done {
             report: report.map(|handle| format!("report://{handle}")),
         };
         let mut answer = Answer::new(message, output);
-        answer.success = unseen == 0 && (changed == 0 || input.update);
+        answer.success = unseen == 0 && (changed + gone == 0 || input.update);
         Ok(answer)
     }
+}
+
+/// Whether the pictures of a folder were drawn by this browser; says so beside those that are drawn now.
+fn noted(desk: &ChangeDesk, folder: &RelPath, browser: &str, is_drawn: bool) -> Result<Renderer, Fault> {
+    let note = folder.join("renderer.json").map_err(|e| Fault::internal(e.to_string()))?;
+    let renderer = match desk.view().read_optional(&note)? {
+        None => Renderer::Unknown,
+        Some(bytes) => match serde_json::from_slice::<Value>(&bytes) {
+            Ok(noted) if noted["browser"] == browser => Renderer::Same,
+            Ok(noted) if noted["browser"].is_string() => Renderer::Other,
+            _ => Renderer::Unknown,
+        },
+    };
+    if is_drawn && renderer != Renderer::Same {
+        let text = format!("{:#}\n", json!({ "browser": browser }));
+        desk.put(&note, text.into_bytes(), FileMode::Regular)?;
+    }
+    Ok(renderer)
 }
 
 fn report(pairs: &[Pair], desk: &ChangeDesk) -> Result<String, Fault> {

@@ -92,6 +92,63 @@ fn visual_diff_proposes_pictures_and_then_says_what_changed_by_how_much_and_wher
 }
 
 #[test]
+fn visual_diff_compares_pages_with_what_they_were_at_a_revision() {
+    let Some(bench) = site() else { return };
+    bench.put("site/old.html", "<!doctype html><title>old</title><p>old");
+    bench
+        .put("book/index.json", r#"{"v":5,"entries":{"a--one":{"type":"story"},"a--two":{"type":"story"}}}"#);
+    bench.put(
+        "book/iframe.html",
+        "<!doctype html><title>s</title><body class=sb-show-main><script>document.write(location.search)</script>",
+    );
+    bench.commit("As it was");
+    let mut session = bench.serve();
+    let ask = json!({ "url": "root:site", "since": "HEAD", "mask": [".clock"], "viewport": { "width": 400, "height": 300 } });
+    let same = session.ok("visual_diff", ask.clone());
+    assert_eq!(
+        (&same["changedCount"], &same["newCount"], &same["renderer"], &same["success"]),
+        (&json!(0), &json!(0), &json!("same"), &json!(true)),
+        "{same}"
+    );
+    assert!(page(&same, "root:site/a.html").get("picture").is_none(), "no picture is kept: {same}");
+
+    let text = bench.read("site/a.html").unwrap();
+    bench.put("site/a.html", &text.replace("height:40px", "height:60px"));
+    bench.put("site/new.html", "<!doctype html><title>new</title><p>new");
+    std::fs::remove_file(bench.place.root().join("site/old.html")).unwrap();
+    let changed = session.ok("visual_diff", ask);
+    let states = ["a", "b", "new", "old"]
+        .map(|name| page(&changed, &format!("root:site/{name}.html"))["state"].clone());
+    assert_eq!(states, ["changed", "same", "new", "gone"].map(Value::from), "{changed}");
+    assert_eq!(changed["success"], false);
+    assert!(changed["report"].is_string(), "{changed}");
+    assert_eq!(
+        bench.dirt().lines().filter(|line| line.contains("visual/")).count(),
+        0,
+        "nothing is kept in the root"
+    );
+
+    let index = r#"{"v":5,"entries":{"a--one":{"type":"story"},"a--three":{"type":"story"}}}"#;
+    bench.put("book/index.json", index);
+    let stories = json!({ "url": "root:book/index.html", "stories": ["a--*"], "since": "HEAD" });
+    bench.put("book/index.html", "<!doctype html><title>b</title>");
+    let told = session.ok("visual_diff", stories);
+    let states = ["one", "two", "three"].map(|name| {
+        page(&told, &format!("root:book/iframe.html?id=a--{name}&viewMode=story"))["state"].clone()
+    });
+    assert_eq!(states, ["same", "gone", "new"].map(Value::from), "{told}");
+
+    for (more, says) in [
+        (json!({ "url": "root:site/b.html", "since": "HEAD", "update": true }), "update"),
+        (json!({ "url": "root:site/b.html", "since": "no-such" }), "no-such"),
+        (json!({ "url": "https://example.com/", "since": "HEAD" }), "example.com"),
+    ] {
+        let told = session.fails("visual_diff", more);
+        assert!(told["message"].as_str().unwrap().contains(says), "{says}: {told}");
+    }
+}
+
+#[test]
 fn visual_diff_says_what_is_wrong_with_pictures_pages_and_arguments() {
     let Some(bench) = site() else { return };
     bench.put("visual/site-b.html.light.1280x800.png", "no picture");
