@@ -2,6 +2,9 @@
 
 use contract::{Code, Fault};
 
+use crate::id::SessionId;
+use crate::session::SessionStatus;
+
 /// Why a store did not answer. No message holds a path: errors reach clients.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -54,6 +57,42 @@ pub enum StoreError {
     /// The run was recorded before, too long ago for its answer to be kept.
     #[error("the run was recorded before; what was answered then is no longer kept")]
     AlreadyRecorded,
+    /// There is no such thing.
+    #[error("there is no {what} {id}")]
+    NotFound {
+        /// What it would be.
+        what: &'static str,
+        /// What it was called.
+        id: String,
+    },
+    /// The session is over.
+    #[error("session {id} is {}: begin another one", .status.word())]
+    Closed {
+        /// The session.
+        id: SessionId,
+        /// What became of it.
+        status: SessionStatus,
+    },
+    /// Somebody else changed it meanwhile.
+    #[error("it was changed meanwhile: version {found} is there, and {expected} was expected; read it again")]
+    Stale {
+        /// The version that is there.
+        found: i64,
+        /// The version that was expected.
+        expected: i64,
+    },
+    /// Something else has that name.
+    #[error("there is a {what} of that name that somebody wrote: it is not overwritten")]
+    Exists {
+        /// What it is.
+        what: &'static str,
+    },
+    /// The key was used for something else.
+    #[error("the idempotency key was used for another request within the last hour: use a new one")]
+    OnceReused,
+    /// The words that were searched for make no question.
+    #[error("q: {0}")]
+    Query(String),
     /// The store's place cannot be used.
     #[error("the store's place cannot be used ({doing}): {source}")]
     Place {
@@ -77,7 +116,13 @@ impl From<StoreError> for Fault {
         let code = match &error {
             StoreError::Invalid { .. } => Code::InvalidArgument,
             StoreError::TooLarge { .. } => Code::TooLarge,
-            StoreError::AlreadyRecorded => Code::Conflict,
+            StoreError::Query(_) => Code::InvalidArgument,
+            StoreError::NotFound { .. } => Code::NotFound,
+            StoreError::AlreadyRecorded
+            | StoreError::Closed { .. }
+            | StoreError::Stale { .. }
+            | StoreError::Exists { .. }
+            | StoreError::OnceReused => Code::Conflict,
             StoreError::Busy { .. } => Code::Timeout,
             StoreError::Full | StoreError::Place { .. } | StoreError::Damaged(_) => Code::FilesystemError,
             StoreError::NewerSchema { .. } | StoreError::Foreign | StoreError::Driver { .. } => {

@@ -44,14 +44,14 @@ impl HistoryQuery {
     }
 }
 
-/// Where a page ended. It stays good while others record: no entry comes twice; one that fails again meanwhile moves to
-/// the front of the list, before every cursor.
+/// Where a page ended. It stays good while others write: no entry comes twice; one that changes meanwhile moves to the front of
+/// the list, before every cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
-    /// The run that the last entry last failed in.
-    pub run: i64,
+    /// What the list is ordered by, of the last entry: the run that it last failed in, when it was changed, its place among the best.
+    pub rank: i64,
     /// The last entry's number.
-    pub entry: i64,
+    pub number: i64,
 }
 
 /// A part of a list.

@@ -2,12 +2,22 @@
 //! every driver applies. There is no driver, no runtime and no I/O here: the binary brings a driver along.
 //!
 //! - [`Failures`]: which failures are new, known, flaky or back ([`rules`] decides; `docs/design/failure-history.md`).
+//! - [`context`]: what a team shares: sessions, handoffs, notes, documents, machines (`docs/design/working-day.md`).
 //! - `testing`: the conformance suite that every driver is held to (feature `testing`).
 
+pub mod context;
+pub mod document;
 pub mod error;
+pub mod handoff;
 pub mod history;
+pub mod id;
+pub mod machine;
+pub mod note;
+pub mod once;
 pub mod rules;
 pub mod run;
+pub mod session;
+pub mod text;
 pub mod time;
 pub mod verdict;
 
@@ -17,6 +27,7 @@ pub mod testing;
 use std::future::Future;
 use std::pin::Pin;
 
+pub use context::{Answer, Clock, Context, Documents, Machines, Notes, Sessions};
 pub use error::StoreError;
 pub use history::{Cursor, FailureHistory, Forgotten, HistoryQuery, LineHistory, LineState, Page};
 pub use run::{FailureKind, FailureSeen, Outcome, RunOutcome, TestSeen};

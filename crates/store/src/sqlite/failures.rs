@@ -61,8 +61,8 @@ impl Sqlite {
             .bind(&ids)
             .bind(&query.branch)
             .bind(state)
-            .bind(query.after.map(|after| after.run))
-            .bind(query.after.map(|after| after.entry))
+            .bind(query.after.map(|after| after.rank))
+            .bind(query.after.map(|after| after.number))
             .bind(i64::from(query.limit) + 1)
             .fetch_all(&mut *tx)
             .await
@@ -73,11 +73,11 @@ impl Sqlite {
         let mut entries = Entries::new();
         for row in shown {
             let (entry, report, run) = <(i64, String, i64)>::from_row(row).doing(ASKING)?;
-            order.push(Cursor { run, entry });
+            order.push(Cursor { rank: run, number: entry });
             entries.insert(entry, Memory::new(report_of(&report)?, BTreeMap::new()));
         }
         lines(&mut tx, &mut entries).await?;
-        let items = order.iter().filter_map(|at| entries.get(&at.entry)).map(Memory::history).collect();
+        let items = order.iter().filter_map(|at| entries.get(&at.number)).map(Memory::history).collect();
         let next = order.last().copied().filter(|_| more);
         Ok(Page { items, next, total: total.unsigned_abs() })
     }
