@@ -57,6 +57,7 @@ const MAY_USE: [(&str, &[&str]); 29] = [
             "gatewright-exec",
             "gatewright-cache",
             "gatewright-failures",
+            "gatewright-projects",
         ],
     ),
     ("design-tokens", &[]),

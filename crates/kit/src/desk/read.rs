@@ -12,6 +12,7 @@ use exec::{Rights, Root, View};
 use tokio_util::sync::CancellationToken;
 
 use super::{Setting, join, no_root, unread};
+use crate::call::ClientInfo;
 use crate::paging::Page;
 use crate::registry::Registry;
 use crate::settings::{self, Section};
@@ -43,6 +44,18 @@ impl ReadDesk {
     #[must_use]
     pub fn view(&self) -> &View {
         &self.view
+    }
+
+    /// Whether there is a root to work in: a tool that may do without one looks at nothing then.
+    #[must_use]
+    pub const fn has_root(&self) -> bool {
+        self.setting.root.is_some()
+    }
+
+    /// The program that calls, where it says its name.
+    #[must_use]
+    pub const fn client(&self) -> Option<&ClientInfo> {
+        self.setting.client.as_ref()
     }
 
     /// Who calls.
