@@ -15,26 +15,34 @@ pub async fn read<T: Send + 'static>(
     desk: &ReadDesk,
     work: impl FnOnce(&Repo, &Limits, &AtomicBool) -> Result<T, HistoryError> + Send + 'static,
 ) -> Result<T, Fault> {
-    let cancelled = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&cancelled);
+    let cancelled = Leaving::default();
+    let flag = Arc::clone(&cancelled.0);
     let reading = desk.blocking(move |desk| {
         let repository = desk.repository()?;
         work(&repository, &Limits::default(), &flag).map_err(unread)
     });
-    ended(desk, &cancelled, reading).await
+    ended(desk, cancelled, reading).await
 }
 
-/// What `reading` says, unless the call is cancelled first: then it is told, too.
+/// Ends a reading when nobody waits for it any more: the call was cancelled, or its time is over.
+#[derive(Default)]
+struct Leaving(Arc<AtomicBool>);
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What `reading` says, unless the call is cancelled first.
 async fn ended<T>(
     desk: &ReadDesk,
-    cancelled: &AtomicBool,
+    leaving: Leaving,
     reading: impl Future<Output = Result<T, Fault>>,
 ) -> Result<T, Fault> {
-    if let Some(read) = desk.cancelled().run_until_cancelled(reading).await {
-        return read;
-    }
-    cancelled.store(true, Ordering::Relaxed);
-    Err(Fault::new(Code::Cancelled, "the call was cancelled"))
+    let read = desk.cancelled().run_until_cancelled(reading).await;
+    drop(leaving);
+    read.unwrap_or_else(|| Err(Fault::new(Code::Cancelled, "the call was cancelled")))
 }
 
 /// As [`read`], of what only commits and refs decide: given again while no ref has moved. `question` says all that was asked.
@@ -46,8 +54,8 @@ pub async fn read_again<T: Clone + Serialize + Send + Sync + 'static>(
     question: String,
     work: impl FnOnce(&Repo, &Limits, &AtomicBool) -> Result<T, HistoryError> + Send + 'static,
 ) -> Result<T, Fault> {
-    let cancelled = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&cancelled);
+    let cancelled = Leaving::default();
+    let flag = Arc::clone(&cancelled.0);
     let reading = desk.blocking(move |desk| {
         let answer = desk.again(Namespace::GitReads, &[question.as_bytes()], |grounds| {
             let root = desk.view().root().path();
@@ -64,5 +72,5 @@ pub async fn read_again<T: Clone + Serialize + Send + Sync + 'static>(
         })?;
         Ok(answer.as_ref().clone())
     });
-    ended(desk, &cancelled, reading).await
+    ended(desk, cancelled, reading).await
 }
