@@ -52,12 +52,7 @@ pub trait Sessions: Send + Sync {
     fn checkpoint(&self, new: NewCheckpoint, once: Option<Once>) -> Answer<Done<Checkpoint>>;
 
     /// The checkpoints of a session, the first first: `limit` of them, from 1 to [`crate::history::MAX_PAGE`].
-    fn checkpoints(
-        &self,
-        session: SessionId,
-        limit: u32,
-        after: Option<Cursor>,
-    ) -> Answer<Page<Checkpoint>>;
+    fn checkpoints(&self, session: SessionId, limit: u32, after: Option<Cursor>) -> Answer<Page<Checkpoint>>;
 
     /// A session.
     fn session(&self, id: SessionId) -> Answer<Option<Session>>;

@@ -164,8 +164,7 @@ impl NewHandoff {
 /// Whether a summary and what belongs to it can be stored.
 fn told(summary: &str, anchor: Option<&Anchor>, payload: Option<&Value>) -> Result<(), StoreError> {
     named("summary", summary, MAX_HANDOFF)?;
-    let (files, dirty) =
-        anchor.map_or((0, 0), |anchor| (anchor.files.len(), anchor.dirty.paths.len()));
+    let (files, dirty) = anchor.map_or((0, 0), |anchor| (anchor.files.len(), anchor.dirty.paths.len()));
     for (what, got, most) in [("files of an anchor", files, MAX_FILES), ("dirty paths", dirty, MAX_DIRTY)] {
         if got > most {
             return Err(StoreError::TooLarge { what, got, most });

@@ -77,7 +77,7 @@ impl Write for NewDocument {
     }
 
     async fn write(&self, tx: &mut Conn, now: Timestamp) -> Result<Document, StoreError> {
-        let one = whole!("SELECT ", " FROM documents WHERE scope = $1 AND name = $2" [lock]);
+        let one = whole!("SELECT ", " FROM documents WHERE scope = $1 AND name = $2"[lock]);
         let known = tx.maybe(one, values![&self.scope, &self.name]).await?;
         let known = known.map(|row| read(&mut row.fields())).transpose()?;
         let found = known.as_ref().map_or(0, |known| known.row.version);
@@ -126,7 +126,8 @@ async fn index(store: &Store, scopes: &[String], limit: u32) -> Result<Index, St
     let mut tx = store.read(ASKING).await?;
     let count = sql!("SELECT count(*) FROM documents WHERE scope IN " [texts "$1"]);
     let total = tx.one(count, values![&scopes]).await?.fields().count()?;
-    let list = row!("SELECT ", " FROM documents WHERE scope IN " [texts "$1"] " ORDER BY scope, name LIMIT $2");
+    let list =
+        row!("SELECT ", " FROM documents WHERE scope IN " [texts "$1"] " ORDER BY scope, name LIMIT $2");
     let rows = tx.rows(list, values![scopes, limit]).await?;
     let rows = rows.iter().map(|row| read_row(&mut row.fields())).collect::<Result<_, _>>()?;
     Ok(Index { rows, total })

@@ -198,9 +198,9 @@ async fn load(
         run.failing.iter().map(|f| f.id.as_str()).filter(|id| !memories.contains_key(*id)).collect();
     let mut passed = BTreeMap::new();
     if !fresh.is_empty() {
-        let passes =
+        let query =
             sql!("SELECT id, revision, branch, at FROM tests WHERE root = $1 AND id IN " [texts "$2"]);
-        for row in tx.rows(passes, values![&run.root, json(&fresh)?]).await? {
+        for row in tx.rows(query, values![&run.root, json(&fresh)?]).await? {
             let mut row = row.fields();
             let (id, commit, branch) = (row.text()?, row.text()?, row.maybe_text()?);
             passed.insert(id, Mark { commit: Some(commit), dirty: false, branch, at: row.time()? });

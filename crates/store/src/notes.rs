@@ -9,13 +9,13 @@ use store_api::note::{
 };
 use store_api::once::{Done, Once};
 use store_api::text::MAX_KEY;
-use store_api::{Answer, Cursor, Notes, StoreError, Timestamp};
+use store_api::{Answer, Notes, Page, StoreError, Timestamp};
 
 use crate::Store;
 use crate::error::json;
 use crate::once::Write;
 use crate::search::{Indexed, drop_words, search, tag_term};
-use crate::sql::{Conn, Fields, Sql, sql, values};
+use crate::sql::{Conn, Fields, Sql, page, sql, values};
 
 const ASKING: &str = "notes were read";
 
@@ -113,7 +113,7 @@ impl Notes for Store {
 }
 
 async fn of_id(tx: &mut Conn, id: &NoteId) -> Result<Option<(Kept, Note)>, StoreError> {
-    let one = note!("SELECT number, place, ", " FROM notes WHERE id = $1" [lock]);
+    let one = note!("SELECT number, place, ", " FROM notes WHERE id = $1"[lock]);
     let Some(row) = tx.maybe(one, values![id.as_str()]).await? else { return Ok(None) };
     let mut row = row.fields();
     let kept = Kept { number: row.int()?, place: row.int()? };
@@ -259,7 +259,7 @@ macro_rules! both {
             of!(sql, ["SELECT count(*)"], $scope, $tag, ""),
             of!(
                 hit_columns,
-                ["SELECT place, ",],
+                ["SELECT place, place, ",],
                 $scope,
                 $tag,
                 " AND place < $4 ORDER BY place DESC LIMIT $5"
@@ -295,15 +295,7 @@ async fn list(tx: &mut Conn, query: &NoteQuery) -> Result<NotePage, StoreError> 
     let before = query.after.map_or(i64::MAX, |after| after.number);
     wanted.extend(values![before, i64::from(query.limit) + 1]);
     let rows = tx.rows(list, wanted).await?;
-    let shown = rows.get(..query.limit as usize).unwrap_or(&rows);
-    let (mut items, mut last) = (Vec::with_capacity(shown.len()), None);
-    for row in shown {
-        let mut row = row.fields();
-        let place = row.int()?;
-        last = Some(Cursor { rank: place, number: place });
-        items.push(hit(&mut row)?);
-    }
-    let next = last.filter(|_| rows.len() > shown.len());
+    let Page { items, next, total } = page(&rows, query.limit, total, hit)?;
     Ok(NotePage { items, next, total, ranked: None })
 }
 

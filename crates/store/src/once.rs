@@ -48,11 +48,7 @@ impl Store {
         })
     }
 
-    async fn written<W: Write>(
-        &self,
-        write: &W,
-        once: Option<&Once>,
-    ) -> Result<Done<W::Answer>, StoreError> {
+    async fn written<W: Write>(&self, write: &W, once: Option<&Once>) -> Result<Done<W::Answer>, StoreError> {
         let mut tx = self.write(W::DOING).await?;
         let now = self.now();
         if let Some(once) = once

@@ -1,9 +1,7 @@
 //! Notes by words. What a note is found by is decided by the crate `words`: the database compares terms.
 
 use contract::Digest;
-use store_api::note::{
-    MAX_COUNT, MAX_RANKED, NoteHit, NotePage, NoteQuery, NoteScope, Ranked,
-};
+use store_api::note::{MAX_COUNT, MAX_RANKED, NoteHit, NotePage, NoteQuery, NoteScope, Ranked};
 use store_api::{Cursor, StoreError};
 use words::{Columns, Label, Query, TAG, Tokens, analyze, fts5_labels, fts5_match, fts5_text, snippet};
 

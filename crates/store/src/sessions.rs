@@ -55,12 +55,7 @@ impl Sessions for Store {
         self.once(new, once)
     }
 
-    fn checkpoints(
-        &self,
-        session: SessionId,
-        limit: u32,
-        after: Option<Cursor>,
-    ) -> Answer<Page<Checkpoint>> {
+    fn checkpoints(&self, session: SessionId, limit: u32, after: Option<Cursor>) -> Answer<Page<Checkpoint>> {
         let store = self.clone();
         Box::pin(async move { handoffs::checkpoints(&store, &session, limit, after).await })
     }
@@ -104,12 +99,7 @@ impl Sessions for Store {
 fn read(row: &mut Fields<'_>) -> Result<Session, StoreError> {
     Ok(Session {
         id: row.parsed(|id| id.parse().ok())?,
-        key: SessionKey {
-            agent: row.text()?,
-            venture: row.text()?,
-            repo: row.text()?,
-            track: row.text()?,
-        },
+        key: SessionKey { agent: row.text()?, venture: row.text()?, repo: row.text()?, track: row.text()? },
         status: row.parsed(SessionStatus::of)?,
         speaker: Speaker {
             client: row.maybe_text()?,
@@ -141,7 +131,7 @@ pub(crate) fn issue(number: Option<u64>) -> Option<i64> {
 
 /// A session, kept from other writers until the end.
 pub(crate) async fn held(tx: &mut Conn, id: &SessionId) -> Result<Option<Session>, StoreError> {
-    let one = session!("SELECT ", " FROM sessions WHERE id = $1" [lock]);
+    let one = session!("SELECT ", " FROM sessions WHERE id = $1"[lock]);
     tx.maybe(one, values![id.as_str()]).await?.map(|row| read(&mut row.fields())).transpose()
 }
 
@@ -244,12 +234,7 @@ async fn insert(tx: &mut Conn, begin: &Begin, now: Timestamp) -> Result<Session,
 }
 
 /// Goes on with a session: with the branch and commit of now, and whoever speaks now.
-async fn resume(
-    tx: &mut Conn,
-    id: &SessionId,
-    begin: &Begin,
-    now: Timestamp,
-) -> Result<Session, StoreError> {
+async fn resume(tx: &mut Conn, id: &SessionId, begin: &Begin, now: Timestamp) -> Result<Session, StoreError> {
     let Begin { speaker, standing, .. } = begin;
     let resume = session!(
         "UPDATE sessions SET heartbeat = $2, version = version + 1,
@@ -311,10 +296,8 @@ impl Write for Heartbeat {
     }
 
     async fn write(&self, tx: &mut Conn, now: Timestamp) -> Result<Session, StoreError> {
-        let beat = session!(
-            "UPDATE sessions SET heartbeat = $2 WHERE id = $1 AND status = 'active' RETURNING ",
-            ""
-        );
+        let beat =
+            session!("UPDATE sessions SET heartbeat = $2 WHERE id = $1 AND status = 'active' RETURNING ", "");
         match tx.maybe(beat, values![self.0.as_str(), now]).await? {
             Some(row) => read(&mut row.fields()),
             // Not there, or over: that says which.

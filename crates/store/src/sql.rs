@@ -47,25 +47,57 @@ macro_rules! sql {
 }
 
 macro_rules! lite_part {
-    ($text:literal) => { $text };
-    ([texts $n:literal]) => { concat!("(SELECT value FROM json_each(", $n, "))") };
-    ([ints $n:literal]) => { concat!("(SELECT value FROM json_each(", $n, "))") };
-    ([column $n:literal]) => { concat!("(SELECT value AS id FROM json_each(", $n, ")) AS p") };
-    ([rows $n:literal]) => { concat!("json_each(", $n, ") AS j") };
-    ([next_place]) => { "(SELECT coalesce(max(place), 0) + 1 FROM notes)" };
-    ([lock]) => { "" };
-    ([unlocked]) => { "" };
+    ($text:literal) => {
+        $text
+    };
+    ([texts $n:literal]) => {
+        concat!("(SELECT value FROM json_each(", $n, "))")
+    };
+    ([ints $n:literal]) => {
+        concat!("(SELECT value FROM json_each(", $n, "))")
+    };
+    ([column $n:literal]) => {
+        concat!("(SELECT value AS id FROM json_each(", $n, ")) AS p")
+    };
+    ([rows $n:literal]) => {
+        concat!("json_each(", $n, ") AS j")
+    };
+    ([next_place]) => {
+        "(SELECT coalesce(max(place), 0) + 1 FROM notes)"
+    };
+    ([lock]) => {
+        ""
+    };
+    ([unlocked]) => {
+        ""
+    };
 }
 
 macro_rules! pg_part {
-    ($text:literal) => { $text };
-    ([texts $n:literal]) => { concat!("(SELECT json_array_elements_text(", $n, "::json))") };
-    ([ints $n:literal]) => { concat!("(SELECT json_array_elements_text(", $n, "::json)::bigint)") };
-    ([column $n:literal]) => { concat!("json_array_elements_text(", $n, "::json) AS p(id)") };
-    ([rows $n:literal]) => { concat!("json_array_elements(", $n, "::json) AS j(value)") };
-    ([next_place]) => { "nextval('note_places')" };
-    ([lock]) => { " FOR UPDATE" };
-    ([unlocked]) => { " FOR UPDATE SKIP LOCKED" };
+    ($text:literal) => {
+        $text
+    };
+    ([texts $n:literal]) => {
+        concat!("(SELECT json_array_elements_text(", $n, "::json))")
+    };
+    ([ints $n:literal]) => {
+        concat!("(SELECT json_array_elements_text(", $n, "::json)::bigint)")
+    };
+    ([column $n:literal]) => {
+        concat!("json_array_elements_text(", $n, "::json) AS p(id)")
+    };
+    ([rows $n:literal]) => {
+        concat!("json_array_elements(", $n, "::json) AS j(value)")
+    };
+    ([next_place]) => {
+        "nextval('note_places')"
+    };
+    ([lock]) => {
+        " FOR UPDATE"
+    };
+    ([unlocked]) => {
+        " FOR UPDATE SKIP LOCKED"
+    };
 }
 
 /// Values for a statement's parameters, in order.

@@ -58,7 +58,9 @@ pub async fn a_handoff_comes_back_as_it_was(store: &dyn Context, watch: &Watch, 
             files: vec![touched("src/lib.rs")],
             more: 3,
         }),
-        payload: Some(json!({ "nul": "a\0b", "number": 1.5, "list": [null, u64::MAX], "\u{1f600}": "'\\\"" })),
+        payload: Some(
+            json!({ "nul": "a\0b", "number": 1.5, "list": [null, u64::MAX], "\u{1f600}": "'\\\"" }),
+        ),
         ..handoff(watch, "# Done\n\n'; DROP TABLE handoffs; -- $1 ?1 \u{4e16}\u{754c}\r\n")
     };
     watch.turn(MINUTE);
@@ -106,7 +108,7 @@ pub async fn handoffs_of_every_track_are_shown(store: &dyn Context, watch: &Watc
         end(store, &id, handoff(watch, track).named(track)).await;
     }
     let mut elsewhere = key(&venture, "a", "");
-    elsewhere.repo = "github.com/other/app".to_owned();
+    "github.com/other/app".clone_into(&mut elsewhere.repo);
     let id = begun(store, watch, &elsewhere).await.session.id;
     end(store, &id, handoff(watch, "elsewhere")).await;
     let told = async |query: HandoffQuery| {
@@ -122,7 +124,11 @@ pub async fn handoffs_of_every_track_are_shown(store: &dyn Context, watch: &Watc
     assert_eq!(told(HandoffQuery { track: Some("2".to_owned()), ..here.clone() }).await, ["2"]);
     assert_eq!(told(HandoffQuery { venture: None, ..here.clone() }).await, ["later", "2", "1", "none"]);
     let since = crate::Timestamp::from_millis(began.as_millis() + 3 * MINUTE);
-    assert_eq!(told(HandoffQuery { since: Some(since), ..here }).await, ["later", "2"], "and that moment too");
+    assert_eq!(
+        told(HandoffQuery { since: Some(since), ..here }).await,
+        ["later", "2"],
+        "and that moment too"
+    );
     assert_eq!(told(of(&format!("{venture}%"))).await, [""; 0], "a venture is no pattern");
 }
 

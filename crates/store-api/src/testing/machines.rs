@@ -1,9 +1,9 @@
 //! Machines that work is done on.
 
 use super::context::{MINUTE, Watch, next, refused};
+use crate::Context;
 use crate::id::MachineId;
 use crate::machine::{Machine, NewMachine};
-use crate::Context;
 
 pub(super) async fn all(store: &dyn Context, watch: &Watch, name: &str) {
     two_machines_without_a_host_name_of_their_own_are_two(store, watch, name).await;
@@ -47,14 +47,11 @@ pub async fn a_machine_says_what_it_is_now(store: &dyn Context, watch: &Watch, n
     let host = format!("{name} host");
     let told = machine(watch, &host);
     let registered = store.register(told.clone()).await.unwrap();
-    assert_eq!(
-        registered,
-        Machine { told: told.clone(), registered: watch.now(), seen: watch.now() }
-    );
+    assert_eq!(registered, Machine { told: told.clone(), registered: watch.now(), seen: watch.now() });
     watch.turn(MINUTE);
     assert!(store.seen(told.id.clone()).await.unwrap());
     let seen = Machine { seen: watch.now(), ..registered };
-    assert_eq!(named(store, &host).await, [seen.clone()]);
+    assert_eq!(named(store, &host).await, std::slice::from_ref(&seen));
     watch.turn(MINUTE);
     let newer = NewMachine { version: "0.2.0".to_owned(), ..told };
     let newer = Machine { told: newer.clone(), seen: watch.now(), ..seen };

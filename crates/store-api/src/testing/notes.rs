@@ -57,7 +57,10 @@ pub async fn a_note_comes_back_as_it_was(store: &dyn Context, watch: &Watch, nam
     new.tags = tags(&["z", " a b ", "z", "Z"]);
     let kept = add(store, new.clone()).await;
     assert_eq!((&kept.title, &kept.content, &kept.tags), (&new.title, &content, &tags(&["Z", "a b", "z"])));
-    assert_eq!((kept.version, kept.archived, kept.created, kept.updated), (1, false, watch.now(), watch.now()));
+    assert_eq!(
+        (kept.version, kept.archived, kept.created, kept.updated),
+        (1, false, watch.now(), watch.now())
+    );
     assert_eq!((kept.venture.as_deref(), kept.by.as_str()), (Some(venture.as_str()), "local"));
     assert_eq!(store.note(kept.id.clone()).await.unwrap(), Some(kept.clone()));
     watch.turn(MINUTE);

@@ -80,11 +80,20 @@ pub async fn an_idempotency_key_expires_by_the_clock_and_not_by_its_spelling(
     .enumerate()
     {
         watch.set(Timestamp::from_millis(start));
-        let add = || store.add_note(note(watch, Some(&venture), "t", "text"), Some(once(&venture, &format!("k{at}"), "r")));
+        let add = || {
+            store.add_note(
+                note(watch, Some(&venture), "t", "text"),
+                Some(once(&venture, &format!("k{at}"), "r")),
+            )
+        };
         let first = add().await.unwrap();
         watch.turn(KEPT - 1);
         let again = add().await.unwrap();
-        assert_eq!((&again.value.id, again.replayed), (&first.value.id, true), "{start}: a millisecond before");
+        assert_eq!(
+            (&again.value.id, again.replayed),
+            (&first.value.id, true),
+            "{start}: a millisecond before"
+        );
         watch.turn(1);
         let later = add().await.unwrap();
         assert!(!later.replayed && later.value.id != first.value.id, "{start}: an hour later");
@@ -133,10 +142,7 @@ pub async fn what_was_refused_is_not_remembered(store: &dyn Context, watch: &Wat
     let wrong = NewNote { title: String::new(), ..note(watch, Some(&venture), "t", "text") };
     refused(store.add_note(wrong, same.clone()).await, "a note");
     let unknown = NotePatch::of(NoteId::new(watch.now(), next()), "x");
-    assert!(matches!(
-        store.change_note(unknown, same.clone()).await,
-        Err(StoreError::NotFound { .. })
-    ));
+    assert!(matches!(store.change_note(unknown, same.clone()).await, Err(StoreError::NotFound { .. })));
     let right = store.add_note(note(watch, Some(&venture), "t", "text"), same).await.unwrap();
     assert!(!right.replayed);
 }

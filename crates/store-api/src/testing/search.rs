@@ -19,9 +19,24 @@ pub(super) async fn all(store: &dyn Context, watch: &Watch, name: &str) {
 const NOTES: &[(char, &str, &[&str], &str)] = &[
     ('a', "Token rotation", &[], "Refresh tokens are rotated every hour."),
     ('b', "Weekly plan", &[], "The useAuthToken hook was renamed to useSession in src/auth/hooks.rs."),
-    ('c', "Jos\u{e9}'s caf\u{e9} list", &[], "Cr\u{e8}me br\u{fb}l\u{e9}e at the cafe\u{301}; na\u{ef}ve e-mail to jose@example.org"),
-    ('d', "\u{65e5}\u{672c}\u{8a9e}\u{306e}\u{30e1}\u{30e2}", &[], "\u{691c}\u{7d22}\u{306f}\u{65e5}\u{672c}\u{8a9e}\u{3067}\u{3082}\u{52d5}\u{304d}\u{307e}\u{3059}\u{3002}"),
-    ('e', "Migration", &["database", "release notes"], "Run the database migration before deploying; OAuth2 tokens stay valid.\n100% of rows, a_b and C:\\temp, it's 'quoted' \"twice\""),
+    (
+        'c',
+        "Jos\u{e9}'s caf\u{e9} list",
+        &[],
+        "Cr\u{e8}me br\u{fb}l\u{e9}e at the cafe\u{301}; na\u{ef}ve e-mail to jose@example.org",
+    ),
+    (
+        'd',
+        "\u{65e5}\u{672c}\u{8a9e}\u{306e}\u{30e1}\u{30e2}",
+        &[],
+        "\u{691c}\u{7d22}\u{306f}\u{65e5}\u{672c}\u{8a9e}\u{3067}\u{3082}\u{52d5}\u{304d}\u{307e}\u{3059}\u{3002}",
+    ),
+    (
+        'e',
+        "Migration",
+        &["database", "release notes"],
+        "Run the database migration before deploying; OAuth2 tokens stay valid.\n100% of rows, a_b and C:\\temp, it's 'quoted' \"twice\"",
+    ),
     ('f', "Deploy", &[], "deploying deploys deployment: token"),
     ('i', "kebab-case and snake_case", &[], "HTTPServer parses utf8 strings; version 2.10.3"),
 ];
@@ -75,7 +90,8 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("\"tokens refresh\"", ""),
     ("\"the database migration\"", "e"),
     ("\"migration run\"", ""),
-    ("\"database release\"", ""),
+    // Tags are one text, in their order.
+    ("\"database release\"", "e"),
     ("rot*", "a"),
     ("dep*", "ef"),
     ("useA*", "b"),

@@ -33,7 +33,10 @@ pub async fn beginning_again_goes_on(store: &dyn Context, watch: &Watch, name: &
     let key = key(&format!("{name}-again"), "a", "");
     assert_eq!(store.current(key.clone()).await.unwrap(), None);
     let first = begun(store, watch, &key).await;
-    assert_eq!((first.resumed, first.session.status, first.session.version), (false, SessionStatus::Active, 1));
+    assert_eq!(
+        (first.resumed, first.session.status, first.session.version),
+        (false, SessionStatus::Active, 1)
+    );
     assert_eq!((first.session.started, first.session.heartbeat), (watch.now(), watch.now()));
     watch.turn(10 * MINUTE);
     let second = begun(store, watch, &key).await;
@@ -92,11 +95,7 @@ pub async fn no_track_is_a_track(store: &dyn Context, watch: &Watch, name: &str)
 }
 
 /// Of who speaks and where the work stands.
-pub async fn what_is_given_replaces_and_what_is_absent_stays(
-    store: &dyn Context,
-    watch: &Watch,
-    name: &str,
-) {
+pub async fn what_is_given_replaces_and_what_is_absent_stays(store: &dyn Context, watch: &Watch, name: &str) {
     let key = key(&format!("{name}-standing"), "a", "");
     let machine = MachineId::new(watch.now(), next());
     let text = |text: &str| Some(text.to_owned());
@@ -172,7 +171,7 @@ pub async fn a_session_that_is_sent_again_is_the_same(store: &dyn Context, watch
     let replayed = store.begin(sent.clone(), None).await.unwrap().value;
     assert_eq!((replayed.session, replayed.resumed), (ended, true));
     let mut other = sent;
-    other.key.track = "other".to_owned();
+    "other".clone_into(&mut other.key.track);
     assert!(matches!(store.begin(other, None).await, Err(StoreError::Exists { .. })));
 }
 
@@ -326,9 +325,9 @@ pub async fn what_does_not_fit_is_refused(store: &dyn Context, watch: &Watch, na
         change(&mut begin);
         cases.push(begin);
     };
-    case(&|begin| begin.key.agent = " ".to_owned());
+    case(&|begin| " ".clone_into(&mut begin.key.agent));
     case(&|begin| begin.key.repo = String::new());
-    case(&|begin| begin.key.track = "a\0b".to_owned());
+    case(&|begin| "a\0b".clone_into(&mut begin.key.track));
     case(&|begin| begin.key.agent = "x".repeat(201));
     case(&|begin| begin.by = String::new());
     case(&|begin| begin.standing.issue = Some(0));

@@ -5,7 +5,7 @@ use store_api::testing::{Watch, context};
 use crate::{Place, runtime};
 
 /// 2026-11-22, a Sunday.
-const SUNDAY: i64 = 1_795_305_600_000;
+pub(crate) const SUNDAY: i64 = 1_795_305_600_000;
 
 #[test]
 fn sqlite_conforms() {

@@ -19,7 +19,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 /// Changes the file behind the store's back.
-async fn pragma(path: &Path, statement: &'static str) {
+pub(crate) async fn pragma(path: &Path, statement: &'static str) {
     use sqlx::{ConnectOptions as _, Connection as _};
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path).create_if_missing(true);
     let mut connection = options.connect().await.unwrap();
