@@ -43,7 +43,7 @@ const MAY_USE: [(&str, &[&str]); 29] = [
     ("gatewright-projects", &[]),
     ("gatewright-cache", &[]),
     ("gatewright-store-api", &["gatewright-contract"]),
-    ("gatewright-store", &["gatewright-contract", "gatewright-store-api"]),
+    ("gatewright-store", &["gatewright-contract", "gatewright-store-api", "gatewright-words"]),
     (
         "gatewright-exec",
         &["gatewright-contract", "gatewright-cache", "gatewright-history", "gatewright-launcher"],

@@ -9,7 +9,7 @@ use crate::Boxed;
 use crate::document::{Document, Index, NewDocument};
 use crate::error::StoreError;
 use crate::handoff::{Checkpoint, Handoff, HandoffQuery, NewCheckpoint, NewHandoff};
-use crate::history::Page;
+use crate::history::{Cursor, Page};
 use crate::id::{MachineId, NoteId, SessionId};
 use crate::machine::{Machine, NewMachine};
 use crate::note::{DayNotes, NewNote, Note, NotePage, NotePatch, NoteQuery};
@@ -27,8 +27,9 @@ pub type Answer<T> = Boxed<Result<T, StoreError>>;
 pub trait Sessions: Send + Sync {
     /// Begins a session or goes on with the one of the same key, in one transaction: those of the key that were silent for
     /// [`crate::session::SILENCE`] or more are abandoned as of their last sign of life; of several active ones the latest stays and
-    /// the others are superseded; what is left is resumed, with the standing and speaker that are given; else a new one begins. An
-    /// id that is there already under this key is answered as it is now.
+    /// the others are superseded; what is left is resumed, with the standing and speaker that are given (a branch and a commit go
+    /// together; what else is absent stays as it is); else a new one begins. An id that is there already under this key is answered
+    /// as it is now; under another key it is [`StoreError::Exists`].
     fn begin(&self, begin: Begin, once: Option<Once>) -> Answer<Done<Begun>>;
 
     /// Changes where the work stands, which is a sign of life. [`StoreError::Closed`] where it is no longer active.
@@ -50,8 +51,8 @@ pub trait Sessions: Send + Sync {
     /// Keeps where a session stands, which is a sign of life. [`StoreError::Closed`] where it is no longer active.
     fn checkpoint(&self, new: NewCheckpoint, once: Option<Once>) -> Answer<Done<Checkpoint>>;
 
-    /// The checkpoints of a session, the first first.
-    fn checkpoints(&self, session: SessionId) -> Answer<Vec<Checkpoint>>;
+    /// The checkpoints of a session, the first first: `limit` of them, from 1 to [`crate::history::MAX_PAGE`].
+    fn checkpoints(&self, session: SessionId, limit: u32, after: Option<Cursor>) -> Answer<Page<Checkpoint>>;
 
     /// A session.
     fn session(&self, id: SessionId) -> Answer<Option<Session>>;
@@ -71,7 +72,7 @@ pub trait Notes: Send + Sync {
     /// Keeps a note. An id that is there already is answered as it is now.
     fn add_note(&self, note: NewNote, once: Option<Once>) -> Answer<Done<Note>>;
 
-    /// Changes a note.
+    /// Changes a note. What changes nothing is answered as it is and is no change.
     fn change_note(&self, patch: NotePatch, once: Option<Once>) -> Answer<Done<Note>>;
 
     /// A note with its text.
@@ -105,7 +106,7 @@ pub trait Machines: Send + Sync {
     /// Registers a machine, or what it says of itself now.
     fn register(&self, machine: NewMachine) -> Answer<Machine>;
 
-    /// All machines, the last seen first.
+    /// The machines, the last seen first: the first 10,000.
     fn machines(&self) -> Answer<Vec<Machine>>;
 
     /// A machine's sign of life; whether it is registered.

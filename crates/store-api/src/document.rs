@@ -14,6 +14,10 @@ use crate::time::Timestamp;
 pub const MAX_DOCUMENT: usize = 1_048_576;
 /// The scope of documents that belong to no venture.
 pub const GLOBAL: &str = "global";
+/// Most files that a document was generated from.
+pub const MAX_SOURCES: usize = 1_000;
+/// Most bytes of a source's path.
+const MAX_PATH: usize = 4_096;
 /// Most bytes of a scope or a name.
 const MAX_NAME: usize = 120;
 
@@ -77,7 +81,15 @@ impl NewDocument {
     pub fn check(&self) -> Result<(), StoreError> {
         placed(&self.scope, &self.name)?;
         at_most("title", &self.title, MAX_TITLE)?;
-        at_most("content", &self.content, MAX_DOCUMENT)
+        at_most("content", &self.content, MAX_DOCUMENT)?;
+        if self.sources.len() > MAX_SOURCES {
+            let got = self.sources.len();
+            return Err(StoreError::TooLarge { what: "sources of a document", got, most: MAX_SOURCES });
+        }
+        self.sources.iter().try_for_each(|source| {
+            named("path of a source", &source.path, MAX_PATH)?;
+            named("digest of a source", &source.sha256, MAX_NAME)
+        })
     }
 
     /// The digest of its text.

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::StoreError;
-use crate::history::Cursor;
+use crate::history::{Cursor, check_limit};
 use crate::id::{CheckpointId, HandoffId, MachineId, SessionId};
-use crate::text::named;
+use crate::session::check_issue;
+use crate::text::{MAX_KEY, each, named};
 use crate::time::Timestamp;
 
 /// Most bytes of a summary together with its payload and anchor: 800 KiB.
@@ -155,6 +156,7 @@ pub struct NewHandoff {
 impl NewHandoff {
     /// Whether it can be stored.
     pub fn check(&self) -> Result<(), StoreError> {
+        check_issue(self.issue)?;
         told(&self.summary, self.anchor.as_ref(), self.payload.as_ref())
     }
 }
@@ -162,6 +164,12 @@ impl NewHandoff {
 /// Whether a summary and what belongs to it can be stored.
 fn told(summary: &str, anchor: Option<&Anchor>, payload: Option<&Value>) -> Result<(), StoreError> {
     named("summary", summary, MAX_HANDOFF)?;
+    let (files, dirty) = anchor.map_or((0, 0), |anchor| (anchor.files.len(), anchor.dirty.paths.len()));
+    for (what, got, most) in [("files of an anchor", files, MAX_FILES), ("dirty paths", dirty, MAX_DIRTY)] {
+        if got > most {
+            return Err(StoreError::TooLarge { what, got, most });
+        }
+    }
     let size = |text: Result<String, serde_json::Error>| text.map_or(0, |text| text.len());
     let anchor = anchor.map_or(0, |anchor| size(serde_json::to_string(anchor)));
     let payload = payload.map_or(0, |payload| size(serde_json::to_string(payload)));
@@ -233,6 +241,20 @@ pub struct HandoffQuery {
     pub limit: u32,
     /// Goes on after a page.
     pub after: Option<Cursor>,
+}
+
+impl HandoffQuery {
+    /// All of everybody, as many as fit a page.
+    #[must_use]
+    pub const fn all(limit: u32) -> Self {
+        Self { venture: None, repo: None, track: None, session: None, since: None, limit, after: None }
+    }
+
+    /// Whether it can be asked.
+    pub fn check(&self) -> Result<(), StoreError> {
+        check_limit(self.limit)?;
+        each("venture, repository or track", [&self.venture, &self.repo, &self.track], MAX_KEY)
+    }
 }
 
 /// A checkpoint that is to be kept: where a session stands while it goes on.

@@ -37,10 +37,17 @@ impl HistoryQuery {
     /// Whether it can be asked.
     pub fn check(&self) -> Result<(), StoreError> {
         identifier("root", &self.root)?;
-        if self.limit == 0 || self.limit > MAX_PAGE {
-            return Err(StoreError::Invalid { what: "limit", why: "it is not between 1 and 1000" });
-        }
+        check_limit(self.limit)?;
         self.ids.iter().chain(&self.branch).try_for_each(|text| identifier("id or branch", text))
+    }
+}
+
+/// Whether a page may have so many entries: 1 to [`MAX_PAGE`].
+pub fn check_limit(limit: u32) -> Result<(), StoreError> {
+    if limit == 0 || limit > MAX_PAGE {
+        Err(StoreError::Invalid { what: "limit", why: "it is not between 1 and 1000" })
+    } else {
+        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
-use crate::history::Cursor;
+use crate::history::{Cursor, check_limit};
 use crate::id::NoteId;
 use crate::text::{MAX_KEY, MAX_TITLE, at_most, named};
 use crate::time::Timestamp;
@@ -21,6 +21,9 @@ pub const EXCERPT: usize = 200;
 pub const MAX_RANKED: u32 = 2_000;
 /// Where counting ends: one more is told as "more than".
 pub const MAX_COUNT: u64 = 5_000;
+
+/// Fewest characters of a note's text that are worth showing when the rest has no room.
+pub const MIN_CUT: u64 = 500;
 
 /// A note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -164,7 +167,7 @@ pub struct NoteQuery {
     pub scope: NoteScope,
     /// Those with this tag.
     pub tag: Option<String>,
-    /// Words, "phrases", beginn*, -not.
+    /// Words, "phrases", begin*, -not.
     pub q: Option<String>,
     /// Those that are put away, instead of those that are not.
     pub archived: bool,
@@ -172,6 +175,17 @@ pub struct NoteQuery {
     pub limit: u32,
     /// Goes on after a page.
     pub after: Option<Cursor>,
+}
+
+impl NoteQuery {
+    /// Whether it can be asked. What words make no question only the driver says ([`StoreError::Query`]).
+    pub fn check(&self) -> Result<(), StoreError> {
+        check_limit(self.limit)?;
+        if let NoteScope::Venture(venture) = &self.scope {
+            named("venture", venture, MAX_KEY)?;
+        }
+        self.tag.as_deref().map_or(Ok(()), |tag| tagged(&[tag.to_owned()]))
+    }
 }
 
 /// A note in a list, without its text.

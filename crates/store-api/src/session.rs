@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
-use crate::history::Cursor;
+use crate::history::{Cursor, check_limit};
 use crate::id::{MachineId, SessionId};
 use crate::text::{MAX_KEY, at_most, each, named};
 use crate::time::Timestamp;
@@ -95,11 +95,21 @@ impl Standing {
     /// Whether it can be stored.
     pub fn check(&self) -> Result<(), StoreError> {
         each("branch or commit", [&self.branch, &self.commit], MAX_MARK)?;
-        if self.issue.is_some_and(|issue| issue == 0 || i64::try_from(issue).is_err()) {
-            return Err(StoreError::Invalid { what: "issue", why: "it is not a number from 1" });
-        }
-        Ok(())
+        check_issue(self.issue)
     }
+}
+
+/// Whether an issue's number can be stored: 1 to 2^63 - 1.
+pub(crate) fn check_issue(issue: Option<u64>) -> Result<(), StoreError> {
+    if issue.is_some_and(|issue| issue == 0 || i64::try_from(issue).is_err()) {
+        return Err(StoreError::Invalid { what: "issue", why: "it is not a number from 1" });
+    }
+    Ok(())
+}
+
+/// Whether a session can be ended for that reason: at most 1,024 bytes.
+pub fn check_reason(reason: &str) -> Result<(), StoreError> {
+    at_most("reason", reason, MAX_MARK)
 }
 
 /// The program that speaks for somebody.
@@ -199,6 +209,20 @@ pub struct Update {
     pub expected: Option<i64>,
     /// Where the work stands.
     pub standing: Standing,
+}
+
+impl LiveQuery {
+    /// All of everybody, as many as fit a page.
+    #[must_use]
+    pub const fn all(limit: u32) -> Self {
+        Self { except: None, venture: None, repo: None, limit, after: None }
+    }
+
+    /// Whether it can be asked.
+    pub fn check(&self) -> Result<(), StoreError> {
+        check_limit(self.limit)?;
+        each("venture or repository", [&self.venture, &self.repo], MAX_KEY)
+    }
 }
 
 /// Which active sessions are asked for: those with a sign of life in the last [`SILENCE`], the latest first.

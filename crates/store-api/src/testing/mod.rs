@@ -1,12 +1,22 @@
-//! The conformance suite: what every driver must do, through the trait alone.
+//! The conformance suite: what every driver must do, through the traits alone.
 #![allow(
     clippy::missing_panics_doc,
     reason = "a driver that does not conform panics: that is what it is for"
 )]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "test support")]
 
+pub mod context;
+pub mod documents;
+pub mod handoffs;
 pub mod history;
+pub mod machines;
+pub mod notes;
+pub mod once;
+pub mod search;
+pub mod sessions;
 pub mod table;
+
+pub use context::{Watch, context};
 
 use crate::{FailureKind, FailureSeen, Failures, Outcome, RunOutcome, TestSeen, Timestamp};
 

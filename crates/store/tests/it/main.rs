@@ -9,6 +9,7 @@ mod conformance;
 mod model;
 mod places;
 mod processes;
+mod working_day;
 
 use std::path::PathBuf;
 

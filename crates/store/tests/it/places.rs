@@ -19,7 +19,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 /// Changes the file behind the store's back.
-async fn pragma(path: &Path, statement: &'static str) {
+pub(crate) async fn pragma(path: &Path, statement: &'static str) {
     use sqlx::{ConnectOptions as _, Connection as _};
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path).create_if_missing(true);
     let mut connection = options.connect().await.unwrap();
@@ -83,8 +83,8 @@ fn a_newer_schema_is_refused_and_left_as_it_is() {
         let place = Place::new();
         let running = place.store();
         running.record(seen()).await.unwrap();
-        pragma(&place.path(), "PRAGMA user_version = 2").await;
-        let newer = |error: &StoreError| matches!(error, StoreError::NewerSchema { found: 2, known: 1 });
+        pragma(&place.path(), "PRAGMA user_version = 3").await;
+        let newer = |error: &StoreError| matches!(error, StoreError::NewerSchema { found: 3, known: 2 });
         let error = running.record(seen()).await.unwrap_err();
         assert!(newer(&error), "one that was open when it came: {error}");
         assert!(newer(&running.history(HistoryQuery::of("root")).await.unwrap_err()));

@@ -8,8 +8,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use gatewright_store::Store;
+use store_api::id::NoteId;
+use store_api::note::{NewNote, NoteQuery};
+use store_api::testing::context::{Watch, once};
+use store_api::testing::notes::note;
 use store_api::testing::{failure, run, test};
-use store_api::{FailureKind, Failures, HistoryQuery, Outcome, RunOutcome};
+use store_api::{FailureKind, Failures, HistoryQuery, Notes, Outcome, RunOutcome};
 
 use crate::{Place, runtime};
 
@@ -32,6 +36,23 @@ fn seen(id: &str) -> RunOutcome {
     }
 }
 
+/// A note of two tables and an index, tagged and titled by an id.
+fn told(id: &str) -> NewNote {
+    let watch = Watch::at(0);
+    let random = u128::from(random_below(u64::MAX)) << 32 | u128::from(random_below(u64::MAX));
+    let id_of_it = NoteId::new(watch.now(), random);
+    let tags = vec![id.to_owned()];
+    NewNote { id: id_of_it, tags, ..note(&watch, None, id, &format!("text of {id}")) }
+}
+
+/// How many notes have a tag, and how many are found by it as a word: their rows, their tags and their words.
+async fn notes_of(store: &Store, id: &str) -> (u64, u64) {
+    let query = NoteQuery { tag: Some(id.to_owned()), limit: 1, ..NoteQuery::default() };
+    let listed = store.notes(query.clone()).await.unwrap().total;
+    let found = store.notes(NoteQuery { q: Some("text".to_owned()), ..query }).await.unwrap().total;
+    (listed, found)
+}
+
 /// Not a test of its own: what the processes run. Records until it is killed, or as often as it was told.
 #[test]
 fn writing_child() {
@@ -49,6 +70,7 @@ fn writing_child() {
         for n in 0..times {
             let id = format!("{writer}-{n}");
             store.record(seen(&id)).await.unwrap();
+            store.add_note(told(&id), Some(once("process", &id, &id))).await.unwrap();
             writeln!(acknowledged, "{id}").unwrap();
         }
         store.close().await;
@@ -96,6 +118,8 @@ fn processes_that_start_and_write_together_lose_nothing_and_are_never_told_that_
         assert_eq!(runs_of(&store, "shared").await, Some(WRITERS * EACH), "each write counted once");
         let total = store.history(HistoryQuery::of("root")).await.unwrap().total;
         assert_eq!(total, WRITERS * EACH + 1);
+        let query = NoteQuery { limit: 1, ..NoteQuery::default() };
+        assert_eq!(store.notes(query).await.unwrap().total, WRITERS * EACH);
     });
 }
 
@@ -161,10 +185,15 @@ fn a_process_killed_while_writing_leaves_every_acknowledged_write() {
             let store = place.store();
             for id in &acknowledged {
                 assert_eq!(runs_of(&store, id).await, Some(1), "round {round}");
+                assert_eq!(notes_of(&store, id).await, (1, 1), "round {round}");
+                let again = store.add_note(told(id), Some(once("process", id, id))).await.unwrap();
+                assert!(again.replayed, "its key is as lasting as the note: round {round}");
             }
             // At most the write that was under way when it was killed is there without having been acknowledged.
             let next = format!("{writer}-{}", acknowledged.len());
             cut += runs_of(&store, &next).await.unwrap_or(0);
+            let (listed, found) = notes_of(&store, &next).await;
+            assert!(listed == found && listed <= 1, "round {round}: a note is whole or not there");
             assert_eq!(
                 runs_of(&store, "shared").await.unwrap_or(0),
                 all + cut,

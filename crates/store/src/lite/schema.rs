@@ -4,16 +4,19 @@ use sqlx::ConnectOptions as _;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePool};
 use store_api::StoreError;
 
-use super::error::Doing as _;
+use crate::error::Doing as _;
 
 /// What leads from nothing to the newest schema, one number at a time. Each script sets its number itself
 /// (`user_version`), within the transaction that it runs in.
 ///
 /// sqlx has a runner of its own; it takes no lock on SQLite, so that two processes that start together would collide.
-const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/sqlite/0001_failures.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../migrations/sqlite/0001_failures.sql"),
+    include_str!("../../migrations/sqlite/0002_working_day.sql"),
+];
 
 /// The number of the newest schema.
-const NEWEST: i64 = 1;
+const NEWEST: i64 = 2;
 
 /// "GWST", which marks a file as a store (`application_id`).
 const OURS: i64 = 0x4757_5354;
@@ -83,6 +86,7 @@ mod tests {
         for (script, number) in MIGRATIONS.iter().zip(1..) {
             assert!(script.trim_end().ends_with(&format!("PRAGMA user_version = {number};")), "{number}");
         }
+        assert!(MIGRATIONS[1].contains(words::FTS5_TOKENIZE), "words are indexed as they were analysed");
         assert!(MIGRATIONS[0].contains(&format!("PRAGMA application_id = {OURS};")));
     }
 }

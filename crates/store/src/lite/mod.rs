@@ -1,7 +1,5 @@
 //! SQLite: one connection that writes, a few that read, opened by the first call.
 
-mod error;
-mod failures;
 mod place;
 mod schema;
 
@@ -16,7 +14,8 @@ use sqlx::sqlite::{
 use store_api::StoreError;
 use tokio::sync::Mutex;
 
-use error::{Doing as _, is_busy};
+use crate::error::{self, Doing as _, is_busy};
+use crate::sql::Conn;
 use place::Identity;
 
 /// How long a call waits for other writers.
@@ -27,8 +26,6 @@ const PAUSE: Duration = Duration::from_millis(20);
 const READERS: u32 = 4;
 /// What the log is cut back to when it was folded into the database, in bytes.
 const LOG_LIMIT: &str = "16777216";
-
-type Transaction = sqlx::Transaction<'static, sqlx::Sqlite>;
 
 /// A database file and, once used, the connections to it.
 pub(crate) struct Sqlite {
@@ -54,20 +51,20 @@ impl Sqlite {
     }
 
     /// A transaction that no other writer comes in between of.
-    async fn write(&self) -> Result<Transaction, StoreError> {
+    pub(crate) async fn write(&self, doing: &'static str) -> Result<Conn, StoreError> {
         let opened = self.opened().await?;
         let mut tx = opened.writer.begin_with("BEGIN IMMEDIATE").await.doing("a write began")?;
         // A newer program may have moved the schema on since the file was opened.
         schema::check(&mut tx).await?;
-        Ok(tx)
+        Ok(Conn::lite(doing, tx))
     }
 
     /// A transaction that sees one state of the database.
-    async fn read(&self) -> Result<Transaction, StoreError> {
+    pub(crate) async fn read(&self, doing: &'static str) -> Result<Conn, StoreError> {
         let opened = self.opened().await?;
         let mut tx = opened.readers.begin().await.doing("a read began")?;
         schema::check(&mut tx).await?;
-        Ok(tx)
+        Ok(Conn::lite(doing, tx))
     }
 
     /// The connections. A file that was moved away is not written any more: what is there now is opened instead.

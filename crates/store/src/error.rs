@@ -2,7 +2,7 @@
 
 use store_api::StoreError;
 
-use super::PATIENCE;
+use crate::lite::PATIENCE;
 
 const BUSY: i32 = 5;
 const CORRUPT: i32 = 11;
@@ -10,7 +10,7 @@ const FULL: i32 = 13;
 const NOT_A_DATABASE: i32 = 26;
 
 /// Says what was being done when an error came.
-pub(super) trait Doing<T> {
+pub(crate) trait Doing<T> {
     fn doing(self, what: &'static str) -> Result<T, StoreError>;
 }
 
@@ -39,11 +39,11 @@ fn busy() -> StoreError {
     StoreError::Busy { seconds: PATIENCE.as_secs() }
 }
 
-pub(super) fn is_busy(error: &StoreError) -> bool {
+pub(crate) fn is_busy(error: &StoreError) -> bool {
     matches!(error, StoreError::Busy { .. })
 }
 
-pub(super) fn driver(
+pub(crate) fn driver(
     doing: &'static str,
     error: impl Into<Box<dyn std::error::Error + Send + Sync>>,
 ) -> StoreError {
@@ -51,6 +51,11 @@ pub(super) fn driver(
 }
 
 /// A row does not hold what this program wrote.
-pub(super) fn damaged(error: serde_json::Error) -> StoreError {
+pub(crate) fn damaged(error: impl std::fmt::Display) -> StoreError {
     StoreError::Damaged(error.to_string())
+}
+
+/// Something as the JSON text that a column or a list of parameters holds.
+pub(crate) fn json(value: &(impl serde::Serialize + ?Sized)) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| driver("a value was written as JSON", error))
 }

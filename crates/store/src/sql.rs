@@ -1,0 +1,290 @@
+//! One way to ask, whichever database answers: statements, values, rows.
+//!
+//! Statements are written once. Parameters are `$1`, `$2` … in both databases; what the two spell differently stands in brackets in
+//! [`sql!`]. No statement is ever put together from what was given.
+
+use sqlx::sqlite::{Sqlite, SqliteRow};
+use sqlx::{Row as _, Transaction};
+use store_api::{Cursor, Page, StoreError, Timestamp};
+
+use crate::error::Doing as _;
+
+/// A statement as each database spells it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sql {
+    lite: &'static str,
+}
+
+impl Sql {
+    /// A statement from its spellings: what [`sql!`] makes.
+    pub(crate) const fn new(lite: &'static str, _pg: &'static str) -> Self {
+        Self { lite }
+    }
+}
+
+impl From<&'static str> for Sql {
+    fn from(same: &'static str) -> Self {
+        Self::new(same, same)
+    }
+}
+
+/// A statement in pieces: texts, and in brackets what is spelled differently.
+///
+/// - `[texts "$1"]`: a table of the texts of a JSON list, as a subquery for `IN`.
+/// - `[ints "$1"]`: the same of numbers.
+/// - `[column "$1"]`: a table `p` with the texts of a JSON list in its column `id`.
+/// - `[rows "$1"]`: a table `j` with the values of a JSON list in its column `value`.
+/// - `[next_place]`: the next place of a note.
+/// - `[lock]`: keeps the rows that were read from others until the end.
+/// - `[unlocked]`: leaves out rows that others keep.
+macro_rules! sql {
+    ($($part:tt)+) => {
+        $crate::sql::Sql::new(
+            concat!($($crate::sql::lite_part!($part)),+),
+            concat!($($crate::sql::pg_part!($part)),+),
+        )
+    };
+}
+
+macro_rules! lite_part {
+    ($text:literal) => {
+        $text
+    };
+    ([texts $n:literal]) => {
+        concat!("(SELECT value FROM json_each(", $n, "))")
+    };
+    ([ints $n:literal]) => {
+        concat!("(SELECT value FROM json_each(", $n, "))")
+    };
+    ([column $n:literal]) => {
+        concat!("(SELECT value AS id FROM json_each(", $n, ")) AS p")
+    };
+    ([rows $n:literal]) => {
+        concat!("json_each(", $n, ") AS j")
+    };
+    ([next_place]) => {
+        "(SELECT coalesce(max(place), 0) + 1 FROM notes)"
+    };
+    ([lock]) => {
+        ""
+    };
+    ([unlocked]) => {
+        ""
+    };
+}
+
+macro_rules! pg_part {
+    ($text:literal) => {
+        $text
+    };
+    ([texts $n:literal]) => {
+        concat!("(SELECT json_array_elements_text(", $n, "::json))")
+    };
+    ([ints $n:literal]) => {
+        concat!("(SELECT json_array_elements_text(", $n, "::json)::bigint)")
+    };
+    ([column $n:literal]) => {
+        concat!("json_array_elements_text(", $n, "::json) AS p(id)")
+    };
+    ([rows $n:literal]) => {
+        concat!("json_array_elements(", $n, "::json) AS j(value)")
+    };
+    ([next_place]) => {
+        "nextval('note_places')"
+    };
+    ([lock]) => {
+        " FOR UPDATE"
+    };
+    ([unlocked]) => {
+        " FOR UPDATE SKIP LOCKED"
+    };
+}
+
+/// Values for a statement's parameters, in order.
+macro_rules! values {
+    ($($value:expr),* $(,)?) => { vec![$($crate::sql::Value::from($value)),*] };
+}
+
+pub(crate) use {lite_part, pg_part, sql, values};
+
+/// A value for a parameter. A null has a type too: PostgreSQL asks for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Value {
+    Int(Option<i64>),
+    Text(Option<String>),
+}
+
+macro_rules! into_value {
+    ($($from:ty => $value:ident, $how:expr;)*) => {$(
+        impl From<$from> for Value {
+            fn from(value: $from) -> Self {
+                let how: fn($from) -> Option<_> = $how;
+                Self::$value(how(value))
+            }
+        }
+    )*};
+}
+
+into_value! {
+    i64 => Int, Some;
+    u32 => Int, |number| Some(i64::from(number));
+    bool => Int, |is| Some(i64::from(is));
+    Option<i64> => Int, |number| number;
+    Timestamp => Int, |at| Some(at.as_millis());
+    Option<Timestamp> => Int, |at| at.map(Timestamp::as_millis);
+    &str => Text, |text| Some(text.to_owned());
+    String => Text, Some;
+    &String => Text, |text| Some(text.clone());
+    Option<&str> => Text, |text| text.map(str::to_owned);
+    Option<String> => Text, |text| text;
+    &Option<String> => Text, Clone::clone;
+}
+
+/// A transaction, and what it is for.
+pub(crate) struct Conn {
+    doing: &'static str,
+    transaction: Transaction<'static, Sqlite>,
+}
+
+impl Conn {
+    pub(crate) const fn lite(doing: &'static str, transaction: Transaction<'static, Sqlite>) -> Self {
+        Self { doing, transaction }
+    }
+
+    /// All rows that answer.
+    pub(crate) async fn rows(
+        &mut self,
+        sql: impl Into<Sql>,
+        values: Vec<Value>,
+    ) -> Result<Vec<Row>, StoreError> {
+        let query = lite_query(sql.into(), values);
+        let rows = query.fetch_all(&mut *self.transaction).await.doing(self.doing)?;
+        Ok(rows.into_iter().map(Row).collect())
+    }
+
+    /// The first row that answers.
+    pub(crate) async fn maybe(
+        &mut self,
+        sql: impl Into<Sql>,
+        values: Vec<Value>,
+    ) -> Result<Option<Row>, StoreError> {
+        let query = lite_query(sql.into(), values);
+        Ok(query.fetch_optional(&mut *self.transaction).await.doing(self.doing)?.map(Row))
+    }
+
+    /// The row that always answers.
+    pub(crate) async fn one(&mut self, sql: impl Into<Sql>, values: Vec<Value>) -> Result<Row, StoreError> {
+        let query = lite_query(sql.into(), values);
+        query.fetch_one(&mut *self.transaction).await.doing(self.doing).map(Row)
+    }
+
+    /// Changes rows; how many.
+    pub(crate) async fn execute(
+        &mut self,
+        sql: impl Into<Sql>,
+        values: Vec<Value>,
+    ) -> Result<u64, StoreError> {
+        let query = lite_query(sql.into(), values);
+        Ok(query.execute(&mut *self.transaction).await.doing(self.doing)?.rows_affected())
+    }
+
+    pub(crate) async fn commit(self) -> Result<(), StoreError> {
+        self.transaction.commit().await.doing(self.doing)
+    }
+}
+
+type LiteQuery = sqlx::query::Query<'static, Sqlite, sqlx::sqlite::SqliteArguments>;
+
+fn lite_query(sql: Sql, values: Vec<Value>) -> LiteQuery {
+    values.into_iter().fold(sqlx::query(sql.lite), |query, value| match value {
+        Value::Int(number) => query.bind(number),
+        Value::Text(text) => query.bind(text),
+    })
+}
+
+/// A row of an answer.
+pub(crate) struct Row(SqliteRow);
+
+impl Row {
+    /// Its fields, one after another.
+    pub(crate) const fn fields(&self) -> Fields<'_> {
+        Fields { row: self, next: 0 }
+    }
+
+    /// The number in its first field.
+    pub(crate) fn int(&self) -> Result<i64, StoreError> {
+        self.fields().int()
+    }
+}
+
+/// What is left of a row. What is not of the type that is asked for is damage: this program wrote it otherwise.
+pub(crate) struct Fields<'r> {
+    row: &'r Row,
+    next: usize,
+}
+
+macro_rules! fields {
+    ($($name:ident -> $of:ty;)*) => {$(
+        pub(crate) fn $name(&mut self) -> Result<$of, StoreError> {
+            let at = self.next;
+            self.next += 1;
+            self.row.0.try_get(at).map_err(|error| StoreError::Damaged(error.to_string()))
+        }
+    )*};
+}
+
+impl Fields<'_> {
+    fields! {
+        int -> i64;
+        maybe_int -> Option<i64>;
+        text -> String;
+        maybe_text -> Option<String>;
+    }
+
+    /// Milliseconds as a time.
+    pub(crate) fn time(&mut self) -> Result<Timestamp, StoreError> {
+        self.int().map(Timestamp::from_millis)
+    }
+
+    /// A count.
+    pub(crate) fn count(&mut self) -> Result<u64, StoreError> {
+        self.int().map(i64::unsigned_abs)
+    }
+
+    /// A text that stands for something.
+    pub(crate) fn parsed<T>(&mut self, parse: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {
+        let text = self.text()?;
+        parse(&text).ok_or_else(|| StoreError::Damaged(format!("a row says {text:?}")))
+    }
+
+    /// A text that stands for something, if there is one.
+    pub(crate) fn maybe_parsed<T>(
+        &mut self,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let Some(text) = self.maybe_text()? else { return Ok(None) };
+        parse(&text).map(Some).ok_or_else(|| StoreError::Damaged(format!("a row says {text:?}")))
+    }
+}
+
+/// The last three parameters of a list by pages: where the page before ended, and one row more than the page has.
+pub(crate) fn after(after: Option<Cursor>, limit: u32) -> Vec<Value> {
+    values![after.map(|after| after.rank), after.map(|after| after.number), i64::from(limit) + 1]
+}
+
+/// A page of rows that begin with what a cursor has: `limit` of them, and where it goes on if there is one more.
+pub(crate) fn page<T>(
+    rows: &[Row],
+    limit: u32,
+    total: u64,
+    read: impl Fn(&mut Fields<'_>) -> Result<T, StoreError>,
+) -> Result<Page<T>, StoreError> {
+    let shown = rows.get(..limit as usize).unwrap_or(rows);
+    let (mut items, mut last) = (Vec::with_capacity(shown.len()), None);
+    for row in shown {
+        let mut row = row.fields();
+        last = Some(Cursor { rank: row.int()?, number: row.int()? });
+        items.push(read(&mut row)?);
+    }
+    Ok(Page { items, next: last.filter(|_| rows.len() > shown.len()), total })
+}
