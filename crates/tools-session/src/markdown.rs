@@ -26,7 +26,7 @@ pub(crate) fn code(raw: &str) -> String {
 pub(crate) fn quote(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len() + 64);
     for line in raw.trim_end().lines() {
-        out.push_str("> ");
+        out.push_str(if line.is_empty() { ">" } else { "> " });
         out.push_str(&line.replace("![", "!\\[").replace('<', "\\<"));
         out.push('\n');
     }

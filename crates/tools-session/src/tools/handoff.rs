@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use store_api::handoff::{Anchor, HandoffStatus, NewHandoff};
 use store_api::id::{HandoffId, SessionId};
-use store_api::once::Once;
+use store_api::once::{Done, Once};
 use store_api::session::{Begin, Session, SessionStatus};
-use store_api::{Context, Timestamp};
+use store_api::{Context, StoreError, Timestamp};
 
 use crate::here::Here;
 use crate::markdown::code;
@@ -127,8 +127,8 @@ impl Record for Handoff {
         let here = Here::find(&desk).await?;
         let mut cleaning = Cleaning::new(&desk);
         let summary = cleaning.take(&input.summary);
-        let session = session(&desk, &here, &input).await?;
-        let anchor = anchor(&desk, &here, &session).await?;
+        let place = place(&desk, &here, &input).await?;
+        let anchor = anchor(&desk, &here, place.start()).await?;
         let new = NewHandoff {
             id: HandoffId::new(here.workplace.now(), here.workplace.random()?),
             summary,
@@ -148,7 +148,7 @@ impl Record for Handoff {
                 input.track
             ])),
         });
-        let ended = desk.store().end(session.id.clone(), Some(new), "handoff".to_owned(), once).await?;
+        let ended = place.end(&**desk.store(), new, once).await?;
         let (session, Some(handoff)) = ended.value else {
             return Err(Fault::internal("the session ended without its handoff"));
         };
@@ -201,9 +201,49 @@ const fn paths(anchor: &Anchor) -> u64 {
     dirty.staged + dirty.unstaged + dirty.untracked + dirty.conflicted
 }
 
+/// What is to end.
+enum Place {
+    /// A session that goes on.
+    Known(Box<Session>),
+    /// One that begins with this: nobody called `sod`.
+    Unborn(Box<Begin>),
+}
+
+impl Place {
+    /// The commit at which it began.
+    fn start(&self) -> Option<String> {
+        match self {
+            Self::Known(session) => session.standing.commit.clone(),
+            Self::Unborn(_) => None,
+        }
+    }
+
+    async fn end(
+        self,
+        store: &dyn Context,
+        new: NewHandoff,
+        once: Option<Once>,
+    ) -> Result<Done<(Session, Option<store_api::handoff::Handoff>)>, StoreError> {
+        let reason = || "handoff".to_owned();
+        let begin = match self {
+            Self::Known(session) => return store.end(session.id, Some(new), reason(), once).await,
+            Self::Unborn(begin) => begin,
+        };
+        if once.is_some() {
+            // A write that is sent again finds its answer, and begins nothing.
+            match store.end(begin.id.clone(), Some(new.clone()), reason(), once.clone()).await {
+                Err(StoreError::NotFound { .. }) => {}
+                other => return other,
+            }
+        }
+        let session = store.begin(*begin, None).await?.value.session;
+        store.end(session.id, Some(new), reason(), once).await
+    }
+}
+
 /// The session that is to end: the one that is named, the one that was begun here, the active one of this place; else one that begins
 /// with this.
-async fn session(desk: &RecordDesk<dyn Context>, here: &Here, input: &Input) -> Result<Session, Fault> {
+async fn place(desk: &RecordDesk<dyn Context>, here: &Here, input: &Input) -> Result<Place, Fault> {
     let (who, root) = Here::place(desk);
     let named = match &input.session {
         Some(id) => Some(id.clone()),
@@ -214,7 +254,7 @@ async fn session(desk: &RecordDesk<dyn Context>, here: &Here, input: &Input) -> 
         let found = desk.store().session(id.clone()).await?;
         match found {
             Some(session) if input.session.is_some() || session.status == SessionStatus::Active => {
-                return Ok(session);
+                return Ok(Place::Known(Box::new(session)));
             }
             None if input.session.is_some() => {
                 return Err(Fault::new(Code::NotFound, format!("there is no session {id}"))
@@ -229,28 +269,26 @@ async fn session(desk: &RecordDesk<dyn Context>, here: &Here, input: &Input) -> 
     })?;
     let key = here.key(desk, venture, input.track.as_deref())?;
     if let Some(session) = desk.store().current(key.clone()).await? {
-        return Ok(session);
+        return Ok(Place::Known(Box::new(session)));
     }
-    let begin = Begin {
+    Ok(Place::Unborn(Box::new(Begin {
         id: SessionId::new(here.workplace.now(), here.workplace.random()?),
         key,
         speaker: here.speaker(desk)?,
         standing: here.repository()?.standing.clone(),
         by: desk.principal().label(),
-    };
-    Ok(desk.store().begin(begin, None).await?.value.session)
+    })))
 }
 
 /// Where git stands; `None` where there is no repository, or it cannot be read in time.
 async fn anchor(
     desk: &RecordDesk<dyn Context>,
     here: &Here,
-    session: &Session,
+    start: Option<String>,
 ) -> Result<Option<Anchor>, Fault> {
     if !here.repository()?.is_git {
         return Ok(None);
     }
-    let start = session.standing.commit.clone();
     let window: ReadDesk = (**desk).clone();
     let reading = git::read(desk, move |repo, limits, cancel| {
         crate::anchor::now(repo, window.view(), start.as_deref(), limits, cancel)

@@ -153,6 +153,9 @@ fn a_handoff_says_what_is_wrong_and_a_key_makes_it_once() {
         (&json!(true), &done["handoff"]["id"]),
         "{twice:#}"
     );
+    let mut second = bench.serve();
+    let day = ok(&mut second, "sod", json!({ "track": "second" }));
+    assert_eq!(day["sessions"], json!([]), "what was sent again began nothing: {day:#}");
     let other =
         session.fails("handoff", json!({ "summary": "other", "status": "done", "idempotency_key": "k-1" }));
     assert_eq!(other["code"], "conflict", "{other:#}");

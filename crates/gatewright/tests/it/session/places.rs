@@ -13,9 +13,8 @@ fn ventures_are_listed_with_their_checkouts_and_a_day_says_where_another_is() {
     let elsewhere = bench.place.root().parent().unwrap().join("tool");
     std::fs::create_dir_all(&elsewhere).unwrap();
     let git = |args: &[&str]| {
-        assert!(
-            std::process::Command::new("git").args(args).current_dir(&elsewhere).status().unwrap().success()
-        )
+        let done = std::process::Command::new("git").args(args).current_dir(&elsewhere).status().unwrap();
+        assert!(done.success());
     };
     bench.place.configure(VENTURES);
     let mut session = bench.serve();
