@@ -65,7 +65,14 @@ const MAY_USE: [(&str, &[&str]); 30] = [
     ("gatewright-mcp", &["gatewright-contract", "gatewright-exec", "gatewright-kit"]),
     (
         "gatewright-tools-session",
-        &["gatewright-contract", "gatewright-exec", "gatewright-kit", "gatewright-store-api"],
+        &[
+            "gatewright-contract",
+            "gatewright-documents",
+            "gatewright-exec",
+            "gatewright-kit",
+            "gatewright-projects",
+            "gatewright-store-api",
+        ],
     ),
     ("gatewright-tools-front", &["gatewright-contract", "gatewright-exec", "gatewright-kit"]),
     (

@@ -4,6 +4,7 @@
 //! - [`grade`]: what became of what was handed over.
 
 mod anchor;
+mod audit;
 pub mod grade;
 mod here;
 mod markdown;
@@ -28,7 +29,7 @@ pub const SESSION: Toolset = Toolset("session");
 /// The tools.
 pub static FAMILY: Family = Family {
     name: "session",
-    guide: "A day begins with sod: the session, what was handed over and whether it still holds, others at work, notes, the plan. It ends with handoff. In between: notes and note for what the team knows, doc for its documents, plan for the week, context for where you are.",
+    guide: "A day begins with sod: the session, what was handed over and whether it still holds, others at work, notes, the plan. It ends with handoff. In between: notes and note for what the team knows, doc for its documents, doc_audit for those a repository must have, plan for the week, context for where you are.",
     markers: &[],
     toolsets: &[SESSION],
     // In the order in which a menu that has not room for all takes them.
@@ -39,6 +40,7 @@ pub static FAMILY: Family = Family {
         Entry::record::<tools::note::Note>(),
         Entry::read::<tools::context::Context>(),
         Entry::read::<tools::doc::Doc>(),
+        Entry::change::<tools::doc_audit::DocAudit>(),
         Entry::read::<tools::plan::Plan>(),
         Entry::read::<tools::ventures::Ventures>(),
         Entry::read::<tools::preflight::Preflight>(),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use documents::{Documents, Wish};
 use kit::settings::Section;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -36,7 +37,7 @@ pub struct VentureEntry {
     pub capabilities: Vec<String>,
 }
 
-/// `[documents]`: where documents of the working day are. A project may say it.
+/// `[documents]`: which documents there must be, and where the plan of the week is. A project may say it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct DocumentsSection {
@@ -45,14 +46,28 @@ pub struct DocumentsSection {
     /// Days after which it is stale.
     #[schemars(range(min = 1, max = 366))]
     pub weekly_plan_days: u32,
-    /// Days after which a document that nobody looked at is stale.
-    #[schemars(range(min = 1, max = 3660))]
+    /// Days after which a document that nobody looked at is stale, where its own requirement does not say; 0: never.
+    #[schemars(range(max = 3660))]
     pub max_age_days: u32,
+    /// Documents by name: more than the default ones, or others in their place.
+    pub requirements: BTreeMap<String, Wish>,
+}
+
+impl DocumentsSection {
+    /// What is required.
+    pub(crate) fn documents(&self) -> Documents {
+        Documents { max_age_days: Some(self.max_age_days), requirements: self.requirements.clone() }
+    }
 }
 
 impl Default for DocumentsSection {
     fn default() -> Self {
-        Self { weekly_plan: "docs/planning/WEEKLY_PLAN.md".to_owned(), weekly_plan_days: 7, max_age_days: 90 }
+        Self {
+            weekly_plan: "docs/planning/WEEKLY_PLAN.md".to_owned(),
+            weekly_plan_days: 7,
+            max_age_days: documents::MAX_AGE_DAYS,
+            requirements: BTreeMap::new(),
+        }
     }
 }
 

@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 pub use answers::Grounds;
 pub use change::ChangeDesk;
 pub use foreign::ForeignDesk;
-pub use read::ReadDesk;
+pub use read::{Proposed, ReadDesk};
 pub use record::RecordDesk;
 pub use run::RunDesk;
 

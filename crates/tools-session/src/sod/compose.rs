@@ -131,6 +131,26 @@ fn plan(out: &mut String, day: &Output) {
 }
 
 fn documents(out: &mut String, day: &Output) {
+    if let Some(audit) = &day.audit {
+        let all = |names: &[String]| names.iter().map(|name| code(name)).collect::<Vec<_>>().join(", ");
+        let parts =
+            [("Missing", &audit.missing), ("Stale", &audit.stale), ("Made in the store", &audit.healed)];
+        let told: Vec<String> = parts
+            .iter()
+            .filter(|(_, names)| !names.is_empty())
+            .map(|(word, names)| format!("{word}: {}.", all(names)))
+            .collect();
+        if !told.is_empty() {
+            let _ = writeln!(out, "\n## Documents that there must be\n\n{}", told.join(" "));
+        }
+        if let Some(plan) = &audit.plan {
+            let _ = writeln!(
+                out,
+                "Next: `{} {{ \"fix\": true, \"apply\": true, \"plan\": \"{}\" }}` makes what can be generated.",
+                plan.tool, plan.id
+            );
+        }
+    }
     if day.documents.total == 0 {
         return;
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod budget;
 pub(crate) mod compose;
+pub(crate) mod healed;
 pub mod output;
 pub(crate) mod sources;
 pub(crate) mod told;

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use store_api::Timestamp;
 use store_api::handoff::HandoffStatus;
 
@@ -174,6 +175,35 @@ pub struct Notes {
     pub items: Vec<Note>,
 }
 
+/// A plan of another tool: to be applied by a call of that one.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Proposal {
+    /// Its id.
+    pub id: String,
+    /// The tool.
+    pub tool: String,
+    /// Its arguments, to be passed with `plan` and `apply`.
+    pub arguments: Map<String, Value>,
+    /// What it would do.
+    pub effects: Vec<String>,
+}
+
+/// The documents that there must be.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct Audit {
+    /// How many are as they should be.
+    pub present: u64,
+    /// Those that are not there.
+    pub missing: Vec<String>,
+    /// Those that something speaks against.
+    pub stale: Vec<String>,
+    /// Those of the store that were made now.
+    pub healed: Vec<String>,
+    /// What would make those of the repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Proposal>,
+}
+
 /// What was late or failed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Left {
@@ -202,6 +232,9 @@ pub struct Output {
     pub weekly_plan: Option<Weekly>,
     /// The documents.
     pub documents: Documents,
+    /// The documents that there must be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audit: Option<Audit>,
     /// The notes; their texts are in the message.
     pub notes: Notes,
     /// The ventures, where one is to be chosen.
@@ -225,6 +258,7 @@ impl Output {
             sessions: Vec::new(),
             weekly_plan: None,
             documents: Documents::default(),
+            audit: None,
             notes: Notes::default(),
             ventures: None,
             next: None,

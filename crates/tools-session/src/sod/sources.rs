@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contract::Fault;
+use contract::{Code, Fault};
 use kit::ReadDesk;
 use kit::desk::git;
 use store_api::Context;
@@ -11,7 +11,10 @@ use store_api::handoff::{Handoff, HandoffQuery};
 use store_api::note::DayNotes;
 use store_api::session::{Begin, Begun, LiveQuery, Session};
 use store_api::{StoreError, Timestamp};
+use tokio::time::error::Elapsed;
 
+use super::healed;
+use super::output::Audit;
 use crate::grade::{self, Graded};
 use crate::here::Here;
 use crate::past::Now;
@@ -34,6 +37,8 @@ const NOTE_CHARACTERS: u64 = 12_000;
 const OF_STORE: Duration = Duration::from_millis(1_200);
 /// How long the plan may take.
 const OF_PLAN: Duration = Duration::from_millis(400);
+/// How long the documents may take.
+const OF_DOCUMENTS: Duration = Duration::from_secs(1);
 /// How long git may take to say what became of handoffs.
 const OF_GRADES: Duration = Duration::from_millis(600);
 
@@ -62,6 +67,7 @@ pub(crate) struct Day {
     pub(crate) begun: Result<Begun, String>,
     pub(crate) shared: Shared,
     pub(crate) weekly: Option<Weekly>,
+    pub(crate) audit: Option<Audit>,
     pub(crate) left: Vec<Left>,
 }
 
@@ -74,21 +80,13 @@ pub(crate) async fn gather(
 ) -> Result<Day, Fault> {
     let mut left = Vec::new();
     let now = here.workplace.now();
-    let (stored, weekly) = tokio::join!(
+    let (stored, weekly, audit) = tokio::join!(
         tokio::time::timeout(OF_STORE, stored(store, new, now)),
         tokio::time::timeout(OF_PLAN, Weekly::look(desk, now)),
+        tokio::time::timeout(OF_DOCUMENTS, healed::audited(desk, here, store)),
     );
-    let weekly = match weekly {
-        Ok(Ok(weekly)) => Some(weekly),
-        Ok(Err(fault)) => {
-            left.push(Left { source: "weekly_plan", why: fault.message, after_ms: 0 });
-            None
-        }
-        Err(_) => {
-            left.push(late("weekly_plan", OF_PLAN));
-            None
-        }
-    };
+    let weekly = unless_late("weekly_plan", OF_PLAN, weekly, &mut left)?;
+    let audit = unless_late("audit", OF_DOCUMENTS, audit, &mut left)?.flatten();
     let nothing =
         || Shared { handoffs: Vec::new(), handoffs_total: 0, sessions: Vec::new(), notes: None, index: None };
     let (begun, gathered) = match stored {
@@ -125,7 +123,28 @@ pub(crate) async fn gather(
         }
     }
     graded(desk, here, &mut shared.handoffs, &mut left).await?;
-    Ok(Day { begun, shared, weekly, left })
+    Ok(Day { begun, shared, weekly, audit, left })
+}
+
+/// What a source gave, unless it failed or was late: then it is named.
+fn unless_late<T>(
+    source: &'static str,
+    had: Duration,
+    gave: Result<Result<T, Fault>, Elapsed>,
+    left: &mut Vec<Left>,
+) -> Result<Option<T>, Fault> {
+    match gave {
+        Ok(Ok(value)) => Ok(Some(value)),
+        Ok(Err(fault)) if fault.code == Code::Cancelled => Err(fault),
+        Ok(Err(fault)) => {
+            left.push(Left { source, why: fault.message, after_ms: 0 });
+            Ok(None)
+        }
+        Err(_) => {
+            left.push(late(source, had));
+            Ok(None)
+        }
+    }
 }
 
 fn late(source: &'static str, had: Duration) -> Left {
@@ -192,15 +211,11 @@ async fn graded(
             .map(|anchor| anchor.as_ref().map(|anchor| grade::grade(anchor, &now)))
             .collect::<Vec<_>>())
     });
-    match tokio::time::timeout(OF_GRADES, reading).await {
-        Ok(Ok(grades)) => {
-            for ((_, graded), grade) in handoffs.iter_mut().zip(grades) {
-                *graded = grade.unwrap_or_default();
-            }
-        }
-        Ok(Err(fault)) if fault.code == contract::Code::Cancelled => return Err(fault),
-        Ok(Err(fault)) => left.push(Left { source: "grades", why: fault.message, after_ms: 0 }),
-        Err(_) => left.push(late("grades", OF_GRADES)),
+    let grades = tokio::time::timeout(OF_GRADES, reading).await;
+    for ((_, graded), grade) in
+        handoffs.iter_mut().zip(unless_late("grades", OF_GRADES, grades, left)?.into_iter().flatten())
+    {
+        *graded = grade.unwrap_or_default();
     }
     Ok(())
 }

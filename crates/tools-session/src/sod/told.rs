@@ -22,7 +22,7 @@ const DAY: i64 = 24 * 60 * 60 * 1_000;
 
 /// What was gathered, as it is told; and the texts of the notes. Documents are stale from `max_age` days on.
 pub(crate) fn told(day: Day, venture: &Venture, now: Timestamp, max_age: i64) -> (Output, Vec<String>) {
-    let Day { begun, shared, weekly, left } = day;
+    let Day { begun, shared, weekly, audit, left } = day;
     let mut output = Output::of(if begun.is_ok() { DayStatus::Valid } else { DayStatus::Error });
     let lefts = left.into_iter();
     output.left_out = lefts
@@ -48,6 +48,7 @@ pub(crate) fn told(day: Day, venture: &Venture, now: Timestamp, max_age: i64) ->
         output.documents =
             indexed(index, |updated| (now.as_millis() - updated.as_millis()).div_euclid(DAY) >= max_age);
     }
+    output.audit = audit;
     let (notes, texts) = shared.notes.map(noted).unwrap_or_default();
     output.notes = notes;
     (output, texts)

@@ -2,6 +2,7 @@
 
 pub mod context;
 pub mod doc;
+pub mod doc_audit;
 pub mod handoff;
 pub mod note;
 pub mod notes;

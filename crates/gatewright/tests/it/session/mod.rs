@@ -1,6 +1,7 @@
 //! The working day, through the protocol and the command line, over the real store and real repositories.
 
 mod day;
+mod documents;
 mod notes;
 mod places;
 
