@@ -106,9 +106,9 @@ fn a_document_of_the_store_is_made_by_a_day_and_read_by_doc() {
     let bench = repository("git@github.com:acme/app.git");
     bench.put("Cargo.toml", MANIFEST);
     bench.put("AGENTS.md", "# For agents\n");
-    let long: String = (0..400)
-        .map(|at| format!("CREATE TABLE t{at} (id integer primary key, name text not null);\n"))
-        .collect();
+    let tables =
+        (0..400).map(|at| format!("CREATE TABLE t{at} (id integer primary key, name text not null);"));
+    let long = tables.collect::<Vec<_>>().join("\n");
     bench.put("db/schema.sql", &long);
     bench.put("gatewright.toml", "[documents.requirements.schema]\npath = []\nsources = [\"db/schema.sql\"]\n[documents.requirements.api]\nlevel = \"off\"\n");
     bench.commit("schema");
