@@ -12,12 +12,14 @@ use serde_json::{Value, json};
 use super::{ok, repository, sod};
 use crate::skip;
 
+/// A part of the question; the status, the body, how long it takes.
+type Answer = (&'static str, u16, Value, Duration);
+
 /// What was asked, with its headers; and what is answered.
 #[derive(Clone, Default)]
 struct GitHub {
     asked: Arc<Mutex<Vec<String>>>,
-    /// By a part of the question: the status, the body, how long it takes.
-    answers: Arc<Mutex<Vec<(&'static str, u16, Value, Duration)>>>,
+    answers: Arc<Mutex<Vec<Answer>>>,
 }
 
 fn issues(total: u64, titles: &[&str]) -> Value {
