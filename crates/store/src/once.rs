@@ -6,11 +6,14 @@ use store_api::once::{Done, KEPT, Once};
 use store_api::{Answer, StoreError, Timestamp};
 
 use crate::Store;
-use crate::error::{damaged, json};
+use crate::error::{busy, damaged, is_conflict, json};
 use crate::sql::{Conn, sql, values};
 
 /// Answers that are let go of with each write that is kept, when their time is over.
 const SWEPT: u32 = 32;
+
+/// How often a write is tried when others come in its way.
+const TRIES: u32 = 4;
 
 /// A write.
 pub(crate) trait Write: Send + Sync + 'static {
