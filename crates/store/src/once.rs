@@ -51,8 +51,27 @@ impl Store {
         })
     }
 
-    async fn written<W: Write>(&self, write: &W, once: Option<&Once>) -> Result<Done<W::Answer>, StoreError> {
+    /// Does a write that was checked, again where another one came in its way.
+    pub(crate) async fn written<W: Write>(
+        &self,
+        write: &W,
+        once: Option<&Once>,
+    ) -> Result<Done<W::Answer>, StoreError> {
+        for _ in 0..TRIES {
+            match self.attempt(write, once).await {
+                Err(error) if is_conflict(&error) => {}
+                done => return done,
+            }
+        }
+        Err(busy())
+    }
+
+    async fn attempt<W: Write>(&self, write: &W, once: Option<&Once>) -> Result<Done<W::Answer>, StoreError> {
         let mut tx = self.write(W::DOING).await?;
+        if let Some(once) = once {
+            // Who comes second waits here, and then finds the answer.
+            tx.lock(&format!("once {} {}", once.key, once.owner)).await?;
+        }
         let now = self.now();
         if let Some(once) = once
             && let Some(answer) = before(&mut tx, once, W::DOING, now).await?

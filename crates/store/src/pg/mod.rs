@@ -15,8 +15,7 @@ use crate::sql::Conn;
 
 /// Most connections.
 const CONNECTIONS: u32 = 8;
-/// How connections are set up: what is ours is found without its schema's name, nothing waits for ever, and who writes may not lose
-/// what was answered because somebody configured a server for speed.
+/// How connections are set up: what is ours is found without its schema's name, and nothing waits for ever.
 const SETTINGS: [(&str, &str); 4] = [
     ("search_path", schema::NAME),
     ("statement_timeout", "10s"),
