@@ -35,7 +35,9 @@ pub enum StoreError {
     },
     /// The database's server cannot be reached, or the connection broke: whether a write was done is not known. One that is sent
     /// again with the same id or idempotency key is done once.
-    #[error("the store's database cannot be reached ({0}): see that it runs and that its address is right, then try again")]
+    #[error(
+        "the store's database cannot be reached ({0}): see that it runs and that its address is right, then try again"
+    )]
     Unreachable(String),
     /// The disk is full.
     #[error("the store cannot grow: free some space on the disk that holds gatewright's state")]

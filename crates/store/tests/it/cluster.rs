@@ -1,7 +1,7 @@
 //! A PostgreSQL server that goes with the process that started it.
 //!
 //! One for all tests of a process, a database for each: what is forgotten is forgotten in all roots. The server listens on a socket
-//! in its own folder and nowhere else. Who is root starts it in a user namespace as somebody else, because it refuses root.
+//! in its own folder and nowhere else. It writes without waiting for the disk: tests kill its clients, not it. Who is root starts it in a user namespace as somebody else, because it refuses root.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const SCRIPT: &str = r#"
     trap '' INT
     bin=$1 dir=$2
-    stop() { "$bin/pg_ctl" -D "$dir/data" -m immediate stop >/dev/null 2>&1; rm -rf "$dir"; }
+    stop() { "$bin/pg_ctl" -D "$dir/data" -m immediate stop >/dev/null 2>&1; cp "$dir/log" /tmp/gwpg-last.log; rm -rf "$dir"; }
     "$bin/initdb" -A trust -U gw --no-sync -E UTF8 --locale=C.UTF-8 -D "$dir/data" >"$dir/log" 2>&1 &&
-    "$bin/pg_ctl" -w -D "$dir/data" -l "$dir/log" -o "-k $dir -c listen_addresses= -c max_connections=60" start >/dev/null 2>&1 ||
+    "$bin/pg_ctl" -w -D "$dir/data" -l "$dir/log" -o "-k $dir -c listen_addresses= -c max_connections=60 -c fsync=off -c log_min_duration_statement=30" start >/dev/null 2>&1 ||
     { echo "failed: $(tail -n 5 "$dir/log")"; rm -rf "$dir"; exit 1; }
     echo started
     cat >/dev/null
