@@ -9,14 +9,17 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::{ConnectOptions as _, Connection as _};
+
 /// Makes a cluster, starts it, says so, and stops it and removes its folder when its input ends: when the process that holds the
 /// other end is gone, however it went.
 const SCRIPT: &str = r#"
     trap '' INT
     bin=$1 dir=$2
-    stop() { "$bin/pg_ctl" -D "$dir/data" -m immediate stop >/dev/null 2>&1; cp "$dir/log" /tmp/gwpg-last.log; rm -rf "$dir"; }
+    stop() { "$bin/pg_ctl" -D "$dir/data" -m immediate stop >/dev/null 2>&1; rm -rf "$dir"; }
     "$bin/initdb" -A trust -U gw --no-sync -E UTF8 --locale=C.UTF-8 -D "$dir/data" >"$dir/log" 2>&1 &&
-    "$bin/pg_ctl" -w -D "$dir/data" -l "$dir/log" -o "-k $dir -c listen_addresses= -c max_connections=60 -c fsync=off -c log_min_duration_statement=30" start >/dev/null 2>&1 ||
+    "$bin/pg_ctl" -w -D "$dir/data" -l "$dir/log" -o "-k $dir -c listen_addresses= -c max_connections=60 -c fsync=off" start >/dev/null 2>&1 ||
     { echo "failed: $(tail -n 5 "$dir/log")"; rm -rf "$dir"; exit 1; }
     echo started
     cat >/dev/null
@@ -89,6 +92,30 @@ pub(crate) fn database() -> Option<String> {
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let socket = cluster.folder.to_str().unwrap().replace('/', "%2F");
     Some(format!("postgres://gw@{socket}/{name}"))
+}
+
+/// Runs a script behind the store's back, where the store has its tables.
+pub(crate) async fn behind(url: &str, script: &'static str) {
+    let mut connection = connect(url).await;
+    sqlx::raw_sql(script).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+}
+
+pub(crate) async fn connect(url: &str) -> PgConnection {
+    let options: PgConnectOptions = url.parse().unwrap();
+    options.options([("search_path", "gatewright")]).connect().await.unwrap()
+}
+
+/// Waits until nobody else is connected to a database: a server that is still at what a killed client asked may finish it.
+pub(crate) async fn alone(url: &str) {
+    let mut connection = connect(url).await;
+    let others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    let began = std::time::Instant::now();
+    while sqlx::query_scalar::<_, i64>(others).fetch_one(&mut connection).await.unwrap() > 0 {
+        assert!(began.elapsed().as_secs() < 60, "somebody stays connected");
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    connection.close().await.unwrap();
 }
 
 /// Says loudly that a part was left out, where the summary of `cargo xtask test` counts it.

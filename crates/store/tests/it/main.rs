@@ -47,6 +47,14 @@ impl Place {
         self.folder.path().join("store/store.db")
     }
 
+    /// Changes the database behind the store's back.
+    async fn behind(&self, lite: &'static str, pg: &'static str) {
+        match &self.url {
+            Some(url) => cluster::behind(url, pg).await,
+            None => places::pragma(&self.path(), lite).await,
+        }
+    }
+
     fn store(&self) -> Store {
         match &self.url {
             Some(url) => Store::connect(url).unwrap(),
