@@ -24,7 +24,7 @@ const WITHOUT_TOKIO: [&str; 10] = [
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
 
 /// Which crates of ours a crate may use outside its tests; the binary may use all.
-const MAY_USE: [(&str, &[&str]); 29] = [
+const MAY_USE: [(&str, &[&str]); 30] = [
     ("gatewright-kits", &[]),
     ("gatewright-words", &[]),
     ("gatewright-documents", &["gatewright-projects"]),
@@ -57,11 +57,23 @@ const MAY_USE: [(&str, &[&str]); 29] = [
             "gatewright-exec",
             "gatewright-cache",
             "gatewright-failures",
+            "gatewright-projects",
         ],
     ),
     ("design-tokens", &[]),
     ("gatewright-gateway", &["gatewright-contract", "gatewright-exec", "gatewright-kit"]),
     ("gatewright-mcp", &["gatewright-contract", "gatewright-exec", "gatewright-kit"]),
+    (
+        "gatewright-tools-session",
+        &[
+            "gatewright-contract",
+            "gatewright-documents",
+            "gatewright-exec",
+            "gatewright-kit",
+            "gatewright-projects",
+            "gatewright-store-api",
+        ],
+    ),
     ("gatewright-tools-front", &["gatewright-contract", "gatewright-exec", "gatewright-kit"]),
     (
         "gatewright-tools-design",

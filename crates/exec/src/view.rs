@@ -121,6 +121,13 @@ impl View {
         self.root.dir().metadata(path.as_str()).is_ok_and(|there| there.is_dir())
     }
 
+    /// When a file was changed last, in milliseconds since 1970 in UTC; `None` where there is none.
+    pub fn modified(&self, path: &RelPath) -> Option<i64> {
+        use cap_std::fs::MetadataExt as _;
+        let there = self.root.dir().symlink_metadata(path.as_str()).ok()?;
+        Some(there.mtime().saturating_mul(1_000).saturating_add(there.mtime_nsec() / 1_000_000))
+    }
+
     /// What tells one state of the root, or of a folder in it, from another: a sum over the times and names of its files, and how many there are.
     /// Folders whose name begins with a dot or is among `without` are left out; nothing is read, and nothing of this becomes a
     /// precondition.

@@ -23,7 +23,8 @@ use kit::menu::{self, Choose};
 use kit::registry::Roots;
 use kit::{Catalog, Engine, House, Registry};
 use store::Store;
-use store_api::Failures;
+use store_api::{Context, Failures};
+use tools_session::Workplace;
 
 use browser::Pool;
 
@@ -32,6 +33,7 @@ use crate::config::{self, Config};
 use crate::families;
 use crate::roots::Asked;
 use crate::upstreams::{self, Refresh};
+use crate::workplace;
 
 /// What is to be offered.
 #[derive(Debug, Clone, Default)]
@@ -217,8 +219,15 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
             wear: browser::Wear::default(),
         },
     );
-    let services =
-        Services::default().with::<dyn Failures>(Arc::new(remembered()?)).with::<Pool>(Arc::clone(&browsers));
+    let store = Arc::new(remembered()?);
+    let shared: Arc<dyn Context> = Arc::<Store>::clone(&store);
+    let places = roots.iter().map(|root| root.path().to_owned()).collect();
+    let workplace = workplace::Here::new(config.session, config.ventures, places, Arc::clone(&shared));
+    let services = Services::default()
+        .with::<dyn Failures>(store)
+        .with::<dyn Context>(shared)
+        .with::<dyn Workplace>(Arc::new(workplace))
+        .with::<Pool>(Arc::clone(&browsers));
     let engine = |root: Option<&Arc<Root>>| {
         let config = configuration(root.map(|r| &**r))?;
         let others = roots.iter().filter(|r| Some(*r) != root).cloned().collect();

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use tools_session::settings::{SessionSection, VenturesSection};
 
 use crate::families;
 use crate::oauth::OAuthSection;
@@ -152,6 +153,8 @@ const OWN: &[Own] = &[
     Own::of::<RootsSection>("roots", false),
     Own::of::<OAuthSection>("oauth", false),
     Own::of::<UpstreamsSection>("upstreams", false),
+    Own::of::<SessionSection>("session", false),
+    Own::of::<VenturesSection>("ventures", false),
 ];
 
 /// The configuration in force.
@@ -179,6 +182,10 @@ pub struct Config {
     pub oauth: OAuthSection,
     /// Other servers whose tools the user wants offered.
     pub upstreams: UpstreamsSection,
+    /// How the user's sessions are called.
+    pub session: SessionSection,
+    /// What the user works on.
+    pub ventures: VenturesSection,
     /// The user's sections for tools; the project's are read by each call, through its view.
     pub settings: Settings,
     /// The project's sections for tools, for showing them; calls read them for themselves.
@@ -256,6 +263,8 @@ pub fn load(root: Option<&Path>) -> Result<Config, ConfigError> {
         config.roots = take(&table, "roots")?;
         config.oauth = take(&table, "oauth")?;
         config.upstreams = take(&table, "upstreams")?;
+        config.session = take(&table, "session")?;
+        config.ventures = take(&table, "ventures")?;
         let own = |key: &String| OWN.iter().any(|o| o.name == key);
         let rest: Map<String, Value> = table.value.into_iter().filter(|(k, _)| !own(k)).collect();
         config.settings = Settings::new(rest);

@@ -18,6 +18,7 @@ mod releases;
 mod roots;
 mod setup;
 mod upstreams;
+mod workplace;
 
 use std::process::ExitCode;
 

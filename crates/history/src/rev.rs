@@ -126,6 +126,12 @@ impl crate::Repo {
         Ok(self.object(revision)?.to_string())
     }
 
+    /// The branch and the commit that are checked out: no branch where HEAD names a commit, no commit before the first.
+    pub fn checked_out(&self) -> Result<(Option<String>, Option<String>), HistoryError> {
+        let head = self.head()?;
+        Ok((head.branch, head.id.map(|id| id.to_string())))
+    }
+
     /// The best common ancestor of two revisions, as `git merge-base` gives it.
     pub fn merge_base(
         &self,

@@ -35,6 +35,7 @@ impl Engine {
         notes: &mut Notes,
     ) -> Result<Reply, Fault> {
         let cleaner = self.cleaner();
+        let budget = tool.tool.budget(self.parts.budget);
         let mut answer = planned.answer;
         let mut truncated = answer.truncated.take();
         let (plan, status) = match planned.proposal {
@@ -62,7 +63,7 @@ impl Engine {
         };
         if let Some(list) = listed(tool, answer.list, &output) {
             answer.results = Some(list.total);
-            let room = shape::room(&answer.message, &output, &list.field, self.parts.budget);
+            let room = shape::room(&answer.message, &output, &list.field, budget);
             // A list beside a plan leaves the diff its share.
             let diff = plan.as_ref().map_or(0, |plan| plan.diff.chars().count() as u64);
             let room = room - diff.min(room / 2);
@@ -98,7 +99,7 @@ impl Engine {
             truncated,
             ..Envelope::new(answer.success, status, cleaner.text(&answer.message), metadata)
         };
-        let reply = shape::reply(envelope, output, self.parts.budget)?;
+        let reply = shape::reply(envelope, output, budget)?;
         if self.parts.check_outputs || tool.head().kind == Kind::Foreign {
             let value = reply.to_value().map_err(|e| Fault::internal(e.to_string()))?;
             tool.check_output(&value, reply.envelope.status == Status::Completed)?;

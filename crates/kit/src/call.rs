@@ -48,6 +48,31 @@ impl std::fmt::Debug for Bearer {
     }
 }
 
+/// The program that calls, as it names itself: it is believed nothing but that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientInfo {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: Option<String>,
+}
+
+impl ClientInfo {
+    /// Most characters of a name or version.
+    const MAX: usize = 64;
+
+    /// What a client says of itself, where that is a name: 1 to 64 letters, digits, `.`, `_` and `-`, spaces becoming `-`.
+    #[must_use]
+    pub fn new(name: &str, version: &str) -> Option<Self> {
+        let fits = |text: &str| {
+            let is_of_it = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+            (1..=Self::MAX).contains(&text.len()) && text.chars().all(is_of_it)
+        };
+        let name = name.trim().replace([' ', '/'], "-");
+        fits(&name).then(|| Self { name, version: fits(version).then(|| version.to_owned()) })
+    }
+}
+
 /// One call.
 #[derive(Clone)]
 pub struct Call {
@@ -61,6 +86,8 @@ pub struct Call {
     pub principal: Principal,
     /// The token that says so, where it came with one.
     pub bearer: Option<Bearer>,
+    /// The program that makes it, where it says its name.
+    pub client: Option<ClientInfo>,
     /// What the caller's user said, where it was asked.
     pub consent: Consent,
     /// Whether it may go on as a job where it takes long; otherwise its end is waited for.

@@ -137,6 +137,7 @@ impl Engine {
             services: self.parts.services.clone(),
             principal: call.principal.clone(),
             bearer: call.bearer.clone(),
+            client: call.client.clone(),
             cancel,
             progress: Arc::clone(&call.progress),
         }

@@ -14,7 +14,8 @@ use serde_json::{Map, Value};
 use crate::desk::{ChangeDesk, ForeignDesk, ReadDesk, RecordDesk, RunDesk, Setting};
 use crate::kinds::{Answer, Change, Define, Foreign, Read, Record, Run, Wraps};
 use crate::limits::Limits;
-use crate::schema::{self, Asked};
+use crate::schema::{self, Asked, Paged};
+use crate::shape;
 
 /// A future that can be boxed and sent.
 pub type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -62,6 +63,8 @@ pub struct Tool {
     output: Lazily<schema::Output>,
     limits: Limits,
     list: Option<&'static str>,
+    page: u32,
+    budget: Option<u64>,
     declared: Declared,
     wraps: Option<Wraps>,
     examples: fn() -> Vec<Value>,
@@ -104,6 +107,24 @@ impl Tool {
     #[must_use]
     pub const fn list(&self) -> Option<&'static str> {
         self.list
+    }
+
+    /// Entries on a page of it when the caller does not say.
+    #[must_use]
+    pub const fn page(&self) -> u32 {
+        self.page
+    }
+
+    /// What a result may cost, in tokens, where any other may cost `usual`.
+    #[must_use]
+    pub fn budget(&self, usual: u64) -> u64 {
+        self.budget.map_or(usual, |own| own.max(usual).min(shape::HARD_CAP))
+    }
+
+    /// What a result may cost beyond what any may, in tokens.
+    #[must_use]
+    pub const fn own_budget(&self) -> Option<u64> {
+        self.budget
     }
 
     /// The programs that it may start.
@@ -187,6 +208,8 @@ impl Tool {
             output: lazily(|| schema::foreign_output(output)),
             limits: definition.limits,
             list: None,
+            page: Paged::default().limit,
+            budget: None,
             declared: Declared::default(),
             wraps: None,
             examples: Vec::new,
@@ -246,10 +269,12 @@ where
     };
     Arc::new(Tool {
         head,
-        input: lazily(move || schema::input::<T::Input>(kind, T::LIST.is_some())),
+        input: lazily(move || schema::input::<T::Input>(kind, T::LIST.map(|_| T::PAGE))),
         output: lazily(move || schema::output::<T::Output>(kind == Kind::Run || !T::PROGRAMS.is_empty())),
         limits: T::LIMITS,
         list: T::LIST,
+        page: T::PAGE,
+        budget: T::BUDGET,
         declared: Declared { programs: T::PROGRAMS, caches: T::CACHES, persists: T::PERSISTS },
         wraps: T::WRAPS,
         examples: T::examples,
@@ -302,6 +327,6 @@ pub(crate) fn run<T: Run + Default>() -> Arc<Tool> {
 pub(crate) fn record<T: Record + Default>() -> Arc<Tool> {
     let annotations = hints(Kind::Record, false, false, T::OPEN_WORLD);
     erase(Kind::Record, annotations, |tool: Arc<T>, input, setting| async move {
-        Ok((tool.record(input, RecordDesk::<T::Store>::new(setting)?).await?, None))
+        Ok((tool.record(input, RecordDesk::<T::Store>::new(setting, T::NEEDS_ROOT)?).await?, None))
     })
 }

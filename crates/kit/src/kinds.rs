@@ -48,6 +48,10 @@ pub trait Define: Send + Sync + 'static {
     /// The output's field that is a list, when the tool answers with one: it is paged with `limit` and `cursor`, and
     /// gives way to the budget.
     const LIST: Option<&'static str> = None;
+    /// Entries on a page of that list when the caller does not say.
+    const PAGE: u32 = 50;
+    /// What a result may cost, in tokens, where that is more than what any may: [`shape::HARD_CAP`](crate::shape::HARD_CAP) at most.
+    const BUDGET: Option<u64> = None;
 
     /// Arguments that are good examples; each must decode (a law).
     fn examples() -> Vec<Value>;

@@ -51,22 +51,22 @@ impl Asked {
 }
 
 /// What every tool whose output is a list takes besides its own inputs.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct Paged {
     /// Most entries to return.
-    #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 500))]
     pub limit: u32,
     /// Where to go on: `truncated.next` of the call before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = r"^cursor_[0-9a-f]{32}$"))]
     pub cursor: Option<String>,
 }
 
-/// Entries on a page when the caller does not say.
-pub(crate) const fn default_limit() -> u32 {
-    50
+impl Default for Paged {
+    fn default() -> Self {
+        Self { limit: 50, cursor: None }
+    }
 }
 
 /// What strict clients warn about goes: `null` types, titles, Rust's integer formats.
@@ -169,14 +169,20 @@ pub struct Output {
 }
 
 /// The input schema of a tool: the type's, with [`Asked`]'s properties where the tool runs programs, [`Common`]'s where it changes
-/// something and [`Paged`]'s where it answers with a list.
+/// something and [`Paged`]'s where it answers with a list, of which a page has `page` entries when the caller does not say.
 #[must_use]
-pub fn input<T: JsonSchema>(kind: Kind, lists: bool) -> Input {
+pub fn input<T: JsonSchema>(kind: Kind, page: Option<u32>) -> Input {
     let mut schema = plain::<T>();
     let mut shadowed = Vec::new();
     let asked = (kind == Kind::Run).then(plain::<Asked>);
     let common = kind.is_rehearsed().then(plain::<Common>);
-    let paged = lists.then(plain::<Paged>);
+    let paged = page.map(|page| {
+        let mut schema = plain::<Paged>();
+        if let Some(limit) = schema.pointer_mut("/properties/limit/default") {
+            *limit = page.into();
+        }
+        schema
+    });
     for more in [asked, common, paged].into_iter().flatten() {
         let properties = more.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
         shadowed.extend(merge_properties(&mut schema, properties));
@@ -300,7 +306,7 @@ mod tests {
 
     #[test]
     fn schemas_have_no_nulls_and_plain_enums() {
-        let schema = input::<Input>(Kind::Change, false).schema;
+        let schema = input::<Input>(Kind::Change, None).schema;
         assert_eq!(schema["properties"]["which"]["enum"], json!(["one", "two"]));
         assert_eq!(schema["properties"]["optional"]["enum"], json!(["one", "two"]));
         assert_eq!(schema["properties"]["maybe"]["type"], "integer");
@@ -321,15 +327,15 @@ mod tests {
 
     #[test]
     fn names_of_the_engine_are_found_in_a_tools_types() {
-        assert_eq!(input::<Greedy>(Kind::Change, true).shadowed, ["plan", "cursor"]);
-        assert_eq!(input::<Greedy>(Kind::Change, false).shadowed, ["plan"]);
+        assert_eq!(input::<Greedy>(Kind::Change, Some(50)).shadowed, ["plan", "cursor"]);
+        assert_eq!(input::<Greedy>(Kind::Change, None).shadowed, ["plan"]);
         assert_eq!(output::<Greedy>(false).shadowed, ["plan"]);
-        assert!(input::<Input>(Kind::Change, true).shadowed.is_empty());
+        assert!(input::<Input>(Kind::Change, Some(50)).shadowed.is_empty());
     }
 
     #[test]
     fn findings_name_the_place_and_not_the_value() {
-        let compiled = Compiled::new(&input::<Input>(Kind::Change, false).schema).unwrap();
+        let compiled = Compiled::new(&input::<Input>(Kind::Change, None).schema).unwrap();
         let errors = compiled.errors(&json!({"which": "hunter2", "surprise": 1}), 8);
         assert_eq!(errors.len(), 2, "{errors:?}");
         assert!(errors.iter().all(|e| !e.contains("hunter2")), "{errors:?}");

@@ -64,21 +64,20 @@ pub(crate) fn validate(tool: &Registered, call: &Call, state: &StateDir) -> Resu
     let asked = tool.tool.list().map(|_| (own.remove("limit"), own.remove("cursor")));
     wish.arguments = Digest::of(&canonical::of_object(&own));
     if let Some((limit, cursor)) = asked {
+        let limit = limit.and_then(|v| v.as_u64()).unwrap_or_else(|| tool.tool.page().into());
         wish.page = page(limit, cursor, name.as_str(), wish.arguments, state, &call.principal)?;
     }
     Ok((Value::Object(own), wish))
 }
 
 fn page(
-    limit: Option<Value>,
+    limit: u64,
     cursor: Option<Value>,
     tool: &str,
     arguments: Digest,
     state: &StateDir,
     owner: &Principal,
 ) -> Result<Page, Fault> {
-    let usual = crate::schema::default_limit().into();
-    let limit = limit.and_then(|v| v.as_u64()).unwrap_or(usual);
     let offset = match cursor.as_ref().and_then(Value::as_str) {
         None => 0,
         Some(cursor) => paging::resume(state, cursor, tool, arguments, owner)?,

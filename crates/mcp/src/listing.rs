@@ -90,6 +90,10 @@ fn tool(registered: &Registered) -> Tool {
     );
     let mut meta = MetaObject::new();
     meta.0.insert("anthropic/alwaysLoad".into(), json!(true));
+    if let Some(budget) = registered.tool.own_budget() {
+        // Clients cut results that are longer than they expect.
+        meta.0.insert("anthropic/maxResultSizeChars".into(), json!(kit::shape::chars(budget)));
+    }
     Tool::new(head.name.to_string(), head.description.clone(), object(registered.input_schema()))
         .with_title(head.title.clone())
         .with_raw_output_schema(object(registered.tool.output_schema()))

@@ -43,6 +43,7 @@ pub(crate) fn call(id: String, caller: Principal, cancel: CancellationToken) -> 
         arguments: Value::Null,
         principal: caller,
         bearer: None,
+        client: None,
         consent: Consent::default(),
         detach: false,
         cancel,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::http::request::Parts;
 use contract::{CallId, Principal};
-use kit::call::{Bearer, Step};
+use kit::call::{Bearer, ClientInfo, Step};
 use kit::consent::Consent;
 use kit::menu::Choose;
 use kit::{Call, Done, House, Progress};
@@ -120,7 +120,7 @@ impl Server {
 
     /// Makes a plain call of the newer era. Dropping this cancels it.
     pub(crate) async fn direct(&self, call: Direct, caller: Principal) -> Result<Outcome, ErrorData> {
-        let Direct { id, request, can_ask, bearer } = call;
+        let Direct { id, request, can_ask, bearer, client } = call;
         let gone = CancellationToken::new();
         let _gone = gone.clone().drop_guard();
         let call = Call {
@@ -129,6 +129,7 @@ impl Server {
             arguments: Value::Object(request.arguments.clone().unwrap_or_default()),
             principal: caller.clone(),
             bearer,
+            client,
             consent: Consent::Unasked { can_ask },
             detach: true,
             cancel: self.stop.child_token(),
@@ -319,6 +320,7 @@ impl ServerHandler for Server {
                 .extensions
                 .get::<Parts>()
                 .and_then(|head| head.extensions.get::<Bearer>().cloned()),
+            client: context.client_info().and_then(|info| ClientInfo::new(&info.name, &info.version)),
             consent: answer.unwrap_or(Consent::Unasked { can_ask }),
             detach: true,
             cancel: self.stop.child_token(),

@@ -72,7 +72,7 @@ pub struct Dirty {
     pub untracked: u64,
     /// Paths in conflict.
     pub conflicted: u64,
-    /// Some of them, at most [`MAX_DIRTY`], with the blob that each file would be.
+    /// Some of them, at most [`MAX_DIRTY`], with the digest of each file.
     #[serde(default)]
     pub paths: Vec<Touched>,
     /// SHA-256 over all of them and their contents; none where nothing was dirty.
@@ -99,9 +99,9 @@ pub struct Touched {
     pub path: String,
     /// What happened to it.
     pub change: Change,
-    /// Its content as a git blob.
+    /// The SHA-256 of its content, in hexadecimal; none of what is gone or could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub blob: Option<String>,
+    pub sha256: Option<String>,
 }
 
 /// Where the repository stood: what a handoff is held against later.

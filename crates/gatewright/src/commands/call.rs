@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use contract::{CallId, Fault, Key, PlanId, Principal, Spec, Status};
 use indicatif::{ProgressBar, ProgressStyle};
+use kit::call::ClientInfo;
 use kit::consent::{Consent, Question};
 use kit::house::ROOT;
 use kit::{Call, Done, House, Progress};
@@ -42,6 +43,7 @@ pub fn run(asked: &Asked, args: &CallArgs) -> CommandResult {
             consent: Consent::Unasked { can_ask: can_ask(as_json) },
             principal: Principal::Local { uid: house.first().uid() },
             bearer: None,
+            client: ClientInfo::new("gatewright", env!("CARGO_PKG_VERSION")),
             detach: false,
             cancel,
             progress,

@@ -22,6 +22,7 @@ mod reading;
 mod recipes;
 mod remote;
 mod scripts;
+mod session;
 mod stdio;
 mod strings;
 mod tls;

@@ -3,7 +3,9 @@
 mod answers;
 mod change;
 mod foreign;
+pub mod git;
 mod jobs;
+pub mod look;
 mod programs;
 mod read;
 mod record;
@@ -26,11 +28,11 @@ use tokio_util::sync::CancellationToken;
 pub use answers::Grounds;
 pub use change::ChangeDesk;
 pub use foreign::ForeignDesk;
-pub use read::ReadDesk;
+pub use read::{Proposed, ReadDesk};
 pub use record::RecordDesk;
 pub use run::RunDesk;
 
-use crate::call::{Bearer, Progress, Step};
+use crate::call::{Bearer, ClientInfo, Progress, Step};
 use crate::course::Course;
 use crate::erased::Declared;
 use crate::jobs::Jobs;
@@ -63,6 +65,7 @@ pub struct Setting {
     pub(crate) services: Services,
     pub(crate) principal: Principal,
     pub(crate) bearer: Option<Bearer>,
+    pub(crate) client: Option<ClientInfo>,
     pub(crate) cancel: CancellationToken,
     pub(crate) progress: Progress,
 }

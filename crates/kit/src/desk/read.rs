@@ -4,17 +4,31 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use audit::Redactor;
-use contract::{Code, Fault, Principal};
+use contract::{Code, Digest, Fault, PlanId, Principal, ToolName, canonical};
 use exec::history::Repo;
 use exec::reports::ReportFile;
 use exec::run::Level;
 use exec::{Rights, Root, View};
 use tokio_util::sync::CancellationToken;
 
-use super::{Setting, join, no_root, unread};
+use serde_json::{Map, Value};
+
+use super::{ChangeDesk, Setting, join, no_root, unread};
+use crate::call::ClientInfo;
+use crate::kinds::{Answer, Change};
 use crate::paging::Page;
 use crate::registry::Registry;
 use crate::settings::{self, Section};
+use crate::shape::Cleaner;
+
+/// A plan of another tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proposed {
+    /// Its id.
+    pub plan: PlanId,
+    /// What it would do, one line each.
+    pub effects: Vec<String>,
+}
 
 /// The desk of a tool that looks.
 #[derive(Clone)]
@@ -43,6 +57,18 @@ impl ReadDesk {
     #[must_use]
     pub fn view(&self) -> &View {
         &self.view
+    }
+
+    /// Whether there is a root to work in: a tool that may do without one looks at nothing then.
+    #[must_use]
+    pub const fn has_root(&self) -> bool {
+        self.setting.root.is_some()
+    }
+
+    /// The program that calls, where it says its name.
+    #[must_use]
+    pub const fn client(&self) -> Option<&ClientInfo> {
+        self.setting.client.as_ref()
     }
 
     /// Who calls.
@@ -102,6 +128,37 @@ impl ReadDesk {
     /// Keeps a review kit for the caller: `kit://` and its name.
     pub fn keep_kit(&self, name: &str, files: &[ReportFile]) -> Result<(), Fault> {
         self.setting.state.keep_kit(name, files, &self.setting.principal)
+    }
+
+    /// Has `tool` rehearse with this input, and keeps its plan for the caller: `arguments` are the input as a call would have it. Nothing,
+    /// where it would change nothing. The plan is the other tool's: a call of that one applies it.
+    pub async fn propose<T: Change>(
+        &self,
+        tool: &T,
+        input: T::Input,
+        arguments: &Map<String, Value>,
+    ) -> Result<Option<Proposed>, Fault> {
+        let name = ToolName::new(T::NAME).map_err(|e| Fault::internal(e.to_string()))?;
+        let desk = ChangeDesk::new(self.setting.clone())?;
+        let answer = tool.plan(input, desk.clone()).await?;
+        let output = serde_json::to_value(&answer.output).map_err(|e| Fault::internal(e.to_string()))?;
+        let (draft, view) = desk.into_parts();
+        if draft.is_empty() {
+            return Ok(None);
+        }
+        let (state, owner) = (self.setting.state.clone(), self.setting.principal.clone());
+        let (redactor, digest) =
+            (Arc::clone(&self.setting.redactor), Digest::of(&canonical::of_object(arguments)));
+        self.blocking(move |_| {
+            let proposal = draft.into_proposal(&view, name, digest, &owner);
+            let cleaner = Cleaner { redactor: &redactor, places: &[] };
+            let answer =
+                Answer { message: cleaner.text(&answer.message), ..answer.map(|_| cleaner.value(&output)) };
+            let kept = serde_json::to_value(&answer).map_err(|e| Fault::internal(e.to_string()))?;
+            let effects = proposal.plan.effects.iter().map(|e| cleaner.text(&e.summary())).collect();
+            Ok(Some(Proposed { plan: state.keep_plan(&proposal, kept)?, effects }))
+        })
+        .await
     }
 
     /// Says that something worked for the call that is no run of a program, and how far it was confined.

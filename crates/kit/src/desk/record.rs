@@ -2,38 +2,35 @@
 
 use std::sync::Arc;
 
-use contract::{Fault, Principal};
+use contract::Fault;
 
 use super::{ReadDesk, Setting};
 
-/// The desk of a tool that records.
+/// The desk of a tool that records: what a tool that looks has, and a store.
 pub struct RecordDesk<S: ?Sized> {
     store: Arc<S>,
-    setting: Setting,
+    desk: ReadDesk,
 }
 
 impl<S: ?Sized + Send + Sync + 'static> RecordDesk<S> {
-    pub(crate) fn new(setting: Setting) -> Result<Self, Fault> {
+    pub(crate) fn new(setting: Setting, needs_root: bool) -> Result<Self, Fault> {
         let store = setting.services.get::<S>().ok_or_else(|| {
             Fault::internal(format!("no store of type {} was provided", std::any::type_name::<S>()))
         })?;
-        Ok(Self { store, setting })
+        Ok(Self { store, desk: ReadDesk::of(setting, needs_root)? })
     }
 
     /// The store.
     #[must_use]
-    pub fn store(&self) -> &S {
+    pub const fn store(&self) -> &Arc<S> {
         &self.store
     }
+}
 
-    /// Who calls.
-    #[must_use]
-    pub const fn principal(&self) -> &Principal {
-        &self.setting.principal
-    }
+impl<S: ?Sized> std::ops::Deref for RecordDesk<S> {
+    type Target = ReadDesk;
 
-    /// A window on the root, for what a record is about.
-    pub fn read(&self) -> Result<ReadDesk, Fault> {
-        ReadDesk::new(self.setting.clone())
+    fn deref(&self) -> &ReadDesk {
+        &self.desk
     }
 }

@@ -129,6 +129,7 @@ impl Bench {
             consent: Consent::default(),
             principal: Principal::Local { uid: 0 },
             bearer: None,
+            client: None,
             detach: false,
             cancel: CancellationToken::new(),
             progress: Arc::new(|_| {}),

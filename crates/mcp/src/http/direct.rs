@@ -7,7 +7,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use kit::Done;
-use kit::call::Bearer;
+use kit::call::{Bearer, ClientInfo};
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ProtocolVersion, RequestId, ServerJsonRpcMessage, ServerResult,
 };
@@ -25,6 +25,7 @@ pub(crate) struct Direct {
     /// Whether the client shows forms to its user.
     pub(crate) can_ask: bool,
     pub(crate) bearer: Option<Bearer>,
+    pub(crate) client: Option<ClientInfo>,
 }
 
 /// What became of it.
@@ -54,10 +55,11 @@ impl Direct {
                 && params.get("arguments").is_none_or(Value::is_object)
                 && is_plain(&head.headers, hosts, name);
             let id: RequestId = serde_json::from_value(message.get("id")?.clone()).ok()?;
-            let can_ask = can_ask(params.get("_meta")?.as_object()?)?;
-            fits.then_some((id, name.to_owned(), can_ask))
+            let meta = params.get("_meta")?.as_object()?;
+            let can_ask = can_ask(meta)?;
+            fits.then(|| (id, name.to_owned(), can_ask, client(meta)))
         };
-        let Some((id, name, can_ask)) = plain() else { return Err(message) };
+        let Some((id, name, can_ask, client)) = plain() else { return Err(message) };
         let mut request = CallToolRequestParams::new(name);
         if let Some(Value::Object(arguments)) = message
             .get_mut("params")
@@ -66,8 +68,17 @@ impl Direct {
         {
             request = request.with_arguments(arguments);
         }
-        Ok(Self { id, request, can_ask, bearer: head.extensions.get::<Bearer>().cloned() })
+        Ok(Self { id, request, can_ask, bearer: head.extensions.get::<Bearer>().cloned(), client })
     }
+}
+
+/// The client, as a request's meta names it.
+fn client(meta: &Map<String, Value>) -> Option<ClientInfo> {
+    let info = meta.get("io.modelcontextprotocol/clientInfo")?;
+    ClientInfo::new(
+        info.get("name")?.as_str()?,
+        info.get("version").and_then(Value::as_str).unwrap_or_default(),
+    )
 }
 
 /// Whether a request's meta is that of the newer era and asks for nothing on the way; then, whether its user can be asked.

@@ -174,6 +174,7 @@ impl<S: Served> Doorkeeper<S> {
             consent: Consent::default(),
             principal: caller.clone(),
             bearer: None,
+            client: None,
             detach: false,
             cancel: CancellationToken::new(),
             progress: Arc::new(|_| {}),

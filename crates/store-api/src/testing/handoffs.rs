@@ -33,7 +33,7 @@ pub fn handoff(watch: &Watch, summary: &str) -> NewHandoff {
 }
 
 fn touched(path: &str) -> Touched {
-    Touched { path: path.to_owned(), change: Change::Modified, blob: Some("9d".repeat(20)) }
+    Touched { path: path.to_owned(), change: Change::Modified, sha256: Some("9d".repeat(32)) }
 }
 
 async fn end(store: &dyn Context, id: &SessionId, handoff: NewHandoff) -> crate::handoff::Handoff {

@@ -51,36 +51,61 @@ impl Looking<'_> {
         &self,
         examples: &[Example],
         given: &Shelf,
-        wanted: impl Fn(&Example, &'static str) -> bool,
+        wanted: impl Fn(&Example, &'static str) -> bool + Sync,
+    ) -> Result<(Looks, bool), Fault> {
+        // A page is waited for more than it is worked on: each scheme has a tab, and both go on together.
+        let wanted = &wanted;
+        let lanes = std::thread::scope(|scope| {
+            let lanes = SCHEMES.map(|(scheme, word)| {
+                scope.spawn(move || {
+                    self.lane(examples, given, (scheme, word), |example| wanted(example, word))
+                })
+            });
+            lanes.map(|lane| lane.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        let (mut looks, mut is_over) = (BTreeMap::new(), false);
+        for lane in lanes {
+            let (seen, over) = lane?;
+            looks.extend(seen);
+            is_over |= over;
+        }
+        Ok((looks, is_over))
+    }
+
+    /// Looks at examples in one scheme, one after the other.
+    fn lane(
+        &self,
+        examples: &[Example],
+        given: &Shelf,
+        (scheme, word): (Scheme, &'static str),
+        wanted: impl Fn(&Example) -> bool,
     ) -> Result<(Looks, bool), Fault> {
         let mut looks = BTreeMap::new();
-        for (scheme, word) in SCHEMES {
-            let asked: Asked = Arc::default();
-            let mut tab: Option<Tab> = None;
-            for example in examples {
-                self.browsing.desk.check()?;
-                if !wanted(example, word) {
-                    continue;
+        let asked: Asked = Arc::default();
+        let mut tab: Option<Tab> = None;
+        for example in examples {
+            self.browsing.desk.check()?;
+            if !wanted(example) {
+                continue;
+            }
+            let page = match tab.take().map_or_else(|| self.tab(scheme, given, &asked), Ok) {
+                Ok(page) => page,
+                Err(fault) if fault.code == Code::Timeout => return Ok((looks, true)),
+                Err(fault) => return Err(fault),
+            };
+            match self.look(&page, example, &asked) {
+                Ok(look) => {
+                    looks.insert(key(example, word), Ok(look));
+                    tab = Some(page);
                 }
-                let page = match tab.take().map_or_else(|| self.tab(scheme, given, &asked), Ok) {
-                    Ok(page) => page,
-                    Err(fault) if fault.code == Code::Timeout => return Ok((looks, true)),
-                    Err(fault) => return Err(fault),
-                };
-                match self.look(&page, example, &asked) {
-                    Ok(look) => {
-                        looks.insert(key(example, word), Ok(look));
-                        tab = Some(page);
-                    }
-                    Err(fault) if fault.code == Code::Cancelled => return Err(fault),
-                    // What was seen so far is shown.
-                    Err(fault) if is_over(&fault, &page) && fault.code == Code::Timeout => {
-                        return Ok((looks, true));
-                    }
-                    // A page that cannot be seen is one finding; the next gets a tab of its own.
-                    Err(fault) => {
-                        looks.insert(key(example, word), Err(fault.message));
-                    }
+                Err(fault) if fault.code == Code::Cancelled => return Err(fault),
+                // What was seen so far is shown.
+                Err(fault) if is_over(&fault, &page) && fault.code == Code::Timeout => {
+                    return Ok((looks, true));
+                }
+                // A page that cannot be seen is one finding; the next gets a tab of its own.
+                Err(fault) => {
+                    looks.insert(key(example, word), Err(fault.message));
                 }
             }
         }

@@ -1,0 +1,148 @@
+//! This machine, its user and the sessions that were begun in this process.
+
+mod build;
+mod checkouts;
+mod machine;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use contract::{Digest, Fault};
+use exec::StateDir;
+use store_api::id::SessionId;
+use store_api::machine::NewMachine;
+use store_api::session::{HEARTBEAT, JITTER};
+use store_api::{Context, StoreError, Timestamp};
+use tools_session::Workplace;
+use tools_session::settings::{SessionSection, VenturesSection};
+use tools_session::workplace::{Build, Checkouts, StoreKind};
+
+pub use build::Own;
+
+/// Whose session, in which root.
+type Place = (Digest, String);
+
+/// What this process knows.
+pub struct Here {
+    settings: SessionSection,
+    ventures: VenturesSection,
+    /// Folders that are roots.
+    roots: Vec<PathBuf>,
+    own: Own,
+    store: Arc<dyn Context>,
+    sessions: Arc<Mutex<BTreeMap<Place, SessionId>>>,
+}
+
+impl Here {
+    pub fn new(
+        settings: SessionSection,
+        ventures: VenturesSection,
+        roots: Vec<PathBuf>,
+        store: Arc<dyn Context>,
+    ) -> Self {
+        Self { settings, ventures, roots, own: Own::now(), store, sessions: Arc::default() }
+    }
+}
+
+impl Workplace for Here {
+    fn settings(&self) -> &SessionSection {
+        &self.settings
+    }
+
+    fn ventures(&self) -> &VenturesSection {
+        &self.ventures
+    }
+
+    fn machine(&self) -> Result<NewMachine, Fault> {
+        machine::here(&StateDir::base()?)
+    }
+
+    fn now(&self) -> Timestamp {
+        jiff::Timestamp::now().into()
+    }
+
+    fn random(&self) -> Result<u128, Fault> {
+        machine::random()
+    }
+
+    fn begun(&self, who: &Digest, root: &str, session: &SessionId) {
+        let place = (*who, root.to_owned());
+        let before = self
+            .sessions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(place.clone(), session.clone());
+        // A command that ends with its call gives no further sign.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        if before.as_ref() == Some(session) {
+            return;
+        }
+        let (store, sessions, session) =
+            (Arc::clone(&self.store), Arc::downgrade(&self.sessions), session.clone());
+        runtime.spawn(async move {
+            loop {
+                tokio::time::sleep(pause()).await;
+                // Nobody's any more: it was ended, another took its place, or the process is about to end.
+                let Some(sessions) = sessions.upgrade() else { return };
+                let is_ours = |sessions: &BTreeMap<Place, SessionId>| sessions.get(&place) == Some(&session);
+                if !is_ours(&sessions.lock().unwrap_or_else(PoisonError::into_inner)) {
+                    return;
+                }
+                match store.heartbeat(session.clone()).await {
+                    Ok(_) => {}
+                    Err(StoreError::Closed { .. } | StoreError::NotFound { .. }) => {
+                        sessions.lock().unwrap_or_else(PoisonError::into_inner).remove(&place);
+                        return;
+                    }
+                    Err(error) => tracing::warn!(%error, "a session gave no sign of life"),
+                }
+            }
+        });
+    }
+
+    fn ended(&self, session: &SessionId) {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, kept| kept != session);
+    }
+
+    fn session(&self, who: &Digest, root: &str) -> Option<SessionId> {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.get(&(*who, root.to_owned())).cloned()
+    }
+
+    fn using(&self) -> StoreKind {
+        StoreKind::Sqlite
+    }
+
+    fn checkouts(&self) -> Checkouts {
+        checkouts::found(&self.roots, &self.settings.checkouts)
+    }
+
+    fn build(&self) -> Build {
+        Build {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            build: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+            replaced: self.own.is_replaced(),
+        }
+    }
+}
+
+/// Until the next sign of life: ten minutes, two more or less, so that a fleet does not give them at once.
+fn pause() -> Duration {
+    let span = u128::from(JITTER.unsigned_abs()) * 2 + 1;
+    let more = machine::random().map_or(JITTER, |random| i64::try_from(random % span).unwrap_or(JITTER));
+    Duration::from_millis((HEARTBEAT - JITTER + more).unsigned_abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_of_life_are_scattered_around_ten_minutes() {
+        let all: Vec<u64> = (0..200).map(|_| pause().as_secs()).collect();
+        assert!(all.iter().all(|secs| (480..=720).contains(secs)), "{all:?}");
+        assert!(all.iter().any(|secs| *secs < 590) && all.iter().any(|secs| *secs > 610), "{all:?}");
+    }
+}

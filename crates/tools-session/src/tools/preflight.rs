@@ -1,0 +1,206 @@
+//! Is everything there to begin a day.
+//!
+//! Four checks, each with what to do: the key of the context, GitHub's program, the git repository, the context itself. Says what is
+//! written to, and whether the program on disk was replaced since it started.
+
+use std::time::Duration;
+
+use contract::{Fault, Toolset};
+use exec::run::find;
+use kit::{Answer, Define, Read, ReadDesk, doc};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::here::Here;
+use crate::markdown::text;
+use crate::workplace::{Build, StoreKind};
+
+/// How long the context may take to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The arguments: none.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {}
+
+/// What is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Name {
+    /// The key of a context that is elsewhere.
+    ContextKey,
+    /// GitHub's own program.
+    GithubCli,
+    /// The root's repository.
+    GitRepository,
+    /// Whether the context answers.
+    ContextHealth,
+}
+
+/// How a check ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It is as it should be.
+    Pass,
+    /// It is not.
+    Fail,
+    /// Something is left out for it.
+    Warn,
+}
+
+/// A check.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Check {
+    /// What was checked.
+    name: Name,
+    /// How it ended.
+    status: Verdict,
+    /// In words.
+    message: String,
+    /// What to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<String>,
+}
+
+/// What is written to.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Using {
+    /// Of which kind it is.
+    store: StoreKind,
+}
+
+/// The result.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// Whether every check passed.
+    all_passed: bool,
+    /// Whether no day can begin.
+    has_critical_failure: bool,
+    /// The checks.
+    checks: Vec<Check>,
+    /// What is written to.
+    using: Using,
+    /// The program that answers.
+    build: Build,
+}
+
+/// The tool.
+#[derive(Debug, Default)]
+pub struct Preflight;
+
+impl Define for Preflight {
+    type Input = Input;
+    type Output = Output;
+    const NAME: &'static str = "preflight";
+    const TOOLSET: Toolset = crate::SESSION;
+    const DOC: kit::Doc = doc!("preflight.rs");
+    const NEEDS_ROOT: bool = false;
+
+    fn examples() -> Vec<Value> {
+        vec![json!({})]
+    }
+}
+
+impl Read for Preflight {
+    async fn read(&self, _: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
+        let here = Here::find(&desk).await?;
+        let using = here.workplace.using();
+        let checks = vec![key(), github(&desk), repository(&here), health(&desk, using).await];
+        let is_critical = |check: &&Check| matches!(check.name, Name::ContextKey | Name::ContextHealth);
+        let has_critical_failure =
+            checks.iter().filter(is_critical).any(|check| check.status == Verdict::Fail);
+        let all_passed = checks.iter().all(|check| check.status == Verdict::Pass);
+        let mut message = String::new();
+        for check in &checks {
+            let word = match check.status {
+                Verdict::Pass => "pass",
+                Verdict::Fail => "fail",
+                Verdict::Warn => "warn",
+            };
+            message.push_str(&format!("- {word}: {}", text(&check.message)));
+            if let Some(fix) = &check.fix {
+                message.push_str(&format!(" Next: {fix}"));
+            }
+            message.push('\n');
+        }
+        let build = here.workplace.build();
+        if build.replaced {
+            message.push_str(
+                "- warn: the program on disk was replaced: exit and relaunch the client to use it\n",
+            );
+        }
+        let mut answer = Answer::new(
+            message,
+            Output { all_passed, has_critical_failure, checks, using: Using { store: using }, build },
+        );
+        answer.success = !has_critical_failure;
+        Ok(answer)
+    }
+}
+
+fn passed(name: Name, message: impl Into<String>) -> Check {
+    Check { name, status: Verdict::Pass, message: message.into(), fix: None }
+}
+
+fn key() -> Check {
+    passed(Name::ContextKey, "the store is this machine's: no key is needed")
+}
+
+fn github(desk: &ReadDesk) -> Check {
+    let elsewhere = std::path::Path::new("/nonexistent");
+    let root = if desk.has_root() { desk.view().root().path() } else { elsewhere };
+    match find("gh", &desk.programs(), root) {
+        Ok(_) => passed(Name::GithubCli, "gh is installed"),
+        Err(_) => Check {
+            name: Name::GithubCli,
+            status: Verdict::Fail,
+            message: "gh is not installed: issues are not shown".to_owned(),
+            fix: Some("install it from https://cli.github.com, then `gh auth login`".to_owned()),
+        },
+    }
+}
+
+fn repository(here: &Here) -> Check {
+    let warn = |message: &str, fix: &str| Check {
+        name: Name::GitRepository,
+        status: Verdict::Warn,
+        message: message.to_owned(),
+        fix: Some(fix.to_owned()),
+    };
+    match &here.repository {
+        None => warn(
+            "there is no root: sessions need one",
+            "start the server in a git repository, or name one with `--root PATH`",
+        ),
+        Some(repository) if !repository.is_git => {
+            warn("this is no git repository: handoffs cannot be held against it", "`git init`")
+        }
+        Some(repository) => passed(Name::GitRepository, format!("{} is a git repository", repository.slug)),
+    }
+}
+
+async fn health(desk: &ReadDesk, using: StoreKind) -> Check {
+    let failed = |message: String| Check {
+        name: Name::ContextHealth,
+        status: Verdict::Fail,
+        message,
+        fix: Some("`gatewright doctor` says more".to_owned()),
+    };
+    let store = match crate::sod::store(desk) {
+        Ok(store) => store,
+        Err(fault) => return failed(fault.message),
+    };
+    match tokio::time::timeout(PATIENCE, store.machines()).await {
+        Ok(Ok(_)) => {
+            let what = match using {
+                StoreKind::Sqlite => "the store of this machine",
+                StoreKind::Postgres => "the team's database",
+            };
+            passed(Name::ContextHealth, format!("{what} answers"))
+        }
+        Ok(Err(error)) => failed(error.to_string()),
+        Err(_) => failed("the store did not answer within 5 s".to_owned()),
+    }
+}
