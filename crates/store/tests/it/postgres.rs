@@ -1,13 +1,21 @@
 //! PostgreSQL alone: addresses, schemas, servers that go away.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use gatewright_store::Store;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use sqlx::Row as _;
+use store_api::id::NoteId;
+use store_api::note::NoteQuery;
+use store_api::testing::context::{Watch, once};
 use store_api::testing::documents::document;
-use store_api::{Documents, StoreError};
+use store_api::testing::notes::note;
+use store_api::{Documents, Notes, StoreError};
 
-use crate::cluster::{behind, connect};
+use crate::cluster::{behind, connect, start};
 use crate::{Place, runtime};
 
 #[test]
@@ -98,6 +106,109 @@ fn tables_of_other_programs_with_the_same_names_are_left_alone() {
             .unwrap();
         assert_eq!(mine, 0);
     });
+}
+
+/// An authority, and a certificate of its for the loopback with its key.
+fn issue() -> [String; 3] {
+    let mut authority = CertificateParams::new(Vec::new()).unwrap();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let names = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
+    let certificate = CertificateParams::new(names).unwrap().signed_by(&key, &authority).unwrap();
+    [authority.pem(), certificate.pem() + &authority.pem(), key.serialize_pem()]
+}
+
+#[test]
+fn a_server_that_cannot_show_who_it_is_gets_no_word_from_who_asks_for_it() {
+    let ([trusted, chain, key], [other, ..]) = (issue(), issue());
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let options = format!(
+        "-c listen_addresses=127.0.0.1 -p {port} -c fsync=off -c ssl=on -c ssl_cert_file=../crt -c ssl_key_file=../key"
+    );
+    let Some(cluster) = start(&options, &[("crt", &chain), ("key", &key)]) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).unwrap();
+        folder.path().join(name).display().to_string()
+    };
+    let (trusted, other) = (file("trusted", &trusted), file("other", &other));
+    runtime().block_on(async {
+        let put = async |host: &str, rest: &str| {
+            let store = Store::connect(&format!("postgres://gw@{host}:{port}/postgres?{rest}")).unwrap();
+            store.put(document("global", "d", "text")).await
+        };
+        for (host, rest) in [
+            ("127.0.0.1", format!("sslmode=verify-full&sslrootcert={trusted}")),
+            ("localhost", format!("sslmode=verify-full&sslrootcert={trusted}")),
+            ("127.0.0.1", "sslmode=require".to_owned()),
+        ] {
+            put(host, &rest).await.unwrap();
+        }
+        for rest in [format!("sslmode=verify-full&sslrootcert={other}"), "sslmode=verify-full".to_owned()] {
+            let refused = put("127.0.0.1", &rest).await.unwrap_err();
+            let said = refused.to_string();
+            assert!(matches!(refused, StoreError::Unreachable(_)) && said.contains("certificate"), "{said}");
+        }
+    });
+    drop(cluster);
+}
+
+#[test]
+fn a_server_that_crashes_keeps_what_was_answered_and_what_is_sent_again_is_done_once() {
+    const WRITERS: u64 = 4;
+    const CRASHES: u64 = 3;
+    /// Writes from one crash to the next.
+    const BETWEEN: u64 = 40;
+    let Some(cluster) = start("-c listen_addresses= -c fsync=off", &[]) else { return };
+    let store = Store::connect(&cluster.database()).unwrap();
+    let written = Arc::new(AtomicU64::new(0));
+    runtime().block_on(async {
+        let tasks: Vec<_> = (0..WRITERS)
+            .map(|writer| {
+                tokio::spawn(write_on(store.clone(), writer, Arc::clone(&written), (CRASHES + 1) * BETWEEN))
+            })
+            .collect();
+        for crash in 1..=CRASHES {
+            while written.load(Ordering::SeqCst) < crash * BETWEEN {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+            tokio::task::block_in_place(|| cluster.crash());
+        }
+        let (mut all, mut cut) = (0, 0);
+        for task in tasks {
+            let (kept, missed) = task.await.unwrap();
+            for id in &kept {
+                assert!(store.note(id.clone()).await.unwrap().is_some(), "it was answered");
+            }
+            all += kept.len() as u64;
+            cut += missed;
+        }
+        let query = NoteQuery { limit: 1, ..NoteQuery::default() };
+        assert_eq!(store.notes(query).await.unwrap().total, all, "each is there once");
+        assert!(cut > 0, "the crashes came while somebody wrote");
+    });
+}
+
+/// Writes until so many are written by all, each again until it is answered; what was answered, and how often nothing was.
+async fn write_on(store: Store, writer: u64, written: Arc<AtomicU64>, enough: u64) -> (Vec<NoteId>, u64) {
+    let watch = Watch::at(0);
+    let (mut kept, mut cut) = (Vec::new(), 0);
+    while written.load(Ordering::SeqCst) < enough {
+        let key = format!("{writer}-{}", kept.len());
+        loop {
+            // Another id each time: the key makes it the same.
+            let new = note(&watch, Some(&key), "title", "text");
+            match store.add_note(new, Some(once("crash", &key, &key))).await {
+                Ok(done) => break kept.push(done.value.id),
+                Err(StoreError::Unreachable(_)) => cut += 1,
+                Err(error) => panic!("{error:?}"),
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        written.fetch_add(1, Ordering::SeqCst);
+    }
+    (kept, cut)
 }
 
 /// Columns by table: name, type, whether it may be null.
