@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::sh::{Done, step};
 
 /// A program, and the package that has it.
-const PROGRAMS: [(&str, &str); 9] = [
+const PROGRAMS: [(&str, &str); 10] = [
     ("gh", "gh"),
     ("strace", "strace"),
     ("git", "git"),
@@ -17,6 +17,7 @@ const PROGRAMS: [(&str, &str); 9] = [
     ("chromium-headless-shell", "chromium-headless-shell"),
     // Without a font pages have no text: the browser's package only recommends one.
     ("fc-list", "fontconfig fonts-liberation"),
+    ("initdb", "postgresql"),
 ];
 
 /// Installs what is missing; returns what could not be, with the command that would.
@@ -36,10 +37,15 @@ pub(crate) fn install() -> Vec<String> {
         .collect()
 }
 
-/// Whether it is on the PATH: not every program of these answers when it is asked for its version.
+/// Where Debian keeps the programs of PostgreSQL's server, by version: off the PATH.
+const SERVERS: &str = "/usr/lib/postgresql";
+
+/// Whether it is on the PATH, or where Debian hides it: not every program of these answers when it is asked for its version.
 fn is_there(program: &str) -> bool {
-    std::env::var_os("PATH")
-        .is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join(program).is_file()))
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let servers =
+        std::fs::read_dir(SERVERS).into_iter().flatten().flatten().map(|dir| dir.path().join("bin"));
+    std::env::split_paths(&path).chain(servers).any(|dir| dir.join(program).is_file())
 }
 
 fn apt(packages: &[&str]) -> Done {

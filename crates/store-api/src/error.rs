@@ -33,6 +33,12 @@ pub enum StoreError {
         /// How long the call waited.
         seconds: u64,
     },
+    /// The database's server cannot be reached, or the connection broke: whether a write was done is not known. One that is sent
+    /// again with the same id or idempotency key is done once.
+    #[error(
+        "the store's database cannot be reached ({0}): see that it runs and that its address is right, then try again"
+    )]
+    Unreachable(String),
     /// The disk is full.
     #[error("the store cannot grow: free some space on the disk that holds gatewright's state")]
     Full,
@@ -123,7 +129,7 @@ impl From<StoreError> for Fault {
             | StoreError::Stale { .. }
             | StoreError::Exists { .. }
             | StoreError::OnceReused => Code::Conflict,
-            StoreError::Busy { .. } => Code::Timeout,
+            StoreError::Busy { .. } | StoreError::Unreachable(_) => Code::Timeout,
             StoreError::Full | StoreError::Place { .. } | StoreError::Damaged(_) => Code::FilesystemError,
             StoreError::NewerSchema { .. } | StoreError::Foreign | StoreError::Driver { .. } => {
                 Code::Internal

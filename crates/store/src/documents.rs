@@ -77,6 +77,8 @@ impl Write for NewDocument {
     }
 
     async fn write(&self, tx: &mut Conn, now: Timestamp) -> Result<Document, StoreError> {
+        // A name that is not there yet has no row to lock.
+        tx.lock(&format!("document {}/{}", self.scope, self.name)).await?;
         let one = whole!("SELECT ", " FROM documents WHERE scope = $1 AND name = $2"[lock]);
         let known = tx.maybe(one, values![&self.scope, &self.name]).await?;
         let known = known.map(|row| read(&mut row.fields())).transpose()?;

@@ -1,13 +1,19 @@
-//! SQLite's errors in the store's words. Result codes: <https://www.sqlite.org/rescode.html>.
+//! The databases' errors in the store's words. SQLite's result codes: <https://www.sqlite.org/rescode.html>; PostgreSQL's:
+//! appendix A of its documentation.
 
+use sqlx::postgres::PgDatabaseError;
 use store_api::StoreError;
 
-use crate::lite::PATIENCE;
+use crate::PATIENCE;
 
 const BUSY: i32 = 5;
 const CORRUPT: i32 = 11;
 const FULL: i32 = 13;
 const NOT_A_DATABASE: i32 = 26;
+
+const LOCK_TIMEOUT: &str = "55P03";
+const STATEMENT_TIMEOUT: &str = "57014";
+const DISK_FULL: &str = "53100";
 
 /// Says what was being done when an error came.
 pub(crate) trait Doing<T> {
@@ -21,13 +27,26 @@ impl<T> Doing<T> for Result<T, sqlx::Error> {
 }
 
 fn convert(doing: &'static str, error: sqlx::Error) -> StoreError {
+    let away = matches!(error, sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_));
     if matches!(error, sqlx::Error::PoolTimedOut) {
         return busy();
     }
-    let Some(database) = error.as_database_error() else { return driver(doing, error) };
+    let Some(database) = error.as_database_error() else {
+        return if away { StoreError::Unreachable(error.to_string()) } else { driver(doing, error) };
+    };
+    let Some(code) = database.code() else { return driver(doing, error) };
+    if database.try_downcast_ref::<PgDatabaseError>().is_some() {
+        return match &*code {
+            LOCK_TIMEOUT | STATEMENT_TIMEOUT => busy(),
+            DISK_FULL => StoreError::Full,
+            // It is full of others, it is stopping, it is starting; the connection broke.
+            "53300" | "57P01" | "57P02" | "57P03" => StoreError::Unreachable(database.message().to_owned()),
+            code if code.starts_with("08") => StoreError::Unreachable(database.message().to_owned()),
+            _ => driver(doing, error),
+        };
+    }
     // The low byte is the primary code, the rest says more about it.
-    let code = database.code().and_then(|code| code.parse::<i32>().ok()).map(|code| code & 0xff);
-    match code {
+    match code.parse::<i32>().ok().map(|code| code & 0xff) {
         Some(BUSY) => busy(),
         Some(FULL) => StoreError::Full,
         Some(CORRUPT | NOT_A_DATABASE) => StoreError::Damaged(database.message().to_owned()),
@@ -35,7 +54,16 @@ fn convert(doing: &'static str, error: sqlx::Error) -> StoreError {
     }
 }
 
-fn busy() -> StoreError {
+/// Whether two transactions came in each other's way, so that one of them may go through when it is done again: what could not be
+/// put in an order, a deadlock, an id that another one took meanwhile.
+pub(crate) fn is_conflict(error: &StoreError) -> bool {
+    let StoreError::Driver { source, .. } = error else { return false };
+    let database = source.downcast_ref::<sqlx::Error>().and_then(sqlx::Error::as_database_error);
+    let database = database.and_then(|database| database.try_downcast_ref::<PgDatabaseError>());
+    database.is_some_and(|database| matches!(database.code(), "40001" | "40P01" | "23505"))
+}
+
+pub(crate) fn busy() -> StoreError {
     StoreError::Busy { seconds: PATIENCE.as_secs() }
 }
 

@@ -13,11 +13,12 @@ use store_api::{
 
 use crate::Store;
 use crate::error::{damaged, json};
+use crate::once::Write;
 use crate::sql::{Conn, Sql, sql, values};
 
-const RECORDING: &str = "a run was recorded";
 const ASKING: &str = "the history was read";
-const FORGETTING: &str = "old runs were forgotten";
+/// What whoever forgets takes, and whoever records shares.
+const ALL_ROOTS: &str = "all roots";
 
 /// Memories by the failure's number.
 type Entries = BTreeMap<i64, Memory>;
@@ -25,7 +26,10 @@ type Entries = BTreeMap<i64, Memory>;
 impl Failures for Store {
     fn record(&self, run: RunOutcome) -> Boxed<Result<Verdicts, StoreError>> {
         let store = self.clone();
-        Box::pin(async move { record(&store, run).await })
+        Box::pin(async move {
+            let recording = Recording(run.prepare()?);
+            Ok(store.written(&recording, None).await?.value)
+        })
     }
 
     fn history(&self, query: HistoryQuery) -> Boxed<Result<Page<FailureHistory>, StoreError>> {
@@ -34,28 +38,40 @@ impl Failures for Store {
     }
 
     fn forget(&self, before: Timestamp) -> Boxed<Result<Forgotten, StoreError>> {
-        let store = self.clone();
-        Box::pin(async move { forget(&store, before).await })
+        self.plain(Forgetting(before))
     }
 }
 
-async fn record(store: &Store, run: RunOutcome) -> Result<Verdicts, StoreError> {
-    let run = run.prepare()?;
-    let mut tx = store.write(RECORDING).await?;
-    if let Some(first) = replay(&mut tx, &run).await? {
-        return Ok(first);
+/// A run that is to be recorded.
+struct Recording(Prepared);
+
+impl Write for Recording {
+    type Answer = Verdicts;
+    const DOING: &'static str = "a run was recorded";
+
+    fn check(&self) -> Result<(), StoreError> {
+        Ok(())
     }
-    let number = insert_run(&mut tx, &run).await?;
-    let (mut memories, passed) = load(&mut tx, &run).await?;
-    let verdicts = judge(&run, number, &mut memories, &passed);
-    save_failures(&mut tx, &run, number, &memories).await?;
-    save_lines(&mut tx, &run, &memories).await?;
-    save_passes(&mut tx, &run).await?;
-    if run.transcript.is_some() {
-        save_answer(&mut tx, &run, number, &verdicts).await?;
+
+    async fn write(&self, tx: &mut Conn, _: Timestamp) -> Result<Verdicts, StoreError> {
+        let Self(run) = self;
+        // One run of a root at a time, and none while old ones are forgotten.
+        tx.share(ALL_ROOTS).await?;
+        tx.lock(&format!("root {}", run.root)).await?;
+        if let Some(first) = replay(tx, run).await? {
+            return Ok(first);
+        }
+        let number = insert_run(tx, run).await?;
+        let (mut memories, passed) = load(tx, run).await?;
+        let verdicts = judge(run, number, &mut memories, &passed);
+        save_failures(tx, run, number, &memories).await?;
+        save_lines(tx, run, &memories).await?;
+        save_passes(tx, run).await?;
+        if run.transcript.is_some() {
+            save_answer(tx, run, number, &verdicts).await?;
+        }
+        Ok(verdicts)
     }
-    tx.commit().await?;
-    Ok(verdicts)
 }
 
 async fn history(store: &Store, query: HistoryQuery) -> Result<Page<FailureHistory>, StoreError> {
@@ -88,15 +104,26 @@ async fn history(store: &Store, query: HistoryQuery) -> Result<Page<FailureHisto
     Ok(Page { items, next, total })
 }
 
-async fn forget(store: &Store, before: Timestamp) -> Result<Forgotten, StoreError> {
-    let mut tx = store.write(FORGETTING).await?;
-    let mut counts = [0; 4];
-    for (statement, count) in FORGET.iter().zip(&mut counts) {
-        *count = tx.execute(*statement, values![before]).await?;
+/// What was last seen before a time is to be forgotten.
+struct Forgetting(Timestamp);
+
+impl Write for Forgetting {
+    type Answer = Forgotten;
+    const DOING: &'static str = "old runs were forgotten";
+
+    fn check(&self) -> Result<(), StoreError> {
+        Ok(())
     }
-    tx.commit().await?;
-    let [_, failures, tests, runs] = counts;
-    Ok(Forgotten { runs, failures, tests })
+
+    async fn write(&self, tx: &mut Conn, _: Timestamp) -> Result<Forgotten, StoreError> {
+        tx.lock(ALL_ROOTS).await?;
+        let mut counts = [0; 4];
+        for (statement, count) in FORGET.iter().zip(&mut counts) {
+            *count = tx.execute(*statement, values![self.0]).await?;
+        }
+        let [_, failures, tests, runs] = counts;
+        Ok(Forgotten { runs, failures, tests })
+    }
 }
 
 /// Branches first: a failure goes with its last one.
@@ -175,10 +202,12 @@ async fn load(
     let named = sql!("SELECT entry, report FROM failures WHERE root = $1 AND id IN " [texts "$2"]);
     let mut rows = tx.rows(named, values![&run.root, json(&run.named)?]).await?;
     if run.misses_diagnostics || run.misses_tests {
+        // The root is not looked up by: PostgreSQL, before it has statistics, takes it for the narrower condition, and goes through
+        // all lines for each failure of the root.
         let missing = tx
             .rows(
                 "SELECT f.entry, f.report FROM lines AS l JOIN failures AS f ON f.entry = l.entry
-                 WHERE l.tool = $1 AND l.scope = $2 AND l.branch = $3 AND f.root = $4",
+                 WHERE l.tool = $1 AND l.scope = $2 AND l.branch = $3 AND f.root || '' = $4",
                 values![&run.tool, &run.scope, stored(&run.mark.branch), &run.root],
             )
             .await?;

@@ -1,11 +1,12 @@
-//! The store: what is remembered between calls, in SQLite. It implements the traits of `store-api`; the rules are
-//! there, and so is the conformance suite.
+//! The store: what is remembered between calls, in a file of SQLite or in a PostgreSQL server. It implements the traits of
+//! `store-api`; the rules are there, and so is the conformance suite, which both are held to.
 //!
 //! Any number of processes may use one file at the same time, on one machine: SQLite's write-ahead log does not work
-//! over a network. A write that was answered is on disk (`synchronous = FULL`), also after a power cut.
+//! over a network. Several machines share a server ([`Store::connect`]; version 15 is what tests run against). A write that was
+//! answered is on disk, also after a power cut: `synchronous = FULL` here, whatever the server is configured for there.
 //!
-//! Statements are written once, for any database (`sql.rs`); what a text is found by is decided by the crate `words` and not by a
-//! database.
+//! Statements are written once, for both (`sql.rs`); what a text is found by is decided by the crate `words` and not by a
+//! database. Migrations have the same numbers, and a test compares what they make.
 #![allow(
     clippy::disallowed_methods,
     reason = "like the ledger, the store keeps files of its own: its database and the folder of it, nothing else"
@@ -19,22 +20,34 @@ mod lite;
 mod machines;
 mod notes;
 mod once;
+mod pg;
 mod search;
 mod sessions;
 mod sql;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use lite::Sqlite;
+use pg::Postgres;
 use sql::Conn;
 use store_api::{Clock, StoreError, Timestamp};
+
+/// How long a call waits for other writers, and for a connection.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What is remembered. Clones share their connections.
 #[derive(Clone)]
 pub struct Store {
-    sqlite: Arc<Sqlite>,
+    database: Database,
     clock: Clock,
+}
+
+#[derive(Clone)]
+enum Database {
+    Lite(Arc<Sqlite>),
+    Pg(Arc<Postgres>),
 }
 
 impl Store {
@@ -49,8 +62,20 @@ impl Store {
                 why: "it is not an absolute path of a file",
             });
         }
-        let clock: Clock = Arc::new(|| jiff::Timestamp::now().into());
-        Ok(Self { sqlite: Arc::new(Sqlite::new(path.to_owned())), clock })
+        Ok(Self::of(Database::Lite(Arc::new(Sqlite::new(path.to_owned())))))
+    }
+
+    /// A store in a PostgreSQL database: `postgres://user@host/database?sslmode=verify-full`. What is not in the address comes from
+    /// the environment (`PGHOST`, `PGUSER`, `PGPASSWORD` …) and the password file (`~/.pgpass`), as with PostgreSQL's own programs.
+    ///
+    /// Nothing is connected: the first call makes a schema `gatewright` in the database, or brings it up to date. Calls need
+    /// a tokio runtime with time and I/O.
+    pub fn connect(url: &str) -> Result<Self, StoreError> {
+        Ok(Self::of(Database::Pg(Arc::new(Postgres::new(url)?))))
+    }
+
+    fn of(database: Database) -> Self {
+        Self { database, clock: Arc::new(|| jiff::Timestamp::now().into()) }
     }
 
     /// The same store by another clock. Each process has the system's, unless it is told otherwise.
@@ -59,22 +84,31 @@ impl Store {
         Self { clock, ..self }
     }
 
-    /// Closes the connections when their calls have ended. A later call opens the file again.
+    /// Closes the connections when their calls have ended. A later call opens the store again.
     pub async fn close(&self) {
-        self.sqlite.close().await;
+        match &self.database {
+            Database::Lite(sqlite) => sqlite.close().await,
+            Database::Pg(postgres) => postgres.close().await,
+        }
     }
 
     fn now(&self) -> Timestamp {
         (self.clock)()
     }
 
-    /// A transaction that no other writer comes in between of.
+    /// A transaction that writes: with SQLite no other comes in between of it, with PostgreSQL it locks what it must.
     async fn write(&self, doing: &'static str) -> Result<Conn, StoreError> {
-        self.sqlite.write(doing).await
+        match &self.database {
+            Database::Lite(sqlite) => sqlite.write(doing).await,
+            Database::Pg(postgres) => postgres.write(doing).await,
+        }
     }
 
     /// A transaction that sees one state of the database.
     async fn read(&self, doing: &'static str) -> Result<Conn, StoreError> {
-        self.sqlite.read(doing).await
+        match &self.database {
+            Database::Lite(sqlite) => sqlite.read(doing).await,
+            Database::Pg(postgres) => postgres.read(doing).await,
+        }
     }
 }

@@ -6,11 +6,14 @@ use store_api::once::{Done, KEPT, Once};
 use store_api::{Answer, StoreError, Timestamp};
 
 use crate::Store;
-use crate::error::{damaged, json};
+use crate::error::{busy, damaged, is_conflict, json};
 use crate::sql::{Conn, sql, values};
 
 /// Answers that are let go of with each write that is kept, when their time is over.
 const SWEPT: u32 = 32;
+
+/// How often a write is tried when others come in its way.
+const TRIES: u32 = 4;
 
 /// A write.
 pub(crate) trait Write: Send + Sync + 'static {
@@ -48,8 +51,27 @@ impl Store {
         })
     }
 
-    async fn written<W: Write>(&self, write: &W, once: Option<&Once>) -> Result<Done<W::Answer>, StoreError> {
+    /// Does a write that was checked, again where another one came in its way.
+    pub(crate) async fn written<W: Write>(
+        &self,
+        write: &W,
+        once: Option<&Once>,
+    ) -> Result<Done<W::Answer>, StoreError> {
+        for _ in 0..TRIES {
+            match self.attempt(write, once).await {
+                Err(error) if is_conflict(&error) => {}
+                done => return done,
+            }
+        }
+        Err(busy())
+    }
+
+    async fn attempt<W: Write>(&self, write: &W, once: Option<&Once>) -> Result<Done<W::Answer>, StoreError> {
         let mut tx = self.write(W::DOING).await?;
+        if let Some(once) = once {
+            // Who comes second waits here, and then finds the answer.
+            tx.lock(&format!("once {} {}", once.key, once.owner)).await?;
+        }
         let now = self.now();
         if let Some(once) = once
             && let Some(answer) = before(&mut tx, once, W::DOING, now).await?

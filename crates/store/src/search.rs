@@ -3,10 +3,13 @@
 use contract::Digest;
 use store_api::note::{MAX_COUNT, MAX_RANKED, NoteHit, NotePage, NoteQuery, NoteScope, Ranked};
 use store_api::{Cursor, StoreError};
-use words::{Columns, Label, Query, TAG, Tokens, analyze, fts5_labels, fts5_match, fts5_text, snippet};
+use words::{
+    Columns, Label, Query, TAG, Tokens, Weight, analyze, fts5_labels, fts5_match, fts5_text, snippet,
+    tsquery_literal, tsquery_rank, tsvector_literal,
+};
 
 use crate::notes::{hit, hit_columns};
-use crate::sql::{Conn, sql, values};
+use crate::sql::{Conn, Sql, sql, values};
 
 /// Where words are looked for, and labels. The weights of titles, tags and texts (8, 4, 1) stand in [`BEST`].
 const COLUMNS: Columns<'static> = Columns { words: &["title", "tags", "body"], labels: "scope" };
@@ -61,6 +64,12 @@ impl Indexed {
 
     /// Puts it into the index under a place that is free.
     pub(crate) async fn keep(&self, tx: &mut Conn, place: i64) -> Result<(), StoreError> {
+        if tx.is_pg() {
+            let fields = [(Weight::A, &self.title), (Weight::B, &self.tags), (Weight::D, &self.body)];
+            let words = tsvector_literal(&fields, &self.labels).literal;
+            let keep = "INSERT INTO note_words (place, words) VALUES ($1, $2::tsvector)";
+            return tx.execute(keep, values![place, words]).await.map(|_| ());
+        }
         let keep = "INSERT INTO note_words (rowid, scope, title, tags, body) VALUES ($1, $2, $3, $4, $5)";
         let (title, tags, body) = (fts5_text(&self.title), fts5_text(&self.tags), fts5_text(&self.body));
         tx.execute(keep, values![place, fts5_labels(&self.labels), title, tags, body]).await.map(|_| ())
@@ -69,7 +78,8 @@ impl Indexed {
 
 /// Takes a note out of the index.
 pub(crate) async fn drop_words(tx: &mut Conn, place: i64) -> Result<(), StoreError> {
-    tx.execute("DELETE FROM note_words WHERE rowid = $1", values![place]).await.map(|_| ())
+    let away = Sql::new("DELETE FROM note_words WHERE rowid = $1", "DELETE FROM note_words WHERE place = $1");
+    tx.execute(away, values![place]).await.map(|_| ())
 }
 
 /// Words as a question within what else is asked for.
@@ -99,23 +109,38 @@ fn asked(query: &NoteQuery, q: &str) -> Result<Query, StoreError> {
 }
 
 /// How many match, counted up to $3.
-const COUNT: &str = "SELECT count(*) FROM
-    (SELECT 1 FROM note_words WHERE note_words MATCH $1 AND rowid <= $2 LIMIT $3)";
+const COUNT: Sql = Sql::new(
+    "SELECT count(*) FROM (SELECT 1 FROM note_words WHERE note_words MATCH $1 AND rowid <= $2 LIMIT $3)",
+    "SELECT count(*) FROM (SELECT 1 FROM note_words WHERE words @@ $1::tsquery AND place <= $2 LIMIT $3) AS m",
+);
 /// The oldest and newest of the newest $3 that match.
-const NEWEST: &str = "SELECT min(place), max(place) FROM
-    (SELECT rowid AS place FROM note_words WHERE note_words MATCH $1 AND rowid <= $2 ORDER BY rowid DESC LIMIT $3)";
-/// Of those between $2 and $3 the best, after $5 of them.
-const BEST: &str = "SELECT rowid FROM note_words WHERE note_words MATCH $1 AND rowid BETWEEN $2 AND $3
-    ORDER BY bm25(note_words, 0.0, 8.0, 4.0, 1.0), rowid DESC LIMIT $4 OFFSET $5";
+const NEWEST: Sql = Sql::new(
+    "SELECT min(place), max(place) FROM (SELECT rowid AS place FROM note_words
+       WHERE note_words MATCH $1 AND rowid <= $2 ORDER BY rowid DESC LIMIT $3)",
+    "SELECT min(place), max(place) FROM (SELECT place FROM note_words
+       WHERE words @@ $1::tsquery AND place <= $2 ORDER BY place DESC LIMIT $3) AS m",
+);
+/// Of those between $2 and $3 the best by the words $6, after $5 of them. The weights are those of title, tags and text: 8, 4, 1.
+const BEST: Sql = Sql::new(
+    "SELECT rowid FROM note_words WHERE note_words MATCH $1 AND rowid BETWEEN $2 AND $3 AND $6 IS NOT NULL
+     ORDER BY bm25(note_words, 0.0, 8.0, 4.0, 1.0), rowid DESC LIMIT $4 OFFSET $5",
+    "SELECT place FROM note_words WHERE words @@ $1::tsquery AND place BETWEEN $2 AND $3
+     ORDER BY ts_rank('{0.125, 0.25, 0.5, 1.0}', words, $6::tsquery) DESC, place DESC LIMIT $4 OFFSET $5",
+);
 /// The same where there are no words to be better by.
-const LATEST: &str = "SELECT rowid FROM note_words WHERE note_words MATCH $1 AND rowid BETWEEN $2 AND $3
-    ORDER BY rowid DESC LIMIT $4 OFFSET $5";
+const LATEST: Sql = Sql::new(
+    "SELECT rowid FROM note_words WHERE note_words MATCH $1 AND rowid BETWEEN $2 AND $3
+     ORDER BY rowid DESC LIMIT $4 OFFSET $5",
+    "SELECT place FROM note_words WHERE words @@ $1::tsquery AND place BETWEEN $2 AND $3
+     ORDER BY place DESC LIMIT $4 OFFSET $5",
+);
 
 /// A page of what matches, the best first. A cursor has the place among the best, and the newest note of the first page: notes that
 /// come meanwhile move nothing.
 pub(crate) async fn search(tx: &mut Conn, query: &NoteQuery, q: &str) -> Result<NotePage, StoreError> {
     let asked = asked(query, q)?;
-    let Some(matching) = fts5_match(&asked, &COLUMNS) else {
+    let matching = if tx.is_pg() { tsquery_literal(&asked) } else { fts5_match(&asked, &COLUMNS) };
+    let Some(matching) = matching else {
         return Err(StoreError::Query("nothing is asked for".to_owned()));
     };
     let (passed, bound) = query.after.map_or((0, i64::MAX), |after| (after.rank.max(0), after.number));
@@ -124,9 +149,15 @@ pub(crate) async fn search(tx: &mut Conn, query: &NoteQuery, q: &str) -> Result<
     let newest = tx.one(NEWEST, values![&matching, bound, MAX_RANKED]).await?;
     let mut newest = newest.fields();
     let (oldest, bound) = (newest.maybe_int()?.unwrap_or(0), newest.maybe_int()?.unwrap_or(0));
-    let list = if asked.has_words() { BEST } else { LATEST };
     let limit = i64::from(query.limit);
-    let rows = tx.rows(list, values![&matching, oldest, bound, limit + 1, passed]).await?;
+    let mut wanted = values![&matching, oldest, bound, limit + 1, passed];
+    let rows = match tsquery_rank(&asked) {
+        Some(words) => {
+            wanted.extend(values![words]);
+            tx.rows(BEST, wanted).await?
+        }
+        None => tx.rows(LATEST, wanted).await?,
+    };
     let mut items = Vec::new();
     for row in rows.iter().take(query.limit as usize) {
         // One by one: contents are large, and one is enough to have at a time.

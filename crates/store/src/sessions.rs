@@ -9,6 +9,7 @@ use store_api::session::{
 use store_api::{Answer, Cursor, Page, Sessions, StoreError, Timestamp};
 
 use crate::Store;
+use crate::error::json;
 use crate::handoffs::{self, End};
 use crate::once::Write;
 use crate::sql::{Conn, Fields, Sql, after, page, sql, values};
@@ -172,6 +173,8 @@ impl Write for Begin {
     }
 
     async fn write(&self, tx: &mut Conn, now: Timestamp) -> Result<Begun, StoreError> {
+        let SessionKey { agent, venture, repo, track } = &self.key;
+        tx.lock(&format!("session {}", json(&[agent, venture, repo, track])?)).await?;
         if let Some(session) = held(tx, &self.id).await? {
             return if session.key == self.key {
                 Ok(Begun { session, resumed: true, ended: Vec::new() })
@@ -179,7 +182,6 @@ impl Write for Begin {
                 Err(StoreError::Exists { what: "session" })
             };
         }
-        let SessionKey { agent, venture, repo, track } = &self.key;
         let of_key = session!(
             "SELECT ",
             " FROM sessions WHERE agent = $1 AND venture = $2 AND repo = $3 AND track = $4 AND status = 'active'

@@ -3,7 +3,9 @@
 //! Statements are written once. Parameters are `$1`, `$2` … in both databases; what the two spell differently stands in brackets in
 //! [`sql!`]. No statement is ever put together from what was given.
 
-use sqlx::sqlite::{Sqlite, SqliteRow};
+use sqlx::postgres::{PgArguments, PgRow, Postgres};
+use sqlx::query::Query;
+use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteRow};
 use sqlx::{Row as _, Transaction};
 use store_api::{Cursor, Page, StoreError, Timestamp};
 
@@ -13,12 +15,13 @@ use crate::error::Doing as _;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sql {
     lite: &'static str,
+    pg: &'static str,
 }
 
 impl Sql {
     /// A statement from its spellings: what [`sql!`] makes.
-    pub(crate) const fn new(lite: &'static str, _pg: &'static str) -> Self {
-        Self { lite }
+    pub(crate) const fn new(lite: &'static str, pg: &'static str) -> Self {
+        Self { lite, pg }
     }
 }
 
@@ -143,12 +146,52 @@ into_value! {
 /// A transaction, and what it is for.
 pub(crate) struct Conn {
     doing: &'static str,
-    transaction: Transaction<'static, Sqlite>,
+    transaction: Either,
+}
+
+enum Either {
+    Lite(Transaction<'static, Sqlite>),
+    Pg(Transaction<'static, Postgres>),
+}
+
+impl From<Transaction<'static, Sqlite>> for Conn {
+    fn from(transaction: Transaction<'static, Sqlite>) -> Self {
+        Self { doing: "", transaction: Either::Lite(transaction) }
+    }
+}
+
+impl From<Transaction<'static, Postgres>> for Conn {
+    fn from(transaction: Transaction<'static, Postgres>) -> Self {
+        Self { doing: "", transaction: Either::Pg(transaction) }
+    }
 }
 
 impl Conn {
-    pub(crate) const fn lite(doing: &'static str, transaction: Transaction<'static, Sqlite>) -> Self {
-        Self { doing, transaction }
+    /// Says what it is for: errors name it.
+    pub(crate) fn doing(self, doing: &'static str) -> Self {
+        Self { doing, ..self }
+    }
+
+    /// Whether PostgreSQL answers.
+    pub(crate) const fn is_pg(&self) -> bool {
+        matches!(self.transaction, Either::Pg(_))
+    }
+
+    /// Waits until no other transaction has taken the same name, and takes it until the end. SQLite has one writer anyway.
+    pub(crate) async fn lock(&mut self, name: &str) -> Result<(), StoreError> {
+        self.advise("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", name).await
+    }
+
+    /// The same beside others who share it.
+    pub(crate) async fn share(&mut self, name: &str) -> Result<(), StoreError> {
+        self.advise("SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))", name).await
+    }
+
+    async fn advise(&mut self, sql: &'static str, name: &str) -> Result<(), StoreError> {
+        if self.is_pg() {
+            self.execute(sql, values![name]).await?;
+        }
+        Ok(())
     }
 
     /// All rows that answer.
@@ -157,9 +200,17 @@ impl Conn {
         sql: impl Into<Sql>,
         values: Vec<Value>,
     ) -> Result<Vec<Row>, StoreError> {
-        let query = lite_query(sql.into(), values);
-        let rows = query.fetch_all(&mut *self.transaction).await.doing(self.doing)?;
-        Ok(rows.into_iter().map(Row).collect())
+        let rows = match &mut self.transaction {
+            Either::Lite(tx) => {
+                let rows = lite_query(sql.into(), values).fetch_all(&mut **tx).await;
+                rows.map(|rows| rows.into_iter().map(Row::Lite).collect())
+            }
+            Either::Pg(tx) => {
+                let rows = pg_query(sql.into(), values).fetch_all(&mut **tx).await;
+                rows.map(|rows| rows.into_iter().map(Row::Pg).collect())
+            }
+        };
+        rows.doing(self.doing)
     }
 
     /// The first row that answers.
@@ -168,14 +219,24 @@ impl Conn {
         sql: impl Into<Sql>,
         values: Vec<Value>,
     ) -> Result<Option<Row>, StoreError> {
-        let query = lite_query(sql.into(), values);
-        Ok(query.fetch_optional(&mut *self.transaction).await.doing(self.doing)?.map(Row))
+        let row = match &mut self.transaction {
+            Either::Lite(tx) => {
+                let row = lite_query(sql.into(), values).fetch_optional(&mut **tx).await;
+                row.map(|row| row.map(Row::Lite))
+            }
+            Either::Pg(tx) => {
+                let row = pg_query(sql.into(), values).fetch_optional(&mut **tx).await;
+                row.map(|row| row.map(Row::Pg))
+            }
+        };
+        row.doing(self.doing)
     }
 
     /// The row that always answers.
     pub(crate) async fn one(&mut self, sql: impl Into<Sql>, values: Vec<Value>) -> Result<Row, StoreError> {
-        let query = lite_query(sql.into(), values);
-        query.fetch_one(&mut *self.transaction).await.doing(self.doing).map(Row)
+        let doing = self.doing;
+        let row = self.maybe(sql, values).await?;
+        row.ok_or(sqlx::Error::RowNotFound).doing(doing)
     }
 
     /// Changes rows; how many.
@@ -184,26 +245,56 @@ impl Conn {
         sql: impl Into<Sql>,
         values: Vec<Value>,
     ) -> Result<u64, StoreError> {
-        let query = lite_query(sql.into(), values);
-        Ok(query.execute(&mut *self.transaction).await.doing(self.doing)?.rows_affected())
+        let done = match &mut self.transaction {
+            Either::Lite(tx) => {
+                let done = lite_query(sql.into(), values).execute(&mut **tx).await;
+                done.map(|done| done.rows_affected())
+            }
+            Either::Pg(tx) => {
+                let done = pg_query(sql.into(), values).execute(&mut **tx).await;
+                done.map(|done| done.rows_affected())
+            }
+        };
+        done.doing(self.doing)
+    }
+
+    /// Runs a script of several statements.
+    pub(crate) async fn script(&mut self, script: &'static str) -> Result<(), StoreError> {
+        let done = match &mut self.transaction {
+            Either::Lite(tx) => sqlx::raw_sql(script).execute(&mut **tx).await.map(|_| ()),
+            Either::Pg(tx) => sqlx::raw_sql(script).execute(&mut **tx).await.map(|_| ()),
+        };
+        done.doing(self.doing)
     }
 
     pub(crate) async fn commit(self) -> Result<(), StoreError> {
-        self.transaction.commit().await.doing(self.doing)
+        let done = match self.transaction {
+            Either::Lite(tx) => tx.commit().await,
+            Either::Pg(tx) => tx.commit().await,
+        };
+        done.doing(self.doing)
     }
 }
 
-type LiteQuery = sqlx::query::Query<'static, Sqlite, sqlx::sqlite::SqliteArguments>;
-
-fn lite_query(sql: Sql, values: Vec<Value>) -> LiteQuery {
+fn lite_query(sql: Sql, values: Vec<Value>) -> Query<'static, Sqlite, SqliteArguments> {
     values.into_iter().fold(sqlx::query(sql.lite), |query, value| match value {
         Value::Int(number) => query.bind(number),
         Value::Text(text) => query.bind(text),
     })
 }
 
+fn pg_query(sql: Sql, values: Vec<Value>) -> Query<'static, Postgres, PgArguments> {
+    values.into_iter().fold(sqlx::query(sql.pg), |query, value| match value {
+        Value::Int(number) => query.bind(number),
+        Value::Text(text) => query.bind(text),
+    })
+}
+
 /// A row of an answer.
-pub(crate) struct Row(SqliteRow);
+pub(crate) enum Row {
+    Lite(SqliteRow),
+    Pg(PgRow),
+}
 
 impl Row {
     /// Its fields, one after another.
@@ -228,7 +319,11 @@ macro_rules! fields {
         pub(crate) fn $name(&mut self) -> Result<$of, StoreError> {
             let at = self.next;
             self.next += 1;
-            self.row.0.try_get(at).map_err(|error| StoreError::Damaged(error.to_string()))
+            let got = match self.row {
+                Row::Lite(row) => row.try_get(at),
+                Row::Pg(row) => row.try_get(at),
+            };
+            got.map_err(|error| StoreError::Damaged(error.to_string()))
         }
     )*};
 }

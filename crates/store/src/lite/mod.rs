@@ -14,12 +14,11 @@ use sqlx::sqlite::{
 use store_api::StoreError;
 use tokio::sync::Mutex;
 
+use crate::PATIENCE;
 use crate::error::{self, Doing as _, is_busy};
 use crate::sql::Conn;
 use place::Identity;
 
-/// How long a call waits for other writers.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 /// How long to wait before opening is tried again.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Most connections that read.
@@ -56,7 +55,7 @@ impl Sqlite {
         let mut tx = opened.writer.begin_with("BEGIN IMMEDIATE").await.doing("a write began")?;
         // A newer program may have moved the schema on since the file was opened.
         schema::check(&mut tx).await?;
-        Ok(Conn::lite(doing, tx))
+        Ok(Conn::from(tx).doing(doing))
     }
 
     /// A transaction that sees one state of the database.
@@ -64,7 +63,7 @@ impl Sqlite {
         let opened = self.opened().await?;
         let mut tx = opened.readers.begin().await.doing("a read began")?;
         schema::check(&mut tx).await?;
-        Ok(Conn::lite(doing, tx))
+        Ok(Conn::from(tx).doing(doing))
     }
 
     /// The connections. A file that was moved away is not written any more: what is there now is opened instead.

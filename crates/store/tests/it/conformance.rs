@@ -1,4 +1,4 @@
-//! The suite of `store-api`, against SQLite.
+//! The suite of `store-api`, against each database.
 
 use store_api::testing::{Watch, context};
 
@@ -9,17 +9,31 @@ pub(crate) const SUNDAY: i64 = 1_795_305_600_000;
 
 #[test]
 fn sqlite_conforms() {
-    runtime().block_on(async {
-        let place = Place::new();
-        store_api::testing::failures(&place.store(), "sqlite").await;
-    });
+    runtime().block_on(conforms(Place::new()));
+}
+
+#[test]
+fn postgresql_conforms() {
+    let Some(place) = Place::in_postgres() else { return };
+    runtime().block_on(conforms(place));
+}
+
+async fn conforms(place: Place) {
+    store_api::testing::failures(&place.store(), place.kind()).await;
 }
 
 #[test]
 fn sqlite_keeps_what_a_team_shares() {
-    runtime().block_on(async {
-        let place = Place::new();
-        let watch = Watch::at(SUNDAY);
-        context(&place.store().with_clock(watch.clock()), &watch, "sqlite").await;
-    });
+    runtime().block_on(shares(Place::new()));
+}
+
+#[test]
+fn postgresql_keeps_what_a_team_shares() {
+    let Some(place) = Place::in_postgres() else { return };
+    runtime().block_on(shares(place));
+}
+
+async fn shares(place: Place) {
+    let watch = Watch::at(SUNDAY);
+    context(&place.store().with_clock(watch.clock()), &watch, place.kind()).await;
 }

@@ -5,9 +5,11 @@
     reason = "tests look at the disk from outside and start themselves again"
 )]
 
+mod cluster;
 mod conformance;
 mod model;
 mod places;
+mod postgres;
 mod processes;
 mod working_day;
 
@@ -15,22 +17,49 @@ use std::path::PathBuf;
 
 use gatewright_store::Store;
 
-/// A store in a folder that goes with it.
+/// A store in a folder that goes with it, or in a database of its own.
 struct Place {
     folder: tempfile::TempDir,
+    url: Option<String>,
 }
 
 impl Place {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self { folder: tempfile::tempdir().unwrap(), url: None }
+    }
+
+    /// In PostgreSQL, where there is one.
+    fn in_postgres() -> Option<Self> {
+        Some(Self { url: Some(cluster::database()?), ..Self::new() })
+    }
+
+    /// Each kind of database that is here.
+    fn all() -> Vec<Self> {
+        [Some(Self::new()), Self::in_postgres()].into_iter().flatten().collect()
+    }
+
+    /// The name of its kind.
+    fn kind(&self) -> &'static str {
+        if self.url.is_some() { "postgresql" } else { "sqlite" }
     }
 
     fn path(&self) -> PathBuf {
         self.folder.path().join("store/store.db")
     }
 
+    /// Changes the database behind the store's back.
+    async fn behind(&self, lite: &'static str, pg: &'static str) {
+        match &self.url {
+            Some(url) => cluster::behind(url, pg).await,
+            None => places::pragma(&self.path(), lite).await,
+        }
+    }
+
     fn store(&self) -> Store {
-        Store::open(&self.path()).unwrap()
+        match &self.url {
+            Some(url) => Store::connect(url).unwrap(),
+            None => Store::open(&self.path()).unwrap(),
+        }
     }
 }
 

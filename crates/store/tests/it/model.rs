@@ -298,32 +298,45 @@ impl Model {
     }
 }
 
+async fn holds(place: &Place, sequence: Vec<RunOutcome>) -> Result<(), TestCaseError> {
+    let store = place.store();
+    let mut model = Model::default();
+    for (at, run) in sequence.into_iter().enumerate() {
+        let verdicts = store.record(run.clone()).await.unwrap();
+        let expected = model.record(&run, &verdicts);
+        prop_assert_eq!(said(verdicts), expected, "run {}: {:?}", at + 1, run);
+    }
+    for entry in store.history(HistoryQuery::of("root")).await.unwrap().items {
+        let life = &model.lives[entry.failure.id.as_str()];
+        for line in &entry.branches {
+            prop_assert_eq!(line.state, model.state(&entry.failure.id, &line.branch), "{:?}", line);
+            let (open, _) = life.standing(&line.branch);
+            prop_assert_eq!(line.runs, open.len() as u64);
+            prop_assert_eq!(&line.since, &open.first().map(|at| life.0[*at].mark.clone()));
+        }
+        let branches: Vec<_> = life.branches().into_iter().collect();
+        prop_assert_eq!(entry.flaky, life.flaky(&branches));
+    }
+    store.close().await;
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_store_says_what_a_model_says_that_remembers_every_run(sequence in vec(runs(), 1..60)) {
-        runtime().block_on(async {
-            let place = Place::new();
-            let store = place.store();
-            let mut model = Model::default();
-            for (at, run) in sequence.into_iter().enumerate() {
-                let verdicts = store.record(run.clone()).await.unwrap();
-                let expected = model.record(&run, &verdicts);
-                prop_assert_eq!(said(verdicts), expected, "run {}: {:?}", at + 1, run);
-            }
-            for entry in store.history(HistoryQuery::of("root")).await.unwrap().items {
-                let life = &model.lives[entry.failure.id.as_str()];
-                for line in &entry.branches {
-                    prop_assert_eq!(line.state, model.state(&entry.failure.id, &line.branch), "{:?}", line);
-                    let (open, _) = life.standing(&line.branch);
-                    prop_assert_eq!(line.runs, open.len() as u64);
-                    prop_assert_eq!(&line.since, &open.first().map(|at| life.0[*at].mark.clone()));
-                }
-                let branches: Vec<_> = life.branches().into_iter().collect();
-                prop_assert_eq!(entry.flaky, life.flaky(&branches));
-            }
-            Ok(())
-        })?;
+        runtime().block_on(holds(&Place::new(), sequence))?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn so_does_the_store_in_postgresql(sequence in vec(runs(), 1..60)) {
+        if let Some(place) = Place::in_postgres() {
+            runtime().block_on(holds(&place, sequence))?;
+        }
     }
 }

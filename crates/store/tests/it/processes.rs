@@ -8,17 +8,20 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use gatewright_store::Store;
-use store_api::id::NoteId;
+use store_api::id::{NoteId, SessionId};
 use store_api::note::{NewNote, NoteQuery};
-use store_api::testing::context::{Watch, once};
+use store_api::session::{Begin, LiveQuery};
+use store_api::testing::context::{Watch, begin, key, once};
 use store_api::testing::notes::note;
 use store_api::testing::{failure, run, test};
-use store_api::{FailureKind, Failures, HistoryQuery, Notes, Outcome, RunOutcome};
+use store_api::{FailureKind, Failures, HistoryQuery, Notes, Outcome, RunOutcome, Sessions};
 
+use crate::cluster::alone;
 use crate::{Place, runtime};
 
 const CHILD: &str = "GATEWRIGHT_STORE_CHILD";
 const WRITER: &str = "GATEWRIGHT_STORE_WRITER";
+const URL: &str = "GATEWRIGHT_STORE_CHILD_URL";
 const TIMES: &str = "GATEWRIGHT_STORE_TIMES";
 
 fn random_below(n: u64) -> u64 {
@@ -45,6 +48,13 @@ fn told(id: &str) -> NewNote {
     NewNote { id: id_of_it, tags, ..note(&watch, None, id, &format!("text of {id}")) }
 }
 
+/// A session of a key that all share, with an id of its own.
+fn same_session() -> Begin {
+    let now = jiff::Timestamp::now().into();
+    let random = u128::from(random_below(u64::MAX)) << 32 | u128::from(random_below(u64::MAX));
+    Begin { id: SessionId::new(now, random), ..begin(&Watch::at(0), &key("shared", "a", "")) }
+}
+
 /// How many notes have a tag, and how many are found by it as a word: their rows, their tags and their words.
 async fn notes_of(store: &Store, id: &str) -> (u64, u64) {
     let query = NoteQuery { tag: Some(id.to_owned()), limit: 1, ..NoteQuery::default() };
@@ -66,9 +76,16 @@ fn writing_child() {
         .open(folder.join(format!("acknowledged-{writer}")))
         .unwrap();
     runtime().block_on(async {
-        let store = Store::open(&folder.join("store/store.db")).unwrap();
+        let store = match std::env::var(URL) {
+            Ok(url) => Store::connect(&url).unwrap(),
+            Err(_) => Store::open(&folder.join("store/store.db")).unwrap(),
+        };
         for n in 0..times {
             let id = format!("{writer}-{n}");
+            if n % 10 == 0 {
+                let session = store.begin(same_session(), None).await.unwrap().value.session.id;
+                fs::write(folder.join(format!("session-{writer}")), session.as_str()).unwrap();
+            }
             store.record(seen(&id)).await.unwrap();
             store.add_note(told(&id), Some(once("process", &id, &id))).await.unwrap();
             writeln!(acknowledged, "{id}").unwrap();
@@ -78,7 +95,11 @@ fn writing_child() {
 }
 
 fn start(place: &Place, writer: &str, times: u64) -> Child {
-    Command::new(std::env::current_exe().unwrap())
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    if let Some(url) = &place.url {
+        command.env(URL, url);
+    }
+    command
         .args(["--exact", "processes::writing_child", "--nocapture", "--test-threads", "1"])
         .env(CHILD, place.folder.path())
         .env(WRITER, writer)
@@ -107,51 +128,66 @@ async fn runs_of(store: &Store, id: &str) -> Option<u64> {
 fn processes_that_start_and_write_together_lose_nothing_and_are_never_told_that_it_is_busy() {
     const WRITERS: u64 = 4;
     const EACH: u64 = 40;
-    let place = Place::new();
-    let children: Vec<Child> = (0..WRITERS).map(|n| start(&place, &format!("w{n}"), EACH)).collect();
+    for place in Place::all() {
+        write_together(&place, WRITERS, EACH);
+    }
+}
+
+fn write_together(place: &Place, writers: u64, each: u64) {
+    let children: Vec<Child> = (0..writers).map(|n| start(place, &format!("w{n}"), each)).collect();
     for child in children {
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
     runtime().block_on(async {
         let store = place.store();
-        assert_eq!(runs_of(&store, "shared").await, Some(WRITERS * EACH), "each write counted once");
+        assert_eq!(runs_of(&store, "shared").await, Some(writers * each), "each write counted once");
         let total = store.history(HistoryQuery::of("root")).await.unwrap().total;
-        assert_eq!(total, WRITERS * EACH + 1);
+        assert_eq!(total, writers * each + 1);
+        let live = store.live(LiveQuery::all(10)).await.unwrap();
+        assert_eq!(live.total, 1, "one session, whoever began it");
+        for n in 0..writers {
+            let told = fs::read_to_string(place.folder.path().join(format!("session-w{n}"))).unwrap();
+            assert_eq!(told, live.items[0].id.as_str());
+        }
         let query = NoteQuery { limit: 1, ..NoteQuery::default() };
-        assert_eq!(store.notes(query).await.unwrap().total, WRITERS * EACH);
+        assert_eq!(store.notes(query).await.unwrap().total, writers * each);
     });
 }
 
 #[test]
 fn stores_of_one_process_share_a_file_while_it_is_read() {
-    let place = Place::new();
-    runtime().block_on(async {
-        let stores: Vec<Store> = (0..4).map(|_| place.store()).collect();
-        let mut tasks = Vec::new();
-        for (n, store) in stores.iter().cloned().enumerate() {
-            tasks.push(tokio::spawn(async move {
-                for i in 0..25 {
-                    store.record(seen(&format!("{n}-{i}"))).await.unwrap();
-                    assert!(
-                        runs_of(&store, &format!("{n}-{i}")).await == Some(1),
-                        "a read sees what was answered"
-                    );
-                }
-            }));
-        }
-        for task in tasks {
-            task.await.unwrap();
-        }
-        assert_eq!(runs_of(&stores[0], "shared").await, Some(100));
-    });
+    for place in Place::all() {
+        runtime().block_on(share(&place));
+    }
+}
+
+async fn share(place: &Place) {
+    let stores: Vec<Store> = (0..4).map(|_| place.store()).collect();
+    let mut tasks = Vec::new();
+    for (n, store) in stores.iter().cloned().enumerate() {
+        tasks.push(tokio::spawn(async move {
+            for i in 0..25 {
+                store.record(seen(&format!("{n}-{i}"))).await.unwrap();
+                assert!(
+                    runs_of(&store, &format!("{n}-{i}")).await == Some(1),
+                    "a read sees what was answered"
+                );
+            }
+        }));
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+    assert_eq!(runs_of(&stores[0], "shared").await, Some(100));
 }
 
 #[test]
 fn a_fresh_file_is_made_once_by_however_many_come_first() {
+    let fresh = |round: u32| [Some(Place::new()), (round < 5).then(Place::in_postgres).flatten()];
     runtime().block_on(async {
-        for round in 0..40 {
-            let place = Place::new();
+        for (round, place) in (0..40).flat_map(|round| fresh(round).map(|place| (round, place))) {
+            let Some(place) = place else { continue };
             let tasks: Vec<_> = (0..6)
                 .map(|n| {
                     let store = place.store();
@@ -169,19 +205,27 @@ fn a_fresh_file_is_made_once_by_however_many_come_first() {
 #[test]
 fn a_process_killed_while_writing_leaves_every_acknowledged_write() {
     let rounds: u32 = std::env::var("GATEWRIGHT_KILL_ROUNDS").ok().and_then(|r| r.parse().ok()).unwrap_or(20);
-    let place = Place::new();
+    for place in Place::all() {
+        kill(&place, rounds);
+    }
+}
+
+fn kill(place: &Place, rounds: u32) {
     let (mut all, mut cut) = (0, 0);
     for round in 0..rounds {
         let writer = format!("r{round}");
-        let mut child = start(&place, &writer, u64::MAX);
+        let mut child = start(place, &writer, u64::MAX);
         // Somewhere from opening to the middle of one of many writes.
         std::thread::sleep(Duration::from_micros(20_000 + random_below(150_000)));
         child.kill().unwrap();
         let output = child.wait_with_output().unwrap();
         assert!(!output.status.success(), "it was killed: {}", String::from_utf8_lossy(&output.stderr));
-        let acknowledged = acknowledged(&place, &writer);
+        let acknowledged = acknowledged(place, &writer);
         all += acknowledged.len() as u64;
         runtime().block_on(async {
+            if let Some(url) = &place.url {
+                alone(url).await;
+            }
             let store = place.store();
             for id in &acknowledged {
                 assert_eq!(runs_of(&store, id).await, Some(1), "round {round}");
@@ -200,7 +244,9 @@ fn a_process_killed_while_writing_leaves_every_acknowledged_write() {
                 "round {round}: writes are whole"
             );
             store.close().await;
-            whole(&place.path()).await;
+            if place.url.is_none() {
+                whole(&place.path()).await;
+            }
         });
     }
     assert!(all > u64::from(rounds), "the processes came to write: {all}");

@@ -1,0 +1,83 @@
+//! PostgreSQL: a pool of connections to one server, opened by the first call.
+
+mod schema;
+
+use std::str::FromStr as _;
+
+use sqlx::ConnectOptions as _;
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use store_api::StoreError;
+use tokio::sync::Mutex;
+
+use crate::PATIENCE;
+use crate::error::Doing as _;
+use crate::sql::Conn;
+
+/// Most connections.
+const CONNECTIONS: u32 = 8;
+/// How connections are set up: what is ours is found without its schema's name, and nothing waits for ever.
+const SETTINGS: [(&str, &str); 4] = [
+    ("search_path", schema::NAME),
+    ("statement_timeout", "10s"),
+    ("lock_timeout", "5s"),
+    ("idle_in_transaction_session_timeout", "60s"),
+];
+
+/// A server and, once used, the connections to it.
+pub(crate) struct Postgres {
+    options: PgConnectOptions,
+    opened: Mutex<Option<PgPool>>,
+}
+
+impl Postgres {
+    pub(crate) fn new(url: &str) -> Result<Self, StoreError> {
+        let what = "the store's address";
+        if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
+            return Err(StoreError::Invalid { what, why: "it does not begin with postgres://" });
+        }
+        // What is wrong with it is not repeated: it may hold a password.
+        let options = PgConnectOptions::from_str(url)
+            .map_err(|_| StoreError::Invalid { what, why: "it is not postgres://user@host/database" })?;
+        let options = options.application_name("gatewright").options(SETTINGS).disable_statement_logging();
+        Ok(Self { options, opened: Mutex::const_new(None) })
+    }
+
+    pub(crate) async fn close(&self) {
+        if let Some(opened) = self.opened.lock().await.take() {
+            opened.close().await;
+        }
+    }
+
+    /// A transaction in which each statement sees what was committed before it: whoever waited for a lock sees what its holder did.
+    pub(crate) async fn write(&self, doing: &'static str) -> Result<Conn, StoreError> {
+        self.begin(doing, "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE").await
+    }
+
+    /// A transaction that sees one state of the database.
+    pub(crate) async fn read(&self, doing: &'static str) -> Result<Conn, StoreError> {
+        self.begin(doing, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await
+    }
+
+    async fn begin(&self, doing: &'static str, how: &'static str) -> Result<Conn, StoreError> {
+        let pool = self.opened().await?;
+        let mut tx = Conn::from(pool.begin_with(how).await.doing("a transaction began")?).doing(doing);
+        // A newer program may have moved the schema on since the first call.
+        schema::check(&mut tx).await?;
+        Ok(tx)
+    }
+
+    async fn opened(&self) -> Result<PgPool, StoreError> {
+        let mut slot = self.opened.lock().await;
+        if let Some(opened) = &*slot {
+            return Ok(opened.clone());
+        }
+        // What a pool cannot connect to it tries again until its patience ends: here the first refusal says why.
+        let one = self.options.connect().await.doing("the store was opened")?;
+        drop(one);
+        let pool = PgPoolOptions::new().max_connections(CONNECTIONS).acquire_timeout(PATIENCE);
+        let pool = pool.connect_lazy_with(self.options.clone());
+        schema::migrate(&pool).await?;
+        *slot = Some(pool.clone());
+        Ok(pool)
+    }
+}
