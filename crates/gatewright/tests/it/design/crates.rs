@@ -163,3 +163,102 @@ fn release_pack_verify_says_what_stops_a_crate() {
         assert_eq!(fault["code"], code, "{arguments}: {fault}");
     }
 }
+
+#[test]
+fn release_pack_verify_packs_and_checks_the_others_where_cargo_refuses_one() {
+    let Some(bench) = tides() else { return };
+    bench.put("crates/cli/Cargo.toml", &CLI.replace(", version = \"1.1.0\"", ""));
+    bench.commit("fix: no version");
+    let mut session = bench.serve();
+    let told = session.ok("release_pack_verify", json!({ "version": "1.1.0", "smoke": true }));
+    assert_eq!(
+        (&told["success"], errors(&told)),
+        (&json!(false), BTreeSet::from(["cargo.dependencies.versions", "cargo.pack"])),
+        "{told:#}"
+    );
+    let refused = of(&told, "cargo.pack", "tide")["details"].as_str().unwrap();
+    assert!(refused.contains("tide-core"), "as Cargo says it: {refused}");
+    assert_eq!(of(&told, "cargo.dependencies.versions", "tide")["severity"], "error");
+    assert_eq!(of(&told, "cargo.version.manifest", "")["details"], "passed for 2 packages");
+    for name in ["cargo.pack.twice", "cargo.files.equal", "cargo.smoke", "cargo.secrets"] {
+        let found = of(&told, name, "tide-core");
+        assert_eq!(found["passed"], true, "{found}");
+    }
+    let archives: Vec<&Value> =
+        told["packages"].as_array().unwrap().iter().map(|package| &package["archive"]).collect();
+    assert_eq!(archives, ["tide-core-1.1.0.crate"]);
+    assert_eq!(told["bumps"]["tide-core"]["required"], "minor", "{told:#}");
+}
+
+#[test]
+fn release_pack_verify_builds_crates_of_a_workspace_beside_each_others_new_versions() {
+    let Some(bench) = tides() else { return };
+    bench.put("crates/cli/src/main.rs", "fn main() {\n    println!(\"{}\", tide_core::low(3));\n}\n");
+    bench.commit("feat: show lows");
+    let mut session = bench.serve();
+    let both = session.ok("release_pack_verify", json!({ "version": "1.1.0", "smoke": true }));
+    assert_eq!((&both["success"], errors(&both)), (&json!(true), BTreeSet::new()), "{both:#}");
+    assert_eq!(of(&both, "cargo.smoke", "")["details"], "passed for 2 packages");
+    // What does not build is told of the crate that does not, and of no other.
+    bench.put("crates/shared.rs", "fn main() {}\n");
+    bench.put("crates/cli/src/main.rs", "include!(\"../../shared.rs\");\n");
+    bench.commit("fix: share");
+    let one = session.ok("release_pack_verify", json!({ "version": "1.1.0", "smoke": true }));
+    assert_eq!(errors(&one), BTreeSet::from(["cargo.smoke"]), "{one:#}");
+    assert_eq!(of(&one, "cargo.smoke", "tide")["passed"], false);
+    assert_eq!(of(&one, "cargo.smoke", "tide-core")["passed"], true, "{one:#}");
+}
+
+#[test]
+fn release_pack_verify_takes_a_library_that_is_gone_for_a_break() {
+    let Some(bench) = tides() else { return };
+    std::fs::remove_file(bench.place.root().join("crates/core/src/lib.rs")).unwrap();
+    bench.put("crates/core/src/main.rs", "fn main() {}\n");
+    bench.put("crates/core/Cargo.toml", &format!("{CORE}\n[features]\nmore = []\n"));
+    bench.commit("feat: a program");
+    let mut session = bench.serve();
+    let gone = session.ok("release_pack_verify", json!({ "version": "1.1.0", "package": "crates/core" }));
+    assert_eq!(errors(&gone), BTreeSet::from(["release.bump"]), "{gone:#}");
+    let bump = &gone["bumps"]["tide-core"];
+    assert_eq!(bump["required"], "major", "{bump}");
+    let because = bump["because"].to_string();
+    assert!(because.contains("the library is gone") && because.contains("more"), "features are compared: {because}");
+    assert!(of(&gone, "cargo.api", "")["details"].as_str().unwrap().contains("gone"), "{gone:#}");
+}
+
+#[test]
+fn release_pack_verify_looks_at_a_package_of_npm_beside_a_manifest_that_cannot_be_read() {
+    let bench = Bench::new(&[
+        ("package.json", r#"{ "name": "@acme/ui", "version": "2.0.0", "license": "MIT", "main": "index.js" }"#),
+        ("index.js", "exports.a = 1;\n"),
+        ("pyproject.toml", "[project\n"),
+    ]);
+    let mut session = bench.serve();
+    let mut manifests = |version: &str| {
+        let told = session.ok("release_pack_verify", json!({ "version": version }));
+        assert_eq!((&told["success"], told.get("branchName")), (&json!(false), None), "{told:#}");
+        assert_eq!(told["packages"][0]["name"], "@acme/ui", "{told:#}");
+        assert_eq!(of(&told, "npm.pack.twice", "@acme/ui")["passed"], true);
+        let checks = told["verificationChecks"].as_array().unwrap().iter();
+        let failed: Vec<String> = checks
+            .filter(|check| check["checkName"] == "release.manifest")
+            .map(|check| {
+                assert_eq!((&check["severity"], &check["package"]), (&json!("error"), &json!(".")), "{check}");
+                assert!(!check["fix"].as_str().unwrap().is_empty());
+                check["details"].as_str().unwrap().to_owned()
+            })
+            .collect();
+        assert_eq!(errors(&told), BTreeSet::from(["release.manifest"]), "{told:#}");
+        failed
+    };
+    let [python] = manifests("2.0.0").try_into().unwrap();
+    assert!(python.contains("pyproject.toml"), "{python}");
+    bench.put("Cargo.toml", "[package\n");
+    bench.put("pyproject.toml", "[tool.ruff]\n");
+    bench.commit("chore: another");
+    let [cargo] = manifests("2.0.0").try_into().unwrap();
+    assert!(cargo.contains("Cargo.toml"), "{cargo}");
+    bench.put("pyproject.toml", "[project\n");
+    bench.commit("chore: both");
+    assert_eq!(manifests("2.0.0").len(), 2);
+}

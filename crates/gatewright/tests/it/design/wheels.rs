@@ -135,3 +135,63 @@ fn release_pack_verify_compares_wheels_and_says_what_stops_a_python_package() {
     bench.put("pyproject.toml", "[project");
     assert_eq!(session.fails("release_pack_verify", json!({ "version": "1.1.0" }))["code"], "invalid_source");
 }
+
+#[test]
+fn release_pack_verify_builds_with_what_is_installed_and_not_with_a_script_of_the_project() {
+    let Some(bench) = tides() else { return };
+    bench.put("build.py", "raise SystemExit('the script of the project itself was run')\n");
+    bench.put("pip.py", "raise SystemExit('the script of the project itself was run')\n");
+    bench.commit("chore: a script");
+    let mut session = bench.serve();
+    let told = session.ok("release_pack_verify", json!({ "version": "1.1.0", "smoke": true }));
+    assert_eq!((&told["success"], errors(&told)), (&json!(true), BTreeSet::new()), "{told:#}");
+    assert_eq!(check(&told, "python.smoke")["passed"], true);
+    assert_eq!(told["packages"].as_array().unwrap().len(), 2, "{told:#}");
+}
+
+#[test]
+fn release_pack_verify_leaves_undecided_what_dependencies_that_are_not_installed_would_say() {
+    let Some(bench) = tides() else { return };
+    let asks = |list: &str| project("1.1.0", "").replace("dependencies = []", &format!("dependencies = [{list}]"));
+    bench.put("pyproject.toml", &asks("\"nobody-has-this>=1\""));
+    bench.put("harbor_tides/__init__.py", &format!("{CODE}\n\nimport nobody_has_this\n"));
+    bench.commit("feat: depend");
+    let mut session = bench.serve();
+    let mut smoked = || session.ok("release_pack_verify", json!({ "version": "1.1.0", "smoke": true }));
+    let told = smoked();
+    assert_eq!((&told["success"], errors(&told)), (&json!(true), BTreeSet::new()), "{told:#}");
+    assert!(told["undecided"].to_string().contains("python.smoke: nobody_has_this"), "{told:#}");
+    assert!(!told["verificationChecks"].to_string().contains("python.smoke"), "{told:#}");
+    // A module of its own that is not packed is missing at its users' too, and so is what only an extra asks for.
+    bench.put("harbor_tides/__init__.py", &format!("{CODE}\n\nimport harbor_tides.nowhere\n"));
+    bench.commit("fix: forget a module");
+    let own = smoked();
+    assert_eq!(errors(&own), BTreeSet::from(["python.smoke"]), "{own:#}");
+    bench.put("harbor_tides/__init__.py", &format!("{CODE}\n\nimport nobody_has_this\n"));
+    let extra = "\n[project.optional-dependencies]\nmore = [\"nobody-has-this>=1\"]\n";
+    bench.put("pyproject.toml", &format!("{}{extra}", asks("")));
+    bench.commit("fix: depend by an extra");
+    let extra = smoked();
+    assert_eq!(errors(&extra), BTreeSet::from(["python.smoke"]), "{extra:#}");
+}
+
+#[test]
+fn release_pack_verify_tells_what_lies_about_in_a_source_distribution() {
+    let Some(bench) = tides() else { return };
+    bench.put(
+        "pyproject.toml",
+        &format!("{}\n[tool.flit.sdist]\ninclude = [\"notes.log\", \"conf/.env\"]\n", project("1.1.0", "")),
+    );
+    bench.put("notes.log", "x\n");
+    bench.put("conf/.env", "A=b\n");
+    bench.commit("chore: notes");
+    let mut session = bench.serve();
+    let told = session.ok("release_pack_verify", json!({ "version": "1.1.0", "budget": 1 << 20 }));
+    let junk = check(&told, "python.sdist.junk");
+    assert_eq!((&junk["severity"], &junk["files"]), (&json!("error"), &json!(["conf/.env", "notes.log"])), "{junk}");
+    for name in ["python.junk", "python.sdist.secrets", "python.sdist.paths.unsafe", "python.sdist.size"] {
+        assert_eq!(check(&told, name)["passed"], true, "{name}: {told:#}");
+    }
+    let tight = session.ok("release_pack_verify", json!({ "version": "1.1.0", "budget": 100 }));
+    assert!(errors(&tight).is_superset(&BTreeSet::from(["python.size", "python.sdist.size"])), "{tight:#}");
+}

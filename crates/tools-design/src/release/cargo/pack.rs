@@ -1,6 +1,6 @@
 //! Packing by Cargo itself, in a confined run without network.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,8 +13,9 @@ use packaging::cargo::archive;
 use super::Found;
 use crate::release::theirs::has;
 
-/// How long packing may take, and building what was packed.
+/// How long packing a crate may take, or building it, and several of them together.
 const TIME: Duration = Duration::from_mins(1);
+const MOST: Duration = Duration::from_mins(8);
 
 /// Where Cargo builds, below the top of a workspace; none of it stays.
 const TARGET: &str = "target/gatewright-release";
@@ -27,6 +28,8 @@ pub(super) struct Packing {
     pub(super) listed: Result<Vec<String>, String>,
     /// Whether it builds from its archive, where that was asked.
     pub(super) built: Option<Result<(), String>>,
+    /// What nobody asked for and had to be packed beside it, as `name@version`: no registry that is at hand has it.
+    pub(super) beside: Vec<String>,
 }
 
 /// All crates as Cargo packed them, by folder; or why it did not.
@@ -61,123 +64,170 @@ pub(crate) async fn pack(desk: &ReadDesk, all: &[Found], is_built: bool) -> Resu
 
 type Packed = Vec<(String, Result<Packing, String>)>;
 
+/// Cargo at the top of a workspace.
+struct Cargo<'a> {
+    desk: &'a ReadDesk,
+    workshop: Arc<Workshop>,
+    top: &'a str,
+}
+
 async fn of_workspace(
     desk: &ReadDesk,
     top: &str,
     members: &[&Found],
     is_built: bool,
 ) -> Result<Packed, Fault> {
-    let all = |why: &str| members.iter().map(|found| (found.folder.clone(), Err(why.to_owned()))).collect();
     if !has(desk, "cargo") {
-        return Ok(all("Cargo is not installed here"));
+        let why = "Cargo is not installed here";
+        return Ok(members.iter().map(|found| (found.folder.clone(), Err(why.to_owned()))).collect());
     }
-    let workshop = desk.workshop().await?;
-    let specs: Vec<String> =
-        members.iter().map(|f| format!("{}@{}", f.manifest.name(), f.manifest.version())).collect();
-    let together: Vec<usize> = (0..specs.len()).collect();
-    let mut refused: BTreeMap<usize, String> = BTreeMap::new();
-    if let Err(why) = twice(desk, &workshop, top, &specs, &together).await? {
-        if specs.len() == 1 {
-            return Ok(all(&why));
-        }
-        // One that is refused takes nobody with it: those that need no other's new version pack alone.
-        for at in together {
-            if let Err(why) = twice(desk, &workshop, top, &specs, &[at]).await? {
-                refused.insert(at, why);
+    let cargo = Cargo { desk, workshop: desk.workshop().await?, top };
+    let ways = cargo.packed(members).await?;
+    // All archives are read before anything of the packages is run.
+    let mut archives = Vec::with_capacity(members.len());
+    for (found, way) in members.iter().zip(&ways) {
+        let file = archive::file_name(found.manifest.name(), found.manifest.version());
+        archives.push(match way {
+            Err(why) => Err(why.clone()),
+            Ok(_) => cargo.read("1", &file).and_then(|first| Ok((first, cargo.read("2", &file)?))),
+        });
+    }
+    let mut packed = Vec::with_capacity(members.len());
+    for ((found, way), archives) in members.iter().zip(&ways).zip(archives) {
+        let spec = found.spec();
+        let args = ["package", "--list", "--allow-dirty", "--package", &spec];
+        let listed = cargo.said(&args, TIME).await?.map(|text| archive::list(&text));
+        let asked: BTreeSet<String> = members.iter().map(|found| found.spec()).collect();
+        let beside = way.iter().flatten().filter(|spec| !asked.contains(*spec)).cloned().collect();
+        let packing = archives.map(|(first, second)| Packing { first, second, listed, built: None, beside });
+        packed.push((found.folder.clone(), packing));
+    }
+    if is_built {
+        let good = ways.iter().zip(&packed).map(|(way, (_, packing))| way.as_ref().ok().filter(|_| packing.is_ok()));
+        let mut built = cargo.built(good.collect()).await?.into_iter();
+        for (_, packing) in &mut packed {
+            let of_this = built.next().flatten();
+            if let Ok(packing) = packing {
+                packing.built = of_this;
             }
         }
     }
-    // All archives are read before anything of the packages is run.
-    let mut archives = Vec::with_capacity(members.len());
-    for (at, found) in members.iter().enumerate() {
-        let file = archive::file_name(found.manifest.name(), found.manifest.version());
-        let read = |number: &str| {
-            let below = format!("{TARGET}/{number}/package/{file}");
-            let path = if top.is_empty() { below } else { format!("{top}/{below}") };
-            let path = RelPath::new(&path).map_err(|error| error.to_string())?;
-            workshop.read(&path).map_err(|fault| fault.message)
+    Ok(packed)
+}
+
+impl Cargo<'_> {
+    /// Packs all, two times; and says of each together with what it can be packed, or why it cannot.
+    async fn packed(&self, members: &[&Found]) -> Result<Vec<Result<Vec<String>, String>>, Fault> {
+        let with_needs = |found: &Found| {
+            let mut specs = vec![found.spec()];
+            specs.extend(found.needs.iter().cloned());
+            specs
         };
-        archives.push(match refused.remove(&at) {
-            Some(why) => Err(why),
-            None => read("1").and_then(|first| Ok((first, read("2")?))),
-        });
+        let all: Vec<String> = members.iter().map(|found| found.spec()).collect();
+        if members.len() > 1 && self.twice(&all).await?.is_ok() {
+            return Ok(members
+                .iter()
+                .map(|found| Ok(with_needs(found).into_iter().filter(|spec| all.contains(spec)).collect()))
+                .collect());
+        }
+        // One that is refused takes nobody with it, and one that needs another's new version has that beside it.
+        let mut ways = Vec::with_capacity(members.len());
+        for found in members {
+            let alone = vec![found.spec()];
+            let whole = with_needs(found);
+            let mut way = self.twice(&alone).await?.map(|()| alone);
+            if way.is_err() && whole.len() > 1 {
+                way = self.twice(&whole).await?.map(|()| whole);
+            }
+            ways.push(way);
+        }
+        Ok(ways)
     }
-    let mut lists = Vec::with_capacity(specs.len());
-    for spec in &specs {
-        let args = ["package", "--list", "--allow-dirty", "--package", spec.as_str()];
-        lists.push(said(desk, &workshop, top, &args).await?.map(|text| archive::list(&text)));
+
+    /// Packs some of the crates, two times.
+    async fn twice(&self, specs: &[String]) -> Result<Result<(), String>, Fault> {
+        for number in ["1", "2"] {
+            if let Err(why) = self.package(number, specs, &["--no-verify"]).await? {
+                return Ok(Err(why));
+            }
+        }
+        Ok(Ok(()))
     }
-    let mut built = None;
-    if is_built {
-        // Together, as they are packed: one may need the other's new version.
-        let target = format!("{TARGET}/built");
+
+    /// Builds from their archives those that were packed, each as it was: together, as one may need the other's new version; where that
+    /// fails, one by one.
+    async fn built(
+        &self,
+        ways: Vec<Option<&Vec<String>>>,
+    ) -> Result<Vec<Option<Result<(), String>>>, Fault> {
+        let all: Vec<String> =
+            ways.iter().copied().flatten().flatten().collect::<BTreeSet<_>>().into_iter().cloned().collect();
+        let count = ways.iter().flatten().count();
+        let together = if all.is_empty() { Ok(()) } else { self.package("built", &all, &[]).await? };
+        if together.is_ok() || count == 1 {
+            return Ok(ways.into_iter().map(|way| way.map(|_| together.clone())).collect());
+        }
+        let mut built = Vec::with_capacity(ways.len());
+        for way in ways {
+            built.push(match way {
+                Some(specs) => Some(self.package("built", specs, &[]).await?),
+                None => None,
+            });
+        }
+        Ok(built)
+    }
+
+    async fn package(&self, folder: &str, specs: &[String], more: &[&str]) -> Result<Result<(), String>, Fault> {
+        let target = format!("{TARGET}/{folder}");
         let mut args = vec!["package", "--allow-dirty", "--target-dir", target.as_str()];
-        let packed = specs.iter().zip(&archives).filter(|(_, archives)| archives.is_ok());
-        args.extend(packed.flat_map(|(spec, _)| ["--package", spec.as_str()]));
-        built = Some(said(desk, &workshop, top, &args).await?.map(drop));
+        args.extend(more);
+        args.extend(specs.iter().flat_map(|spec| ["--package", spec.as_str()]));
+        let count = u32::try_from(specs.len()).unwrap_or(u32::MAX);
+        Ok(self.said(&args, TIME.saturating_mul(count).min(MOST)).await?.map(drop))
     }
-    let packings = members.iter().zip(archives).zip(lists).map(|((found, archives), listed)| {
-        let packing = archives.map(|(first, second)| Packing { first, second, listed, built: built.clone() });
-        (found.folder.clone(), packing)
-    });
-    Ok(packings.collect())
-}
 
-/// Packs some of the crates, two times.
-async fn twice(
-    desk: &ReadDesk,
-    workshop: &Arc<Workshop>,
-    top: &str,
-    specs: &[String],
-    which: &[usize],
-) -> Result<Result<(), String>, Fault> {
-    for number in ["1", "2"] {
-        let target = format!("{TARGET}/{number}");
-        let mut args = vec!["package", "--no-verify", "--allow-dirty", "--target-dir", target.as_str()];
-        let named = which.iter().filter_map(|at| specs.get(*at));
-        args.extend(named.flat_map(|spec| ["--package", spec.as_str()]));
-        if let Err(why) = said(desk, workshop, top, &args).await? {
-            return Ok(Err(why));
-        }
+    /// An archive as it was packed.
+    fn read(&self, number: &str, file: &str) -> Result<Vec<u8>, String> {
+        let below = format!("{TARGET}/{number}/package/{file}");
+        let path = if self.top.is_empty() { below } else { format!("{}/{below}", self.top) };
+        let path = RelPath::new(&path).map_err(|error| error.to_string())?;
+        self.workshop.read(&path).map_err(|fault| fault.message)
     }
-    Ok(Ok(()))
-}
 
-/// What Cargo printed; or what it said was wrong.
-async fn said(
-    desk: &ReadDesk,
-    workshop: &Arc<Workshop>,
-    top: &str,
-    args: &[&str],
-) -> Result<Result<String, String>, Fault> {
-    let mut command = Command::new("cargo", args);
-    command.args.push("--offline".to_owned());
-    command.timeout = TIME;
-    command.env = [("CARGO_TERM_COLOR".to_owned(), "never".to_owned())].into();
-    if !top.is_empty() {
-        command.dir = Some(RelPath::new(top).map_err(|e| Fault::invalid(e.to_string()))?);
-    }
-    let ran = match desk.run_in(workshop, command).await {
-        Ok(ran) => ran,
-        Err(fault)
-            if matches!(fault.code, Code::Timeout | Code::ToolExecutionFailed | Code::ResourceExhausted) =>
-        {
-            return Ok(Err(fault.message));
+    /// What Cargo printed; or what it said was wrong.
+    async fn said(&self, args: &[&str], time: Duration) -> Result<Result<String, String>, Fault> {
+        let mut command = Command::new("cargo", args);
+        command.args.push("--offline".to_owned());
+        command.timeout = time;
+        command.env = [("CARGO_TERM_COLOR".to_owned(), "never".to_owned())].into();
+        if !self.top.is_empty() {
+            command.dir = Some(RelPath::new(self.top).map_err(|e| Fault::invalid(e.to_string()))?);
         }
-        Err(fault) => return Err(fault),
-    };
-    if ran.is_success() {
-        return Ok(Ok(ran.stdout.text()));
+        let ran = match self.desk.run_in(&self.workshop, command).await {
+            Ok(ran) => ran,
+            Err(fault)
+                if matches!(
+                    fault.code,
+                    Code::Timeout | Code::ToolExecutionFailed | Code::ResourceExhausted
+                ) =>
+            {
+                return Ok(Err(fault.message));
+            }
+            Err(fault) => return Err(fault),
+        };
+        if ran.is_success() {
+            return Ok(Ok(ran.stdout.text()));
+        }
+        let stderr = ran.stderr.text();
+        let from = stderr.find("error").unwrap_or_default();
+        let words: Vec<&str> = stderr
+            .get(from..)
+            .unwrap_or_default()
+            .lines()
+            .map(str::trim)
+            .filter(|l| !l.is_empty())
+            .take(8)
+            .collect();
+        Ok(Err(words.join(" ").chars().take(500).collect()))
     }
-    let stderr = ran.stderr.text();
-    let from = stderr.find("error").unwrap_or_default();
-    let words: Vec<&str> = stderr
-        .get(from..)
-        .unwrap_or_default()
-        .lines()
-        .map(str::trim)
-        .filter(|l| !l.is_empty())
-        .take(8)
-        .collect();
-    Ok(Err(words.join(" ").chars().take(500).collect()))
 }

@@ -155,8 +155,7 @@ fn contents(looking: &mut Looking<'_>, found: &Found, build: &Build) -> Option<(
     match &build.imported {
         None => {}
         Some(Ok(())) => all.push(Check::passed("python.smoke", "it can be imported from its wheel")),
-        // What it asks for may well not be installed beside this Python; what it does not ask for will not be at its users' either.
-        Some(Err(why)) if why.ends_with(build::NOT_INSTALLED) && wheel.metadata.get("Requires-Dist").is_some() => {
+        Some(Err(why)) if is_of_others(why, &wheel) => {
             looking.undecided.push(format!("python.smoke: {why}"));
         }
         Some(Err(why)) => all.push(
@@ -172,6 +171,20 @@ fn contents(looking: &mut Looking<'_>, found: &Found, build: &Build) -> Option<(
         looking.sized("python.sdist", second, &source.packed, BUDGET);
     }
     Some((archives, wheel))
+}
+
+/// Whether an import failed by a module that is none of the wheel's own and may be one that it asks for: that may well not be installed
+/// beside this Python. What it does not ask for will not be at its users' either.
+fn is_of_others(why: &str, wheel: &Wheel) -> bool {
+    let Some(module) = why.strip_suffix(build::NOT_INSTALLED) else { return false };
+    let top = module.split('.').next().unwrap_or(module);
+    let asks = wheel.metadata.all("Requires-Dist").any(|text| !is_for_extra(text));
+    asks && !wheel::top_names(&wheel.packed).contains(top)
+}
+
+/// Whether a requirement is one of an extra alone.
+fn is_for_extra(requirement: &str) -> bool {
+    requirement.contains("extra ==") || requirement.contains("extra==")
 }
 
 /// Compares the public names with the last release's wheel.
@@ -223,9 +236,7 @@ fn billed(looking: &mut Looking<'_>, found: &Found, wheel: Option<&Wheel>) -> Re
     if let Some(wheel) = wheel {
         license = wheel.metadata.get("License-Expression").map(str::to_owned);
         let all = wheel.metadata.all("Requires-Dist");
-        requires = all
-            .map(|text| (text.to_owned(), text.contains("extra ==") || text.contains("extra==")))
-            .collect();
+        requires = all.map(|text| (text.to_owned(), is_for_extra(text))).collect();
     }
     let lock = lock.as_ref().map(|(name, bytes)| (*name, bytes.as_slice()));
     let version = looking.asked.version.to_string();
