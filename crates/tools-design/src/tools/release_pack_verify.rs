@@ -193,14 +193,14 @@ impl Change for ReleasePackVerify {
     async fn plan(&self, input: Input, desk: ChangeDesk) -> Result<Answer<Output>, Fault> {
         let asked = asked(&input)?;
         let named = input.package.clone();
-        let (previous, ecosystem) = (asked.previous.clone(), input.ecosystem);
+        let (of_call, ecosystem) = (asked.clone(), input.ecosystem);
         let (found, past) = desk
             .blocking(move |desk| {
-                let found = packages(desk, named.as_deref(), ecosystem, previous.is_some())?;
-                Ok((found, Past::of(desk, previous.as_ref())?))
+                let found = packages(desk, named.as_deref(), ecosystem, &of_call)?;
+                Ok((found, Past::of(desk, of_call.previous.as_ref())?))
             })
             .await?;
-        let Packages { npm: found, cargo: crates, python: projects, broken, undecided } = found;
+        let Packages { npm: found, cargo: crates, python: projects, broken, undecided, others: left_out } = found;
         desk.progress(0.0, Some(2.0), "asking those that pack");
         let installed = if found.is_empty() { None } else { theirs::Npm::find(&desk).await? };
         let mut said = Vec::with_capacity(found.len());
@@ -237,7 +237,7 @@ impl Change for ReleasePackVerify {
         desk.blocking(move |desk| {
             let verified: Vec<Verified> =
                 looked.into_iter().map(|looked| looked.verified).chain(others).collect();
-            answer(All { verified, broken, undecided }, &asked.version, desk)
+            answer(All { verified, broken, undecided, left_out }, &asked.version, desk)
         })
         .await
     }
@@ -278,13 +278,31 @@ fn asked(input: &Input) -> Result<Asked, Fault> {
 /// All that was found of what a call means.
 struct All {
     verified: Vec<Verified>,
-    /// Folders whose package.json cannot be read, and why.
+    /// Folders whose manifest cannot be read, and why.
     broken: Vec<(String, String)>,
     undecided: Vec<String>,
+    /// Packages that have another version: name and version.
+    left_out: Vec<(String, String)>,
+}
+
+/// What is said of packages that have another version.
+fn others(left_out: &[(String, String)], version: &Version) -> Option<Found> {
+    if left_out.is_empty() {
+        return None;
+    }
+    let named = left_out.iter().take(FILES).map(|(name, said)| format!("{name} is {said}"));
+    let mut named: Vec<String> = named.collect();
+    let more = left_out.len().saturating_sub(named.len());
+    if more > 0 {
+        named.push(format!("{more} more have others"));
+    }
+    let detail = format!("left out, as they have another version than {version}: {}", named.join(", "));
+    let fix = "Nothing, where they are released by themselves: ask for their own version then. Else set their version too.";
+    Some(Found::failed("release.version.others", Weight::Note, detail).fix(fix))
 }
 
 fn answer(all: All, version: &Version, desk: &ChangeDesk) -> Result<Answer<Output>, Fault> {
-    let All { verified, broken, mut undecided } = all;
+    let All { verified, broken, mut undecided, left_out } = all;
     let is_blocked = !broken.is_empty() || verified.iter().any(Verified::is_blocked);
     let branch = match (is_blocked, exec::branch::check_possible(desk.view().root())) {
         (true, _) => None,
@@ -297,6 +315,7 @@ fn answer(all: All, version: &Version, desk: &ChangeDesk) -> Result<Answer<Outpu
     };
     let several = verified.len() + broken.len() > 1;
     let mut checks: Vec<(Found, Option<String>)> = Vec::new();
+    checks.extend(others(&left_out, version).map(|check| (check, None)));
     for (folder, why) in broken {
         let check = Found::failed("release.manifest", Weight::Error, why)
             .fix("Mend it, or take the folder out of the workspace.");

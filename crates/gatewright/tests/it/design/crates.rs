@@ -22,12 +22,19 @@ fn top(version: &str) -> String {
 
 /// A workspace of a library and a program that was released as 1.0.0; since then the library has a function more.
 fn tides() -> Option<Bench> {
+    tides_in("")
+}
+
+/// The same below a folder, which ends in a slash.
+fn tides_in(folder: &str) -> Option<Bench> {
     if std::process::Command::new("cargo").arg("--version").output().is_err() {
         super::super::skip("crates (cargo is not installed)");
         return None;
     }
-    let bench = Bench::new(&[
-        ("Cargo.toml", &top("1.0.0")),
+    let cli = CLI.replace("1.1.0", "1.0.0");
+    let workspace = top("1.0.0");
+    let files = [
+        ("Cargo.toml", workspace.as_str()),
         ("crates/core/Cargo.toml", CORE),
         (
             "crates/core/src/lib.rs",
@@ -35,7 +42,7 @@ fn tides() -> Option<Bench> {
         ),
         ("crates/core/README.md", "# Core\n"),
         ("crates/core/LICENSE", "MIT\n"),
-        ("crates/cli/Cargo.toml", &CLI.replace("1.1.0", "1.0.0")),
+        ("crates/cli/Cargo.toml", &cli),
         ("crates/cli/src/main.rs", "fn main() {\n    println!(\"{}\", tide_core::height(3));\n}\n"),
         ("crates/cli/README.md", "# Tide\n"),
         ("crates/cli/LICENSE", "MIT\n"),
@@ -46,18 +53,21 @@ fn tides() -> Option<Bench> {
         ("crates/private/src/lib.rs", ""),
         ("CHANGELOG.md", "# Changelog\n\n## 1.1.0\n\n- Lows.\n\n## 1.0.0\n\n- First.\n"),
         (".gitignore", "target/\n"),
-    ]);
+    ];
+    let placed = files.map(|(path, text)| (format!("{folder}{path}"), text));
+    let bench = Bench::new(&placed.each_ref().map(|(path, text)| (path.as_str(), *text)));
     bench.git(&["tag", "v1.0.0"]);
-    let lib = bench.read("crates/core/src/lib.rs").unwrap();
-    bench.put(
+    let put = |path: &str, text: &str| bench.put(&format!("{folder}{path}"), text);
+    let lib = bench.read(&format!("{folder}crates/core/src/lib.rs")).unwrap();
+    put(
         "crates/core/src/lib.rs",
         &format!("{lib}\n/// How low.\npub fn low(hour: u8) -> f64 {{\n    -height(hour)\n}}\n"),
     );
-    bench.put("Cargo.toml", &top("1.1.0"));
-    bench.put("crates/cli/Cargo.toml", CLI);
+    put("Cargo.toml", &top("1.1.0"));
+    put("crates/cli/Cargo.toml", CLI);
     let lock = std::process::Command::new("cargo")
         .args(["generate-lockfile", "--offline"])
-        .current_dir(bench.place.root())
+        .current_dir(bench.place.root().join(folder))
         .output()
         .unwrap();
     assert!(lock.status.success(), "{}", String::from_utf8_lossy(&lock.stderr));
@@ -261,4 +271,55 @@ fn release_pack_verify_looks_at_a_package_of_npm_beside_a_manifest_that_cannot_b
     bench.put("pyproject.toml", "[project\n");
     bench.commit("chore: both");
     assert_eq!(manifests("2.0.0").len(), 2);
+}
+
+#[test]
+fn release_pack_verify_takes_of_crates_with_versions_of_their_own_those_that_have_the_version() {
+    let Some(bench) = tides() else { return };
+    // The program is released; the library that it needs was before, and no registry that is at hand has it.
+    bench.put("crates/cli/Cargo.toml", &CLI.replace("version.workspace = true", "version = \"2.0.0\""));
+    bench.commit("feat!: another program");
+    let mut session = bench.serve();
+    let archives = |told: &Value| -> Vec<String> {
+        told["packages"].as_array().unwrap().iter().map(|p| p["archive"].as_str().unwrap().to_owned()).collect()
+    };
+    let told = session.ok("release_pack_verify", json!({ "version": "2.0.0", "smoke": true }));
+    assert_eq!((&told["success"], errors(&told)), (&json!(true), BTreeSet::new()), "{told:#}");
+    assert_eq!(archives(&told), ["tide-2.0.0.crate"]);
+    let others = of(&told, "release.version.others", "");
+    assert_eq!((&others["passed"], &others["severity"]), (&json!(false), &json!("note")), "{others}");
+    assert!(others["details"].as_str().unwrap().contains("tide-core is 1.1.0"), "{others}");
+    assert!(told["undecided"].to_string().contains("packed beside tide-core@1.1.0"), "{told:#}");
+    assert_eq!(of(&told, "cargo.smoke", "")["passed"], true, "{told:#}");
+    // By its name alone, too; the library needs nobody.
+    let named = session.ok("release_pack_verify", json!({ "version": "2.0.0", "package": "crates/cli" }));
+    assert_eq!((errors(&named), archives(&named)), (BTreeSet::new(), vec!["tide-2.0.0.crate".to_owned()]));
+    let core = session.ok("release_pack_verify", json!({ "version": "1.1.0" }));
+    assert_eq!((errors(&core), archives(&core)), (BTreeSet::new(), vec!["tide-core-1.1.0.crate".to_owned()]));
+    assert!(!core["undecided"].to_string().contains("packed beside"), "{core:#}");
+    // A version that none has was forgotten in all.
+    let none = session.ok("release_pack_verify", json!({ "version": "3.0.0" }));
+    assert_eq!(errors(&none), BTreeSet::from(["cargo.version.manifest"]), "{none:#}");
+    assert_eq!(archives(&none).len(), 2, "{none:#}");
+    assert!(!none["verificationChecks"].to_string().contains("release.version.others"), "{none:#}");
+}
+
+#[test]
+fn release_pack_verify_takes_a_crate_of_a_workspace_that_is_not_at_the_top() {
+    let Some(bench) = tides_in("rust/") else { return };
+    let mut session = bench.serve();
+    let asked = json!({ "version": "1.1.0", "package": "rust/crates/core", "smoke": true });
+    let told = session.ok("release_pack_verify", asked);
+    assert_eq!((&told["success"], errors(&told)), (&json!(true), BTreeSet::new()), "{told:#}");
+    assert_eq!(told["packages"][0]["folder"], "rust/crates/core");
+    assert_eq!(of(&told, "cargo.version.manifest", "")["passed"], true, "what it inherits is known");
+    assert_eq!(of(&told, "cargo.vcs", "")["passed"], true, "{told:#}");
+    assert_eq!(told["bumps"]["tide-core"]["required"], "minor", "{told:#}");
+    // One that needs a member beside it, and one that is in no workspace although there is one above it.
+    let cli = session.ok("release_pack_verify", json!({ "version": "1.1.0", "package": "rust/crates/cli" }));
+    assert_eq!(errors(&cli), BTreeSet::new(), "{cli:#}");
+    bench.put("rust/Cargo.toml", &top("1.1.0").replace("resolver", "exclude = [\"crates/core\"]\nresolver"));
+    let fault = session.fails("release_pack_verify", json!({ "version": "1.1.0", "package": "rust/crates/core" }));
+    assert_eq!(fault["code"], "invalid_source", "{fault}");
+    assert!(fault["message"].as_str().unwrap().contains("package.version"), "{fault}");
 }

@@ -71,19 +71,23 @@ fn workspace(desk: &ReadDesk, top: &str) -> Result<Option<Members>, Fault> {
 
 /// The crates that a call means: the one in the folder that it names, else those of the top's workspace that may be published.
 pub(crate) fn packages(desk: &ReadDesk, named: Option<&str>) -> Result<Crates, Fault> {
-    let at_top = workspace(desk, "");
     let Some(folder) = named else {
-        let Some(members) = at_top? else { return Ok(Crates::default()) };
+        let Some(members) = workspace(desk, "")? else { return Ok(Crates::default()) };
         let found = members.packages.iter().filter(|(_, manifest)| may_be_published(manifest));
         let found =
             found.map(|(folder, manifest)| Found::new(folder.clone(), manifest.clone(), "", &members));
         return Ok((found.collect(), members.broken.clone().into_iter().collect()));
     };
-    // A crate of the top's workspace takes from it what it inherits; any other is a workspace of its own.
-    if let Ok(Some(members)) = at_top
-        && let Some(manifest) = members.packages.get(folder)
-    {
-        return Ok((vec![Found::new(folder.to_owned(), manifest.clone(), "", &members)], Vec::new()));
+    // A crate of a workspace that lies above it takes from that what it inherits; any other is a workspace of its own.
+    let mut above = folder;
+    while let Some((top, _)) = above.rsplit_once('/').or((!above.is_empty()).then_some(("", ""))) {
+        let inside = folder.strip_prefix(top).unwrap_or(folder).trim_start_matches('/');
+        if let Ok(Some(members)) = workspace(desk, top)
+            && let Some(manifest) = members.packages.get(inside)
+        {
+            return Ok((vec![Found::new(folder.to_owned(), manifest.clone(), top, &members)], Vec::new()));
+        }
+        above = top;
     }
     let own = workspace(desk, folder)?.unwrap_or_default();
     let found = own.packages.get("").map(|manifest| Found::new(folder.to_owned(), manifest.clone(), folder, &own));
