@@ -323,3 +323,31 @@ fn release_pack_verify_takes_a_crate_of_a_workspace_that_is_not_at_the_top() {
     assert_eq!(fault["code"], "invalid_source", "{fault}");
     assert!(fault["message"].as_str().unwrap().contains("package.version"), "{fault}");
 }
+
+#[test]
+fn release_pack_verify_tells_members_what_their_workspace_gives_them_and_no_commit_holds() {
+    let Some(bench) = tides() else { return };
+    bench.put(
+        "Cargo.toml",
+        &format!("{}\n[patch.crates-io]\ntide-private = {{ path = \"crates/private\" }}\n", top("1.1.0")),
+    );
+    let mut session = bench.serve();
+    let core = json!({ "version": "1.1.0", "package": "crates/core" });
+    let told = session.ok("release_pack_verify", core.clone());
+    let patch = of(&told, "cargo.manifest.patch", "");
+    assert_eq!((&patch["passed"], &patch["severity"]), (&json!(false), &json!("warning")), "{patch}");
+    assert!(patch["details"].as_str().unwrap().contains("[patch.crates-io] tide-private"), "{patch}");
+    // The version that it inherits is nowhere to be checked out.
+    let dirty = of(&told, "release.clean-tree", "");
+    assert_eq!((&dirty["severity"], &dirty["files"]), (&json!("error"), &json!(["Cargo.toml"])), "{dirty}");
+    bench.put("Cargo.toml", &top("1.1.0"));
+    assert_eq!(of(&session.ok("release_pack_verify", core.clone()), "release.clean-tree", "")["passed"], true);
+    let lock = bench.read("Cargo.lock").unwrap();
+    bench.put("Cargo.lock", &format!("{lock}\n# by hand\n"));
+    let locked = session.ok("release_pack_verify", core.clone());
+    assert_eq!(of(&locked, "release.clean-tree", "")["files"], json!(["Cargo.lock"]), "{locked:#}");
+    bench.put("Cargo.lock", &lock);
+    // What lies beside it is somebody else's.
+    bench.put("crates/cli/README.md", "# Tides\n");
+    assert_eq!(of(&session.ok("release_pack_verify", core), "release.clean-tree", "")["passed"], true);
+}
