@@ -401,7 +401,11 @@ mod tests {
         let top = Shared::read(format!("[workspace]\n{PATCH}").as_bytes()).unwrap();
         assert_eq!(read(member, Some(&top)), all);
         let other = Shared::read(b"[workspace]\n").unwrap();
-        assert_eq!(read(&format!("{member}{PATCH}"), Some(&other)), Vec::<String>::new(), "a member's own counts for nothing");
+        assert_eq!(
+            read(&format!("{member}{PATCH}"), Some(&other)),
+            Vec::<String>::new(),
+            "a member's own counts for nothing"
+        );
     }
 
     #[test]

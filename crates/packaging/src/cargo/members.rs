@@ -61,7 +61,8 @@ impl Members {
     /// itself. What only its tests need, without a version, is not published.
     pub fn needed(&self, folder: &str) -> BTreeSet<&str> {
         let mut found = BTreeSet::new();
-        let mut open: Vec<&str> = self.packages.get_key_value(folder).map(|(key, _)| key.as_str()).into_iter().collect();
+        let mut open: Vec<&str> =
+            self.packages.get_key_value(folder).map(|(key, _)| key.as_str()).into_iter().collect();
         while let Some(at) = open.pop() {
             let manifest = self.packages.get(at);
             for dependency in manifest.into_iter().flat_map(Manifest::dependencies) {

@@ -1,6 +1,9 @@
 //! Which packages a call means.
 
+use std::collections::BTreeSet;
+
 use contract::{Code, Fault, RelPath};
+use exec::view::Pattern;
 use kit::ReadDesk;
 use packaging::python::version::says;
 use schemars::JsonSchema;
@@ -83,6 +86,34 @@ impl Packages {
         });
         self.others = others;
     }
+}
+
+/// The folders that patterns of workspaces mean and that hold a `manifest`, sorted. `!` begins a pattern of what is left out.
+pub(super) fn members(
+    desk: &ReadDesk,
+    patterns: &[String],
+    manifest: &str,
+    undecided: &mut Vec<String>,
+) -> Result<BTreeSet<String>, Fault> {
+    let mut folders = BTreeSet::new();
+    for pattern in patterns {
+        if let Err(fault) = Pattern::new(pattern.trim_start_matches('!')) {
+            undecided.push(format!("{manifest}: the member {pattern} was passed over: {}", fault.message));
+            continue;
+        }
+        if let Some(without) = pattern.strip_prefix('!') {
+            let (text, without) = (without, Pattern::new(without)?);
+            folders.retain(|folder: &String| folder != text && !without.finds(folder));
+            continue;
+        }
+        for found in desk.view().glob(&format!("{pattern}/{manifest}"))? {
+            let folder = found.as_str().trim_end_matches(manifest).trim_end_matches('/');
+            if !folder.split('/').any(|part| part == "node_modules") {
+                folders.insert(folder.to_owned());
+            }
+        }
+    }
+    Ok(folders)
 }
 
 /// The packages in the folder that is named, else those of the root and of its workspaces that may be published: of them those that have

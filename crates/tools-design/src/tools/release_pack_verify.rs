@@ -200,7 +200,8 @@ impl Change for ReleasePackVerify {
                 Ok((found, Past::of(desk, of_call.previous.as_ref())?))
             })
             .await?;
-        let Packages { npm: found, cargo: crates, python: projects, broken, undecided, others: left_out } = found;
+        let Packages { npm: found, cargo: crates, python: projects, broken, undecided, others: left_out } =
+            found;
         desk.progress(0.0, Some(2.0), "asking those that pack");
         let installed = if found.is_empty() { None } else { theirs::Npm::find(&desk).await? };
         let mut said = Vec::with_capacity(found.len());

@@ -232,14 +232,20 @@ fn release_pack_verify_takes_a_library_that_is_gone_for_a_break() {
     let bump = &gone["bumps"]["tide-core"];
     assert_eq!(bump["required"], "major", "{bump}");
     let because = bump["because"].to_string();
-    assert!(because.contains("the library is gone") && because.contains("more"), "features are compared: {because}");
+    assert!(
+        because.contains("the library is gone") && because.contains("more"),
+        "features are compared: {because}"
+    );
     assert!(of(&gone, "cargo.api", "")["details"].as_str().unwrap().contains("gone"), "{gone:#}");
 }
 
 #[test]
 fn release_pack_verify_looks_at_a_package_of_npm_beside_a_manifest_that_cannot_be_read() {
     let bench = Bench::new(&[
-        ("package.json", r#"{ "name": "@acme/ui", "version": "2.0.0", "license": "MIT", "main": "index.js" }"#),
+        (
+            "package.json",
+            r#"{ "name": "@acme/ui", "version": "2.0.0", "license": "MIT", "main": "index.js" }"#,
+        ),
         ("index.js", "exports.a = 1;\n"),
         ("pyproject.toml", "[project\n"),
     ]);
@@ -253,7 +259,11 @@ fn release_pack_verify_looks_at_a_package_of_npm_beside_a_manifest_that_cannot_b
         let failed: Vec<String> = checks
             .filter(|check| check["checkName"] == "release.manifest")
             .map(|check| {
-                assert_eq!((&check["severity"], &check["package"]), (&json!("error"), &json!(".")), "{check}");
+                assert_eq!(
+                    (&check["severity"], &check["package"]),
+                    (&json!("error"), &json!(".")),
+                    "{check}"
+                );
                 assert!(!check["fix"].as_str().unwrap().is_empty());
                 check["details"].as_str().unwrap().to_owned()
             })
@@ -281,7 +291,12 @@ fn release_pack_verify_takes_of_crates_with_versions_of_their_own_those_that_hav
     bench.commit("feat!: another program");
     let mut session = bench.serve();
     let archives = |told: &Value| -> Vec<String> {
-        told["packages"].as_array().unwrap().iter().map(|p| p["archive"].as_str().unwrap().to_owned()).collect()
+        told["packages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|p| p["archive"].as_str().unwrap().to_owned())
+            .collect()
     };
     let told = session.ok("release_pack_verify", json!({ "version": "2.0.0", "smoke": true }));
     assert_eq!((&told["success"], errors(&told)), (&json!(true), BTreeSet::new()), "{told:#}");
@@ -319,7 +334,8 @@ fn release_pack_verify_takes_a_crate_of_a_workspace_that_is_not_at_the_top() {
     let cli = session.ok("release_pack_verify", json!({ "version": "1.1.0", "package": "rust/crates/cli" }));
     assert_eq!(errors(&cli), BTreeSet::new(), "{cli:#}");
     bench.put("rust/Cargo.toml", &top("1.1.0").replace("resolver", "exclude = [\"crates/core\"]\nresolver"));
-    let fault = session.fails("release_pack_verify", json!({ "version": "1.1.0", "package": "rust/crates/core" }));
+    let fault =
+        session.fails("release_pack_verify", json!({ "version": "1.1.0", "package": "rust/crates/core" }));
     assert_eq!(fault["code"], "invalid_source", "{fault}");
     assert!(fault["message"].as_str().unwrap().contains("package.version"), "{fault}");
 }
@@ -341,7 +357,10 @@ fn release_pack_verify_tells_members_what_their_workspace_gives_them_and_no_comm
     let dirty = of(&told, "release.clean-tree", "");
     assert_eq!((&dirty["severity"], &dirty["files"]), (&json!("error"), &json!(["Cargo.toml"])), "{dirty}");
     bench.put("Cargo.toml", &top("1.1.0"));
-    assert_eq!(of(&session.ok("release_pack_verify", core.clone()), "release.clean-tree", "")["passed"], true);
+    assert_eq!(
+        of(&session.ok("release_pack_verify", core.clone()), "release.clean-tree", "")["passed"],
+        true
+    );
     let lock = bench.read("Cargo.lock").unwrap();
     bench.put("Cargo.lock", &format!("{lock}\n# by hand\n"));
     let locked = session.ok("release_pack_verify", core.clone());

@@ -152,7 +152,8 @@ fn release_pack_verify_builds_with_what_is_installed_and_not_with_a_script_of_th
 #[test]
 fn release_pack_verify_leaves_undecided_what_dependencies_that_are_not_installed_would_say() {
     let Some(bench) = tides() else { return };
-    let asks = |list: &str| project("1.1.0", "").replace("dependencies = []", &format!("dependencies = [{list}]"));
+    let asks =
+        |list: &str| project("1.1.0", "").replace("dependencies = []", &format!("dependencies = [{list}]"));
     bench.put("pyproject.toml", &asks("\"nobody-has-this>=1\""));
     bench.put("harbor_tides/__init__.py", &format!("{CODE}\n\nimport nobody_has_this\n"));
     bench.commit("feat: depend");
@@ -188,7 +189,11 @@ fn release_pack_verify_tells_what_lies_about_in_a_source_distribution() {
     let mut session = bench.serve();
     let told = session.ok("release_pack_verify", json!({ "version": "1.1.0", "budget": 1 << 20 }));
     let junk = check(&told, "python.sdist.junk");
-    assert_eq!((&junk["severity"], &junk["files"]), (&json!("error"), &json!(["conf/.env", "notes.log"])), "{junk}");
+    assert_eq!(
+        (&junk["severity"], &junk["files"]),
+        (&json!("error"), &json!(["conf/.env", "notes.log"])),
+        "{junk}"
+    );
     for name in ["python.junk", "python.sdist.secrets", "python.sdist.paths.unsafe", "python.sdist.size"] {
         assert_eq!(check(&told, name)["passed"], true, "{name}: {told:#}");
     }

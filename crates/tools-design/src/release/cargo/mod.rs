@@ -8,11 +8,11 @@ use packaging::cargo::api::{self, Api};
 use packaging::cargo::manifest::{Manifest, Publish};
 use packaging::cargo::members::{Members, MembersError, members};
 use packaging::cargo::{archive, bill, checks};
-use packaging::version::Bump;
+use packaging::version::{Bump, Scheme};
 use packaging::{Check, Packed, Severity, Tree, paths};
 
 use super::looking::Looking;
-use super::past::Past;
+use super::past::{Past, Whose, shared};
 use super::tree::{Folder, Stored};
 use super::{Archive, Asked, Verified, changes, secrets};
 
@@ -90,7 +90,8 @@ pub(crate) fn packages(desk: &ReadDesk, named: Option<&str>) -> Result<Crates, F
         above = top;
     }
     let own = workspace(desk, folder)?.unwrap_or_default();
-    let found = own.packages.get("").map(|manifest| Found::new(folder.to_owned(), manifest.clone(), folder, &own));
+    let found =
+        own.packages.get("").map(|manifest| Found::new(folder.to_owned(), manifest.clone(), folder, &own));
     Ok((found.into_iter().collect(), Vec::new()))
 }
 
@@ -103,7 +104,13 @@ pub(crate) fn verify(
     packings: &Packings,
 ) -> Result<Verified, Fault> {
     let manifest = &found.manifest;
-    let mut looking = Looking::new(desk, asked, past, manifest.name(), &found.folder);
+    let whose = Whose {
+        package: manifest.name(),
+        folder: &found.folder,
+        scheme: Scheme::SemVer,
+        shared: shared(&found.top, &found.folder, &["Cargo.toml", "Cargo.lock"]),
+    };
+    let mut looking = Looking::new(desk, asked, past, whose);
     let (archive, packed) = match packed(&mut looking, found, packings) {
         Some((archive, packed)) => (Some(archive), packed),
         None => (None, Packed::new()),
@@ -155,7 +162,8 @@ fn packed(looking: &mut Looking<'_>, found: &Found, packings: &Packings) -> Opti
     };
     if !packing.beside.is_empty() {
         let beside = packing.beside.join(", ");
-        let why = format!("{name} was packed beside {beside}, which no registry at hand has: publish that before");
+        let why =
+            format!("{name} was packed beside {beside}, which no registry at hand has: publish that before");
         looking.undecided.push(format!("cargo.pack: {why}"));
     }
     match &packing.listed {

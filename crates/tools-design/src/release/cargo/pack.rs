@@ -103,7 +103,8 @@ async fn of_workspace(
         packed.push((found.folder.clone(), packing));
     }
     if is_built {
-        let good = ways.iter().zip(&packed).map(|(way, (_, packing))| way.as_ref().ok().filter(|_| packing.is_ok()));
+        let good =
+            ways.iter().zip(&packed).map(|(way, (_, packing))| way.as_ref().ok().filter(|_| packing.is_ok()));
         let mut built = cargo.built(good.collect()).await?.into_iter();
         for (_, packing) in &mut packed {
             let of_this = built.next().flatten();
@@ -156,10 +157,7 @@ impl Cargo<'_> {
 
     /// Builds from their archives those that were packed, each as it was: together, as one may need the other's new version; where that
     /// fails, one by one.
-    async fn built(
-        &self,
-        ways: Vec<Option<&Vec<String>>>,
-    ) -> Result<Vec<Option<Result<(), String>>>, Fault> {
+    async fn built(&self, ways: Vec<Option<&Vec<String>>>) -> Result<Vec<Option<Result<(), String>>>, Fault> {
         let all: Vec<String> =
             ways.iter().copied().flatten().flatten().collect::<BTreeSet<_>>().into_iter().cloned().collect();
         let count = ways.iter().flatten().count();
@@ -177,7 +175,12 @@ impl Cargo<'_> {
         Ok(built)
     }
 
-    async fn package(&self, folder: &str, specs: &[String], more: &[&str]) -> Result<Result<(), String>, Fault> {
+    async fn package(
+        &self,
+        folder: &str,
+        specs: &[String],
+        more: &[&str],
+    ) -> Result<Result<(), String>, Fault> {
         let target = format!("{TARGET}/{folder}");
         let mut args = vec!["package", "--allow-dirty", "--target-dir", target.as_str()];
         args.extend(more);

@@ -9,11 +9,12 @@ use packaging::python::sdist::{self, Sdist};
 use packaging::python::wheel::{self, Wheel};
 use packaging::python::{api, bill, checks, version};
 use packaging::sbom::Component;
+use packaging::version::Scheme;
 use packaging::{Check, Packed, Severity, paths};
 
 use self::build::{Build, Twice};
 use super::looking::Looking;
-use super::past::Past;
+use super::past::{Past, Whose, shared};
 use super::tree::Folder;
 use super::{Archive, Asked, Verified, changes, secrets};
 
@@ -62,7 +63,13 @@ pub(crate) fn verify(
     builds: &Builds,
 ) -> Result<Verified, Fault> {
     let project = &found.project;
-    let mut looking = Looking::new(desk, asked, past, &project.name, &found.folder);
+    let whose = Whose {
+        package: &project.name,
+        folder: &found.folder,
+        scheme: Scheme::Python,
+        shared: if found.is_member { shared("", &found.folder, &SHARED) } else { Vec::new() },
+    };
+    let mut looking = Looking::new(desk, asked, past, whose);
     looking.undecided.extend(project.undecided.iter().map(|why| format!("python.project: {why}")));
     let built = match builds.of(found) {
         Ok(build) => contents(&mut looking, found, build),
