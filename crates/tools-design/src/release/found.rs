@@ -147,7 +147,11 @@ pub(crate) fn packages(
     }
     if matches!(ecosystem, Ecosystem::Auto | Ecosystem::Python) {
         match python::packages(desk, folder) {
-            Ok(found) => all.python = found,
+            Ok(python::Packages { found, broken, undecided }) => {
+                all.python = found;
+                all.broken.extend(broken);
+                all.undecided.extend(undecided);
+            }
             Err(fault) => unread.push(fault),
         }
     }

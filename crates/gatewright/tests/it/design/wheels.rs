@@ -200,3 +200,70 @@ fn release_pack_verify_tells_what_lies_about_in_a_source_distribution() {
     let tight = session.ok("release_pack_verify", json!({ "version": "1.1.0", "budget": 100 }));
     assert!(errors(&tight).is_superset(&BTreeSet::from(["python.size", "python.sdist.size"])), "{tight:#}");
 }
+
+#[test]
+fn release_pack_verify_takes_the_packages_of_a_workspace_of_uv() {
+    let Some(bench) = tides() else { return };
+    let member =
+        |name: &str, more: &str| format!("{}{more}", project("1.1.0", "").replace("harbor-tides", name));
+    let put = |folder: &str, module: &str, text: &str| {
+        bench.put(&format!("{folder}/pyproject.toml"), text);
+        bench.put(&format!("{folder}/{module}/__init__.py"), CODE);
+        for file in ["README.md", "LICENSE"] {
+            bench.put(&format!("{folder}/{file}"), "x\n");
+        }
+    };
+    let workspace = "\n[tool.uv]\npackage = false\n\n[tool.uv.workspace]\nmembers = [\"packages/*\"]\nexclude = [\"packages/left\"]\n";
+    bench.put("pyproject.toml", &format!("{}{workspace}", project("1.1.0", "")));
+    put("packages/ebb", "harbor_ebb", &member("harbor-ebb", ""));
+    put("packages/flow", "harbor_flow", &member("harbor-flow", ""));
+    put("packages/left", "harbor_left", &member("harbor-left", ""));
+    put("packages/app", "harbor_app", &member("harbor-app", "\n[tool.uv]\npackage = false\n"));
+    bench.commit("feat: a workspace");
+    let mut session = bench.serve();
+    let told = session.ok("release_pack_verify", json!({ "version": "1.1.0" }));
+    assert_eq!((&told["success"], errors(&told)), (&json!(true), BTreeSet::new()), "{told:#}");
+    let wheels: Vec<&str> = told["packages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|package| package["archive"].as_str().unwrap())
+        .filter(|archive| archive.ends_with(".whl"))
+        .collect();
+    assert_eq!(wheels, ["harbor_ebb-1.1.0-py3-none-any.whl", "harbor_flow-1.1.0-py3-none-any.whl"]);
+    // What is named is built, whatever uv does with it; one that cannot be read stands in the way alone.
+    let named = session.ok("release_pack_verify", json!({ "version": "1.1.0", "package": "packages/app" }));
+    assert_eq!(named["packages"][0]["name"], "harbor-app", "{named:#}");
+    bench.put("packages/flow/pyproject.toml", "[project\n");
+    bench.put("pyproject.toml", &format!("# by hand\n{}{workspace}", project("1.1.0", "")));
+    let broken = session.ok("release_pack_verify", json!({ "version": "1.1.0" }));
+    assert_eq!(check(&broken, "release.manifest")["package"], "packages/flow", "{broken:#}");
+    let dirty = check(&broken, "release.clean-tree");
+    assert_eq!(
+        (&dirty["package"], &dirty["files"]),
+        (&json!("harbor-ebb"), &json!(["pyproject.toml"])),
+        "{dirty}"
+    );
+}
+
+#[test]
+fn release_pack_verify_reads_tags_and_headings_as_python_writes_versions() {
+    let Some(bench) = tides() else { return };
+    bench.put("pyproject.toml", &project("1.1.0rc2", ""));
+    bench.put("CHANGELOG.md", "# Changelog\n\n## 1.1.0rc2 (2026-11-22)\n\n- Lows.\n");
+    bench.commit("chore: a candidate");
+    bench.git(&["tag", "v1.1.0rc1"]);
+    let mut session = bench.serve();
+    let asked = json!({ "version": "1.1.0-rc.2" });
+    let told = session.ok("release_pack_verify", asked.clone());
+    assert_eq!((&told["success"], errors(&told)), (&json!(true), BTreeSet::new()), "{told:#}");
+    assert_eq!(check(&told, "release.changelog")["passed"], true, "{told:#}");
+    assert_eq!(told["bumps"]["harbor-tides"]["from"], "1.0.0");
+    let first = session.ok("release_pack_verify", json!({ "version": "1.1.0-rc.1" }));
+    let taken = check(&first, "release.version.free")["details"].as_str().unwrap();
+    assert!(taken.contains("v1.1.0rc1"), "{taken}");
+    // Tags of its own are those that begin with its name, however that is spelled.
+    bench.git(&["tag", "harbor_tides-0.9"]);
+    let own = session.ok("release_pack_verify", asked);
+    assert_eq!(own["bumps"]["harbor-tides"]["from"], "0.9.0", "{own:#}");
+}

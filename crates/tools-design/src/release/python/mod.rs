@@ -2,9 +2,11 @@
 
 mod build;
 
+use std::collections::BTreeSet;
+
 use contract::{Code, Fault};
 use kit::ReadDesk;
-use packaging::python::project::{self, Project, ProjectError, Source};
+use packaging::python::project::{self, Project, ProjectError};
 use packaging::python::sdist::{self, Sdist};
 use packaging::python::wheel::{self, Wheel};
 use packaging::python::{api, bill, checks, version};
@@ -13,6 +15,7 @@ use packaging::version::Scheme;
 use packaging::{Check, Packed, Severity, paths};
 
 use self::build::{Build, Twice};
+use super::found::members;
 use super::looking::Looking;
 use super::past::{Past, Whose, shared};
 use super::tree::Folder;
@@ -23,6 +26,9 @@ pub(crate) use self::build::{Builds, build_all};
 /// The largest archive that passes without a word, where nobody set a budget: what `PyPI` takes, 100 MiB.
 const BUDGET: u64 = 100 << 20;
 
+/// What a workspace's top says for its members.
+const SHARED: [&str; 2] = ["pyproject.toml", "uv.lock"];
+
 /// Who says that a package is to be published nowhere.
 const PRIVATE: &str = "Private ::";
 
@@ -32,26 +38,75 @@ pub(crate) struct Found {
     /// Empty for the root's top.
     pub(crate) folder: String,
     pub(crate) project: Project,
+    /// Whether it is a member of the workspace of uv at the top.
+    is_member: bool,
 }
 
-/// The package that a call means: in the folder that it names, else at the root's top, unless it is published nowhere or the file
-/// only says what tools do.
-pub(crate) fn packages(desk: &ReadDesk, named: Option<&str>) -> Result<Vec<Found>, Fault> {
-    let folder = named.unwrap_or_default();
+/// What was found, and what stands in the way.
+#[derive(Debug, Default)]
+pub(crate) struct Packages {
+    pub(crate) found: Vec<Found>,
+    /// Members of a workspace that cannot be read: folder and why.
+    pub(crate) broken: Vec<(String, String)>,
+    /// What could not be decided, and why.
+    pub(crate) undecided: Vec<String>,
+}
+
+fn project_of(desk: &ReadDesk, folder: &str) -> Result<Option<Project>, Fault> {
     let tree = Folder::new(desk.view(), folder);
-    let project = match project::read(&tree) {
-        Ok(project) => project,
-        Err(ProjectError::Missing) => return Ok(Vec::new()),
+    match project::read(&tree) {
+        Ok(project) => Ok(Some(project)),
+        Err(ProjectError::Missing) => Ok(None),
         Err(error) => {
             let place = tree.path("pyproject.toml")?;
-            return Err(Fault::new(Code::InvalidSource, format!("{place}: {error}")).about(place.to_string()));
+            Err(Fault::new(Code::InvalidSource, format!("{place}: {error}")).about(place.to_string()))
         }
+    }
+}
+
+/// The folders of the workspace of uv at the top.
+fn members_of(
+    desk: &ReadDesk,
+    top: &Project,
+    undecided: &mut Vec<String>,
+) -> Result<BTreeSet<String>, Fault> {
+    let without = top.uv.exclude.iter().map(|pattern| format!("!{pattern}"));
+    let patterns: Vec<String> = top.uv.members.iter().cloned().chain(without).collect();
+    members(desk, &patterns, "pyproject.toml", undecided)
+}
+
+/// The packages that a call means: in the folder that it names, else at the root's top and of its workspace of uv, unless they are
+/// published nowhere or the file only says what tools do.
+pub(crate) fn packages(desk: &ReadDesk, named: Option<&str>) -> Result<Packages, Fault> {
+    let mut all = Packages::default();
+    if let Some(folder) = named {
+        let project = project_of(desk, folder)?.filter(|project| !project.name.is_empty());
+        let Some(project) = project else { return Ok(all) };
+        let top = project_of(desk, "").ok().flatten().unwrap_or_default();
+        let is_member = members_of(desk, &top, &mut Vec::new())?.contains(folder);
+        all.found.push(Found { folder: folder.to_owned(), project, is_member });
+        return Ok(all);
+    }
+    let is_package = |project: &Project| {
+        let is_private = project.classifiers.iter().any(|classifier| classifier.starts_with(PRIVATE));
+        !project.name.is_empty() && project.is_built() && !is_private
     };
-    let is_private = project.classifiers.iter().any(|classifier| classifier.starts_with(PRIVATE));
-    // Without `[build-system]` it is taken for an application that is run where it lies, unless it is named.
-    let is_built = project.source != Source::Project || project.requires.is_some();
-    let is_package = !project.name.is_empty() && (named.is_some() || is_built && !is_private);
-    Ok(is_package.then(|| Found { folder: folder.to_owned(), project }).into_iter().collect())
+    let Some(top) = project_of(desk, "")? else { return Ok(all) };
+    let folders = members_of(desk, &top, &mut all.undecided)?;
+    if is_package(&top) {
+        all.found.push(Found { folder: String::new(), project: top, is_member: false });
+    }
+    for folder in folders.into_iter().filter(|folder| !folder.is_empty()) {
+        match project_of(desk, &folder) {
+            Ok(Some(project)) if is_package(&project) => {
+                all.found.push(Found { folder, project, is_member: true });
+            }
+            Ok(_) => {}
+            Err(fault) if fault.code == Code::InvalidSource => all.broken.push((folder, fault.message)),
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok(all)
 }
 
 /// Looks at one package.
