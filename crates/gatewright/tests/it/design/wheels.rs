@@ -267,3 +267,28 @@ fn release_pack_verify_reads_tags_and_headings_as_python_writes_versions() {
     let own = session.ok("release_pack_verify", asked);
     assert_eq!(own["bumps"]["harbor-tides"]["from"], "0.9.0", "{own:#}");
 }
+
+#[test]
+fn release_pack_verify_tells_a_backend_that_looks_for_tags_the_version_that_is_not_tagged_yet() {
+    let Some(bench) = tides() else { return };
+    let Some(_) = installed("versions from tags", "python/devtools/lib/*/site-packages/setuptools_scm")
+    else {
+        return;
+    };
+    for (requires, backend, more) in [
+        ("\"setuptools>=80\", \"setuptools-scm>=8\"", "setuptools.build_meta", "[tool.setuptools_scm]\n"),
+        ("\"hatchling\", \"hatch-vcs\"", "hatchling.build", "[tool.hatch.version]\nsource = \"vcs\"\n"),
+    ] {
+        let text = project("1.1.0", "")
+            .replace("\"flit_core >=4,<5\"", requires)
+            .replace("flit_core.buildapi", backend)
+            .replace("version = \"1.1.0\"", "dynamic = [\"version\"]");
+        bench.put("pyproject.toml", &format!("{text}\n{more}"));
+        bench.commit("chore: versions from tags");
+        let mut session = bench.serve();
+        let told = session.ok("release_pack_verify", json!({ "version": "1.1.0" }));
+        assert_eq!((&told["success"], errors(&told)), (&json!(true), BTreeSet::new()), "{backend}: {told:#}");
+        assert_eq!(told["packages"][0]["archive"], "harbor_tides-1.1.0-py3-none-any.whl", "{told:#}");
+        assert!(told["undecided"].to_string().contains("takes the version from a tag"), "{told:#}");
+    }
+}

@@ -83,13 +83,19 @@ struct Python<'a> {
     workshop: Arc<Workshop>,
     program: &'static str,
     folder: &'a str,
+    /// What is set for all that runs.
+    environment: BTreeMap<String, String>,
 }
 
 async fn one(desk: &ReadDesk, found: &Found, asked: &Asked) -> Result<Result<Build, String>, Fault> {
     let Some(program) = PYTHONS.into_iter().find(|program| has(desk, program)) else {
         return Ok(Err("Python is not installed here".to_owned()));
     };
-    let python = Python { desk, workshop: desk.workshop().await?, program, folder: &found.folder };
+    let told = build::from_tags(&found.project, &asked.version).map(|(_, told)| told);
+    let all = build::ENVIRONMENT.map(|(name, value)| (name, value.to_owned())).into_iter().chain(told);
+    let environment = all.map(|(name, value)| (name.to_owned(), value)).collect();
+    let workshop = desk.workshop().await?;
+    let python = Python { desk, workshop, program, folder: &found.folder, environment };
     let installed = match python.said(&build::PROBE.map(str::to_owned)).await? {
         Ok(printed) => Installed::read(&printed),
         Err(why) => return Ok(Err(why)),
@@ -166,7 +172,7 @@ impl Python<'_> {
         let mut command = Command::new(self.program, &[]);
         command.args = words.to_vec();
         command.timeout = TIME;
-        command.env = build::ENVIRONMENT.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        command.env = self.environment.clone();
         if !self.folder.is_empty() {
             command.dir = Some(RelPath::new(self.folder).map_err(|e| Fault::invalid(e.to_string()))?);
         }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use contract::{Code, Fault};
 use kit::ReadDesk;
+use packaging::python::build as python_build;
 use packaging::python::project::{self, Project, ProjectError};
 use packaging::python::sdist::{self, Sdist};
 use packaging::python::wheel::{self, Wheel};
@@ -126,6 +127,12 @@ pub(crate) fn verify(
     };
     let mut looking = Looking::new(desk, asked, past, whose);
     looking.undecided.extend(project.undecided.iter().map(|why| format!("python.project: {why}")));
+    if let Some((plugin, (_, told))) = python_build::from_tags(project, &asked.version) {
+        let why = format!(
+            "{plugin} takes the version from a tag and was told {told} here: tag the commit before it is built for others"
+        );
+        looking.undecided.push(format!("python.version.manifest: {why}"));
+    }
     let built = match builds.of(found) {
         Ok(build) => contents(&mut looking, found, build),
         Err(why) => {
