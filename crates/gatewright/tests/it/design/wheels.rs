@@ -292,3 +292,37 @@ fn release_pack_verify_tells_a_backend_that_looks_for_tags_the_version_that_is_n
         assert!(told["undecided"].to_string().contains("takes the version from a tag"), "{told:#}");
     }
 }
+
+#[test]
+fn release_pack_verify_warns_of_a_wheel_of_a_compiler_and_says_who_mends_it() {
+    let Some(bench) = tides() else { return };
+    if std::process::Command::new("cc").arg("--version").output().is_err() {
+        super::super::skip("wheels with native code (there is no C compiler)");
+        return;
+    }
+    bench.put(
+        "pyproject.toml",
+        &project("1.1.0", "")
+            .replace("\"flit_core >=4,<5\"", "\"setuptools>=80\"")
+            .replace("flit_core.buildapi", "setuptools.build_meta"),
+    );
+    bench.put(
+        "setup.py",
+        "from setuptools import Extension, setup\n\nsetup(ext_modules=[Extension('harbor_tides._c', ['harbor_tides/_c.c'])])\n",
+    );
+    bench.put(
+        "harbor_tides/_c.c",
+        "#include <Python.h>\nstatic struct PyModuleDef it = {PyModuleDef_HEAD_INIT, \"_c\", 0, -1, 0};\n\
+         PyMODINIT_FUNC PyInit__c(void) { return PyModule_Create(&it); }\n",
+    );
+    bench.commit("feat: quicker");
+    let mut session = bench.serve();
+    let told = session.ok("release_pack_verify", json!({ "version": "1.1.0", "smoke": true }));
+    assert_eq!((&told["success"], errors(&told)), (&json!(true), BTreeSet::new()), "{told:#}");
+    let tags = check(&told, "python.wheel.tags");
+    assert_eq!(tags["severity"], "warning", "{tags}");
+    assert!(tags["details"].as_str().unwrap().contains("linux_"), "{tags}");
+    let fix = tags["fix"].as_str().unwrap();
+    assert!(fix.contains("auditwheel") && fix.contains("cibuildwheel"), "{fix}");
+    assert_eq!(check(&told, "python.smoke")["passed"], true, "{told:#}");
+}
