@@ -146,7 +146,8 @@ pub(crate) fn packages(
         }
     }
     if matches!(ecosystem, Ecosystem::Auto | Ecosystem::Python) {
-        match python::packages(desk, folder) {
+        let is_alone = ecosystem == Ecosystem::Python || all.folders().next().is_none();
+        match python::packages(desk, folder, is_alone) {
             Ok(python::Packages { found, broken, undecided }) => {
                 all.python = found;
                 all.broken.extend(broken);

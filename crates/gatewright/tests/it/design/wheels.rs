@@ -326,3 +326,31 @@ fn release_pack_verify_warns_of_a_wheel_of_a_compiler_and_says_who_mends_it() {
     assert!(fix.contains("auditwheel") && fix.contains("cibuildwheel"), "{fix}");
     assert_eq!(check(&told, "python.smoke")["passed"], true, "{told:#}");
 }
+
+#[test]
+fn release_pack_verify_takes_the_name_of_a_package_that_only_its_script_knows_from_its_wheel() {
+    let Some(bench) = tides() else { return };
+    std::fs::remove_file(bench.place.root().join("pyproject.toml")).unwrap();
+    let script = "from setuptools import setup\n\nsetup(name='harbor-tides', version='1.1.0', packages=['harbor_tides'])\n";
+    bench.put("setup.py", script);
+    bench.commit("chore: a script");
+    let mut session = bench.serve();
+    let told = session.ok("release_pack_verify", json!({ "version": "1.1.0", "apply": true }));
+    assert_eq!((&told["success"], errors(&told)), (&json!(true), BTreeSet::new()), "{told:#}");
+    assert_eq!(told["packages"][0]["name"], "harbor-tides", "{told:#}");
+    assert!(told["branchName"].as_str().unwrap().starts_with("sbx/release-harbor-tides-1.1.0-"), "{told:#}");
+    // Beside a package of others it may be any script, unless it is asked for.
+    bench.put(
+        "package.json",
+        r#"{ "name": "tides", "version": "1.1.0", "license": "MIT", "main": "index.js" }"#,
+    );
+    bench.put("index.js", "exports.a = 1;\n");
+    bench.commit("feat: tides in JavaScript");
+    let names = |told: &Value| -> BTreeSet<String> {
+        told["packages"].as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let beside = session.ok("release_pack_verify", json!({ "version": "1.1.0" }));
+    assert_eq!(names(&beside), BTreeSet::from(["tides".to_owned()]), "{beside:#}");
+    let asked = session.ok("release_pack_verify", json!({ "version": "1.1.0", "ecosystem": "python" }));
+    assert_eq!(names(&asked), BTreeSet::from(["harbor-tides".to_owned()]), "{asked:#}");
+}

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use contract::{Code, Fault};
 use kit::ReadDesk;
 use packaging::python::build as python_build;
-use packaging::python::project::{self, Project, ProjectError};
+use packaging::python::project::{self, Project, ProjectError, Source};
 use packaging::python::sdist::{self, Sdist};
 use packaging::python::wheel::{self, Wheel};
 use packaging::python::{api, bill, checks, version};
@@ -77,11 +77,14 @@ fn members_of(
 }
 
 /// The packages that a call means: in the folder that it names, else at the root's top and of its workspace of uv, unless they are
-/// published nowhere or the file only says what tools do.
-pub(crate) fn packages(desk: &ReadDesk, named: Option<&str>) -> Result<Packages, Fault> {
+/// published nowhere or the file only says what tools do. A `setup.py` that alone knows the name is one where it `is_alone` at the top: beside
+/// packages of others it may be any script.
+pub(crate) fn packages(desk: &ReadDesk, named: Option<&str>, is_alone: bool) -> Result<Packages, Fault> {
     let mut all = Packages::default();
+    let is_script = |project: &Project| project.name.is_empty() && project.source == Source::SetupPy;
     if let Some(folder) = named {
-        let project = project_of(desk, folder)?.filter(|project| !project.name.is_empty());
+        let project = project_of(desk, folder)?;
+        let project = project.filter(|project| !project.name.is_empty() || is_script(project));
         let Some(project) = project else { return Ok(all) };
         let top = project_of(desk, "").ok().flatten().unwrap_or_default();
         let is_member = members_of(desk, &top, &mut Vec::new())?.contains(folder);
@@ -94,7 +97,7 @@ pub(crate) fn packages(desk: &ReadDesk, named: Option<&str>) -> Result<Packages,
     };
     let Some(top) = project_of(desk, "")? else { return Ok(all) };
     let folders = members_of(desk, &top, &mut all.undecided)?;
-    if is_package(&top) {
+    if is_package(&top) || is_alone && is_script(&top) {
         all.found.push(Found { folder: String::new(), project: top, is_member: false });
     }
     for folder in folders.into_iter().filter(|folder| !folder.is_empty()) {
@@ -110,6 +113,19 @@ pub(crate) fn packages(desk: &ReadDesk, named: Option<&str>) -> Result<Packages,
     Ok(all)
 }
 
+/// The project under its name: where only its `setup.py` knows that, the one that its wheel has.
+fn named(found: &Found, builds: &Builds) -> Project {
+    let mut project = found.project.clone();
+    if project.name.is_empty() {
+        let file =
+            builds.of(found).ok().and_then(|build| wheel::read(&build.wheel.file, &build.wheel.first).ok());
+        let said = file.as_ref().and_then(|wheel| wheel.metadata.get("Name"));
+        let folder = found.folder.rsplit('/').next().filter(|name| !name.is_empty());
+        said.or(folder).unwrap_or("setup.py").clone_into(&mut project.name);
+    }
+    project
+}
+
 /// Looks at one package.
 pub(crate) fn verify(
     desk: &ReadDesk,
@@ -118,7 +134,7 @@ pub(crate) fn verify(
     past: Result<&Past, &str>,
     builds: &Builds,
 ) -> Result<Verified, Fault> {
-    let project = &found.project;
+    let project = &named(found, builds);
     let whose = Whose {
         package: &project.name,
         folder: &found.folder,
@@ -134,7 +150,7 @@ pub(crate) fn verify(
         looking.undecided.push(format!("python.version.manifest: {why}"));
     }
     let built = match builds.of(found) {
-        Ok(build) => contents(&mut looking, found, build),
+        Ok(build) => contents(&mut looking, found, project, build),
         Err(why) => {
             let fix = "Install what it is built with beside Python (`build` and the backend), so that it builds without a network.";
             let detail = format!("it cannot be built: {why}");
@@ -148,7 +164,7 @@ pub(crate) fn verify(
         compared(&mut looking, build, base.is_some());
     }
     looking.since(base.as_deref())?;
-    let bill = billed(&mut looking, found, built.as_ref().map(|(_, wheel)| wheel))?;
+    let bill = billed(&mut looking, found, &project.name, built.as_ref().map(|(_, wheel)| wheel))?;
     let repository = project.repository().map(str::to_owned);
     let (archives, packed) = match built {
         Some((archives, wheel)) => (archives, wheel.packed),
@@ -170,8 +186,13 @@ fn archive(twice: &Twice, packed: &Packed) -> Archive {
 }
 
 /// What the archives say. `None` where the wheel cannot be read.
-fn contents(looking: &mut Looking<'_>, found: &Found, build: &Build) -> Option<(Vec<Archive>, Wheel)> {
-    let (project, version) = (&found.project, &looking.asked.version);
+fn contents(
+    looking: &mut Looking<'_>,
+    found: &Found,
+    project: &Project,
+    build: &Build,
+) -> Option<(Vec<Archive>, Wheel)> {
+    let version = &looking.asked.version;
     let unread = |of: &str, why: String| {
         Check::failed(format!("python.{of}"), Severity::Error, why)
             .fix("Build it again, with a newer backend.")
@@ -291,7 +312,12 @@ fn compared(looking: &mut Looking<'_>, build: &Build, has_base: bool) {
 
 type Billed = (Component, Vec<Component>);
 
-fn billed(looking: &mut Looking<'_>, found: &Found, wheel: Option<&Wheel>) -> Result<Billed, Fault> {
+fn billed(
+    looking: &mut Looking<'_>,
+    found: &Found,
+    name: &str,
+    wheel: Option<&Wheel>,
+) -> Result<Billed, Fault> {
     let view = looking.desk.view();
     let mut lock = None;
     for folder in [found.folder.as_str(), ""] {
@@ -309,7 +335,7 @@ fn billed(looking: &mut Looking<'_>, found: &Found, wheel: Option<&Wheel>) -> Re
     }
     let lock = lock.as_ref().map(|(name, bytes)| (*name, bytes.as_slice()));
     let version = looking.asked.version.to_string();
-    let bill = bill::bill(&found.project.name, Some(&version), license.as_deref(), &requires, lock);
+    let bill = bill::bill(name, Some(&version), license.as_deref(), &requires, lock);
     looking.undecided.extend(bill.gaps.into_iter().map(|gap| format!("python.sbom: {gap}")));
     Ok((bill.package, bill.components))
 }
