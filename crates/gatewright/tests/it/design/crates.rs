@@ -337,7 +337,7 @@ fn release_pack_verify_takes_a_crate_of_a_workspace_that_is_not_at_the_top() {
     let fault =
         session.fails("release_pack_verify", json!({ "version": "1.1.0", "package": "rust/crates/core" }));
     assert_eq!(fault["code"], "invalid_source", "{fault}");
-    assert!(fault["message"].as_str().unwrap().contains("package.version"), "{fault}");
+    assert!(fault["message"].as_str().unwrap().contains(".workspace = true"), "{fault}");
 }
 
 #[test]

@@ -29,15 +29,33 @@ pub(crate) struct Found {
     pub(crate) manifest: Manifest,
     /// The top of its workspace.
     top: String,
-    /// Members of its workspace that it needs and that may be published, as `name@version`.
-    needs: Vec<String>,
+    /// Members of its workspace that it needs and that may be published.
+    needs: Vec<Needed>,
+}
+
+/// A member of a workspace that another needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Needed {
+    name: String,
+    /// As Cargo is told of it.
+    spec: String,
+    /// Relative to the workspace's top.
+    folder: String,
 }
 
 impl Found {
     fn new(folder: String, manifest: Manifest, top: &str, members: &Members) -> Self {
         let inside = folder.strip_prefix(top).unwrap_or(&folder).trim_start_matches('/');
-        let needed = members.needed(inside).into_iter().filter_map(|folder| members.packages.get(folder));
-        let needs = needed.filter(|manifest| may_be_published(manifest)).map(spec).collect();
+        let needed =
+            members.needed(inside).into_iter().filter_map(|at| Some((at, members.packages.get(at)?)));
+        let needs = needed
+            .filter(|(_, manifest)| may_be_published(manifest))
+            .map(|(at, manifest)| Needed {
+                name: manifest.name().to_owned(),
+                spec: spec(manifest),
+                folder: at.to_owned(),
+            })
+            .collect();
         Self { folder, manifest, top: top.to_owned(), needs }
     }
 

@@ -10,12 +10,11 @@ use exec::run::Command;
 use kit::ReadDesk;
 use packaging::cargo::archive;
 
-use super::Found;
+use super::{Found, Needed};
 use crate::release::theirs::has;
 
-/// How long packing a crate may take, or building it, and several of them together.
+/// How long packing may take, and building what was packed of one crate.
 const TIME: Duration = Duration::from_mins(1);
-const MOST: Duration = Duration::from_mins(8);
 
 /// Where Cargo builds, below the top of a workspace; none of it stays.
 const TARGET: &str = "target/gatewright-release";
@@ -92,53 +91,39 @@ async fn of_workspace(
             Ok(_) => cargo.read("1", &file).and_then(|first| Ok((first, cargo.read("2", &file)?))),
         });
     }
+    let asked: BTreeSet<String> = members.iter().map(|found| found.spec()).collect();
     let mut packed = Vec::with_capacity(members.len());
-    for ((found, way), archives) in members.iter().zip(&ways).zip(archives) {
-        let spec = found.spec();
+    for ((found, way), archives) in members.iter().zip(ways).zip(archives) {
+        let (spec, beside) = (found.spec(), way.unwrap_or_default());
         let args = ["package", "--list", "--allow-dirty", "--package", &spec];
-        let listed = cargo.said(&args, TIME).await?.map(|text| archive::list(&text));
-        let asked: BTreeSet<String> = members.iter().map(|found| found.spec()).collect();
-        let beside = way.iter().flatten().filter(|spec| !asked.contains(*spec)).cloned().collect();
-        let packing = archives.map(|(first, second)| Packing { first, second, listed, built: None, beside });
+        let listed = cargo.said(&args).await?.map(|text| archive::list(&text));
+        let built =
+            if is_built && archives.is_ok() { Some(cargo.built(&spec, &beside).await?) } else { None };
+        let beside = beside.iter().map(|needed| needed.spec.clone()).filter(|spec| !asked.contains(spec));
+        let beside = beside.collect();
+        let packing = archives.map(|(first, second)| Packing { first, second, listed, built, beside });
         packed.push((found.folder.clone(), packing));
-    }
-    if is_built {
-        let good =
-            ways.iter().zip(&packed).map(|(way, (_, packing))| way.as_ref().ok().filter(|_| packing.is_ok()));
-        let mut built = cargo.built(good.collect()).await?.into_iter();
-        for (_, packing) in &mut packed {
-            let of_this = built.next().flatten();
-            if let Ok(packing) = packing {
-                packing.built = of_this;
-            }
-        }
     }
     Ok(packed)
 }
 
 impl Cargo<'_> {
-    /// Packs all, two times; and says of each together with what it can be packed, or why it cannot.
-    async fn packed(&self, members: &[&Found]) -> Result<Vec<Result<Vec<String>, String>>, Fault> {
-        let with_needs = |found: &Found| {
-            let mut specs = vec![found.spec()];
-            specs.extend(found.needs.iter().cloned());
-            specs
-        };
+    /// Packs all, two times; and says of each beside which of those that it needs it can be packed, or why it cannot.
+    async fn packed<'f>(&self, members: &[&'f Found]) -> Result<Vec<Result<Vec<&'f Needed>, String>>, Fault> {
         let all: Vec<String> = members.iter().map(|found| found.spec()).collect();
         if members.len() > 1 && self.twice(&all).await?.is_ok() {
-            return Ok(members
-                .iter()
-                .map(|found| Ok(with_needs(found).into_iter().filter(|spec| all.contains(spec)).collect()))
-                .collect());
+            let beside =
+                |found: &'f Found| found.needs.iter().filter(|needed| all.contains(&needed.spec)).collect();
+            return Ok(members.iter().map(|found| Ok(beside(found))).collect());
         }
         // One that is refused takes nobody with it, and one that needs another's new version has that beside it.
         let mut ways = Vec::with_capacity(members.len());
         for found in members {
-            let alone = vec![found.spec()];
-            let whole = with_needs(found);
-            let mut way = self.twice(&alone).await?.map(|()| alone);
-            if way.is_err() && whole.len() > 1 {
-                way = self.twice(&whole).await?.map(|()| whole);
+            let mut way = self.twice(&[found.spec()]).await?.map(|()| Vec::new());
+            if way.is_err() && !found.needs.is_empty() {
+                let mut specs = vec![found.spec()];
+                specs.extend(found.needs.iter().map(|needed| needed.spec.clone()));
+                way = self.twice(&specs).await?.map(|()| found.needs.iter().collect());
             }
             ways.push(way);
         }
@@ -148,45 +133,31 @@ impl Cargo<'_> {
     /// Packs some of the crates, two times.
     async fn twice(&self, specs: &[String]) -> Result<Result<(), String>, Fault> {
         for number in ["1", "2"] {
-            if let Err(why) = self.package(number, specs, &["--no-verify"]).await? {
+            let target = format!("{TARGET}/{number}");
+            let mut args = vec!["package", "--no-verify", "--allow-dirty", "--target-dir", target.as_str()];
+            args.extend(specs.iter().flat_map(|spec| ["--package", spec.as_str()]));
+            if let Err(why) = self.said(&args).await? {
                 return Ok(Err(why));
             }
         }
         Ok(Ok(()))
     }
 
-    /// Builds from their archives those that were packed, each as it was: together, as one may need the other's new version; where that
-    /// fails, one by one.
-    async fn built(&self, ways: Vec<Option<&Vec<String>>>) -> Result<Vec<Option<Result<(), String>>>, Fault> {
-        let all: Vec<String> =
-            ways.iter().copied().flatten().flatten().collect::<BTreeSet<_>>().into_iter().cloned().collect();
-        let count = ways.iter().flatten().count();
-        let together = if all.is_empty() { Ok(()) } else { self.package("built", &all, &[]).await? };
-        if together.is_ok() || count == 1 {
-            return Ok(ways.into_iter().map(|way| way.map(|_| together.clone())).collect());
-        }
-        let mut built = Vec::with_capacity(ways.len());
-        for way in ways {
-            built.push(match way {
-                Some(specs) => Some(self.package("built", specs, &[]).await?),
-                None => None,
-            });
-        }
-        Ok(built)
-    }
-
-    async fn package(
-        &self,
-        folder: &str,
-        specs: &[String],
-        more: &[&str],
-    ) -> Result<Result<(), String>, Fault> {
-        let target = format!("{TARGET}/{folder}");
-        let mut args = vec!["package", "--allow-dirty", "--target-dir", target.as_str()];
-        args.extend(more);
-        args.extend(specs.iter().flat_map(|spec| ["--package", spec.as_str()]));
-        let count = u32::try_from(specs.len()).unwrap_or(u32::MAX);
-        Ok(self.said(&args, TIME.saturating_mul(count).min(MOST)).await?.map(drop))
+    /// Builds a crate from its archive. What it needs of its workspace is patched in: Cargo would unpack new versions where a confined run
+    /// may not write.
+    async fn built(&self, spec: &str, beside: &[&Needed]) -> Result<Result<(), String>, Fault> {
+        let target = format!("{TARGET}/built");
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        let patches: Vec<String> = beside
+            .iter()
+            .map(|needed| {
+                let folder = if needed.folder.is_empty() { "." } else { needed.folder.as_str() };
+                format!("patch.crates-io.{}.path={}", quoted(&needed.name), quoted(folder))
+            })
+            .collect();
+        let mut args = vec!["package", "--allow-dirty", "--target-dir", target.as_str(), "--package", spec];
+        args.extend(patches.iter().flat_map(|patch| ["--config", patch.as_str()]));
+        Ok(self.said(&args).await?.map(drop))
     }
 
     /// An archive as it was packed.
@@ -198,10 +169,10 @@ impl Cargo<'_> {
     }
 
     /// What Cargo printed; or what it said was wrong.
-    async fn said(&self, args: &[&str], time: Duration) -> Result<Result<String, String>, Fault> {
+    async fn said(&self, args: &[&str]) -> Result<Result<String, String>, Fault> {
         let mut command = Command::new("cargo", args);
         command.args.push("--offline".to_owned());
-        command.timeout = time;
+        command.timeout = TIME;
         command.env = [("CARGO_TERM_COLOR".to_owned(), "never".to_owned())].into();
         if !self.top.is_empty() {
             command.dir = Some(RelPath::new(self.top).map_err(|e| Fault::invalid(e.to_string()))?);

@@ -96,13 +96,16 @@ async fn one(desk: &ReadDesk, found: &Found, asked: &Asked) -> Result<Result<Bui
     let environment = all.map(|(name, value)| (name.to_owned(), value)).collect();
     let workshop = desk.workshop().await?;
     let python = Python { desk, workshop, program, folder: &found.folder, environment };
+    // Backends pack what lies about: what the first build made is not there for the second.
+    let other =
+        Python { workshop: desk.workshop().await?, environment: python.environment.clone(), ..python };
     let installed = match python.said(&build::PROBE.map(str::to_owned)).await? {
         Ok(printed) => Installed::read(&printed),
         Err(why) => return Ok(Err(why)),
     };
     let mut made: Vec<Vec<(String, Vec<u8>)>> = Vec::new();
-    for number in ["1", "2"] {
-        match python.built(installed, &format!("{OUT}/{number}")).await? {
+    for python in [&python, &other] {
+        match python.built(installed, OUT).await? {
             Ok(archives) => made.push(archives),
             Err(why) => return Ok(Err(why)),
         }
@@ -115,7 +118,7 @@ async fn one(desk: &ReadDesk, found: &Found, asked: &Asked) -> Result<Result<Bui
         *place = Some(Twice { file, first, second: again });
     }
     let Some(wheel) = wheel else { return Ok(Err("no wheel was made".to_owned())) };
-    let path = format!("{OUT}/1/{}", wheel.file);
+    let path = format!("{OUT}/{}", wheel.file);
     let names = python.said(&api::arguments(&path)).await?.map(String::into_bytes);
     let mut before = None;
     if let Some(previous) = &asked.previous {
