@@ -190,11 +190,11 @@ impl Change for ReleasePackVerify {
     async fn plan(&self, input: Input, desk: ChangeDesk) -> Result<Answer<Output>, Fault> {
         let asked = asked(&input)?;
         let named = input.package.clone();
-        let (of_call, ecosystem) = (asked.clone(), input.ecosystem);
+        let (of_this, ecosystem) = (asked.clone(), input.ecosystem);
         let (found, past) = desk
             .blocking(move |desk| {
-                let found = packages(desk, named.as_deref(), ecosystem, &of_call)?;
-                Ok((found, Past::of(desk, of_call.previous.as_ref())?))
+                let found = packages(desk, named.as_deref(), ecosystem, &of_this)?;
+                Ok((found, Past::of(desk, of_this.previous.as_ref())?))
             })
             .await?;
         let Packages { npm: found, cargo: crates, python: projects, broken, undecided, others: left_out } =
