@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::super::bench::installed;
@@ -228,7 +230,7 @@ fn release_pack_verify_takes_the_packages_of_a_workspace_of_uv() {
         .unwrap()
         .iter()
         .map(|package| package["archive"].as_str().unwrap())
-        .filter(|archive| archive.ends_with(".whl"))
+        .filter(|archive| Path::new(archive).extension().is_some_and(|ending| ending == "whl"))
         .collect();
     assert_eq!(wheels, ["harbor_ebb-1.1.0-py3-none-any.whl", "harbor_flow-1.1.0-py3-none-any.whl"]);
     // What is named is built, whatever uv does with it; one that cannot be read stands in the way alone.
