@@ -5,7 +5,8 @@ use std::process::Command;
 use crate::sh::{Done, step};
 
 /// A program, and the package that has it.
-const PROGRAMS: [(&str, &str); 9] = [
+const PROGRAMS: [(&str, &str); 10] = [
+    ("gh", "gh"),
     ("strace", "strace"),
     ("git", "git"),
     ("make", "make"),

@@ -24,7 +24,7 @@ const WITHOUT_TOKIO: [&str; 10] = [
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
 
 /// Which crates of ours a crate may use outside its tests; the binary may use all.
-const MAY_USE: [(&str, &[&str]); 30] = [
+const MAY_USE: [(&str, &[&str]); 31] = [
     ("gatewright-kits", &[]),
     ("gatewright-words", &[]),
     ("gatewright-documents", &["gatewright-projects"]),
@@ -63,12 +63,14 @@ const MAY_USE: [(&str, &[&str]); 30] = [
     ("design-tokens", &[]),
     ("gatewright-gateway", &["gatewright-contract", "gatewright-exec", "gatewright-kit"]),
     ("gatewright-mcp", &["gatewright-contract", "gatewright-exec", "gatewright-kit"]),
+    ("gatewright-github", &[]),
     (
         "gatewright-tools-session",
         &[
             "gatewright-contract",
             "gatewright-documents",
             "gatewright-exec",
+            "gatewright-github",
             "gatewright-kit",
             "gatewright-projects",
             "gatewright-store-api",

@@ -69,6 +69,21 @@ impl Fetcher {
         answer(self.agent.get(url.as_str()).header("accept", "application/json").call())
     }
 
+    /// As [`Fetcher::get`], with headers and a time of its own.
+    pub fn get_with(
+        &self,
+        url: &str,
+        headers: &[(&str, &str)],
+        timeout: Duration,
+    ) -> Result<Fetched, FetchError> {
+        let url = checked(url)?;
+        let mut request = self.agent.get(url.as_str()).config().timeout_global(Some(timeout)).build();
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        answer(request.call())
+    }
+
     /// `GET`s a file, whatever its type, at most [`MAX_ANSWER`] of it, in at most a minute.
     pub fn download(&self, url: &str) -> Result<Fetched, FetchError> {
         let url = checked(url)?;

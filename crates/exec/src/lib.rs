@@ -13,6 +13,7 @@
 //! - [`branch`] and [`request`]: the effects that are not files.
 //! - [`address`]: which addresses are public.
 //! - [`ondisk`]: how the cache asks whether files are as they were.
+//! - [`helper`]: programs that act with the user's own credentials.
 //! - [`fetch`]: questions to servers that the user configured, outside every plan.
 #![allow(clippy::disallowed_methods, reason = "this crate is the door that the lint keeps others away from")]
 
@@ -24,6 +25,7 @@ pub mod diff;
 pub mod draft;
 pub mod fetch;
 pub mod handle;
+pub mod helper;
 pub mod jail;
 pub mod kept;
 pub mod ondisk;

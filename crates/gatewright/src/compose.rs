@@ -221,8 +221,9 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     );
     let store = Arc::new(remembered()?);
     let shared: Arc<dyn Context> = Arc::<Store>::clone(&store);
+    let told = workplace::Told { session: config.session, ventures: config.ventures, github: config.github };
     let places = roots.iter().map(|root| root.path().to_owned()).collect();
-    let workplace = workplace::Here::new(config.session, config.ventures, places, Arc::clone(&shared));
+    let workplace = workplace::Here::new(told, places, Arc::clone(&shared));
     let services = Services::default()
         .with::<dyn Failures>(store)
         .with::<dyn Context>(shared)
@@ -293,6 +294,7 @@ fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fau
     secrets.extend(upstreams::secrets(&config.upstreams));
     let of_environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     secrets.extend(config.secrets.values().filter_map(|secret| of_environment(&secret.env)));
+    secrets.extend(workplace::token(&config.github));
     let redactor = Redactor::new(&secrets, ledger.tag_key());
     let sender = (!config.egress.hosts.is_empty()).then(|| {
         Arc::new(Egress::new(config.egress.hosts.clone(), config.egress.allow_private)) as Arc<dyn Sender>

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use tools_session::settings::{SessionSection, VenturesSection};
+use tools_session::settings::{GithubSection, SessionSection, VenturesSection};
 
 use crate::families;
 use crate::oauth::OAuthSection;
@@ -155,6 +155,7 @@ const OWN: &[Own] = &[
     Own::of::<UpstreamsSection>("upstreams", false),
     Own::of::<SessionSection>("session", false),
     Own::of::<VenturesSection>("ventures", false),
+    Own::of::<GithubSection>("github", false),
 ];
 
 /// The configuration in force.
@@ -186,6 +187,8 @@ pub struct Config {
     pub session: SessionSection,
     /// What the user works on.
     pub ventures: VenturesSection,
+    /// Where the user's issues are.
+    pub github: GithubSection,
     /// The user's sections for tools; the project's are read by each call, through its view.
     pub settings: Settings,
     /// The project's sections for tools, for showing them; calls read them for themselves.
@@ -265,6 +268,7 @@ pub fn load(root: Option<&Path>) -> Result<Config, ConfigError> {
         config.upstreams = take(&table, "upstreams")?;
         config.session = take(&table, "session")?;
         config.ventures = take(&table, "ventures")?;
+        config.github = take(&table, "github")?;
         let own = |key: &String| OWN.iter().any(|o| o.name == key);
         let rest: Map<String, Value> = table.value.into_iter().filter(|(k, _)| !own(k)).collect();
         config.settings = Settings::new(rest);

@@ -16,7 +16,7 @@ use store_api::machine::NewMachine;
 use store_api::session::{HEARTBEAT, JITTER};
 use store_api::{Context, StoreError, Timestamp};
 use tools_session::Workplace;
-use tools_session::settings::{SessionSection, VenturesSection};
+use tools_session::settings::{GithubSection, SessionSection, VenturesSection};
 use tools_session::workplace::{Build, Checkouts, StoreKind};
 
 pub use build::Own;
@@ -24,10 +24,27 @@ pub use build::Own;
 /// Whose session, in which root.
 type Place = (Digest, String);
 
+/// What the user configured.
+#[derive(Debug, Clone, Default)]
+pub struct Told {
+    pub session: SessionSection,
+    pub ventures: VenturesSection,
+    pub github: GithubSection,
+}
+
+/// The token for GitHub's API, where the environment has one.
+pub fn token(settings: &GithubSection) -> Option<String> {
+    let usual = ["GH_TOKEN", "GITHUB_TOKEN"];
+    let names = settings.token_env.as_deref().map_or(&usual[..], |_| &[]);
+    let own = settings.token_env.as_deref();
+    own.into_iter()
+        .chain(names.iter().copied())
+        .find_map(|name| std::env::var(name).ok().filter(|token| !token.is_empty()))
+}
+
 /// What this process knows.
 pub struct Here {
-    settings: SessionSection,
-    ventures: VenturesSection,
+    settings: Told,
     /// Folders that are roots.
     roots: Vec<PathBuf>,
     own: Own,
@@ -36,23 +53,26 @@ pub struct Here {
 }
 
 impl Here {
-    pub fn new(
-        settings: SessionSection,
-        ventures: VenturesSection,
-        roots: Vec<PathBuf>,
-        store: Arc<dyn Context>,
-    ) -> Self {
-        Self { settings, ventures, roots, own: Own::now(), store, sessions: Arc::default() }
+    pub fn new(settings: Told, roots: Vec<PathBuf>, store: Arc<dyn Context>) -> Self {
+        Self { settings, roots, own: Own::now(), store, sessions: Arc::default() }
     }
 }
 
 impl Workplace for Here {
     fn settings(&self) -> &SessionSection {
-        &self.settings
+        &self.settings.session
     }
 
     fn ventures(&self) -> &VenturesSection {
-        &self.ventures
+        &self.settings.ventures
+    }
+
+    fn github(&self) -> &GithubSection {
+        &self.settings.github
+    }
+
+    fn github_token(&self) -> Option<String> {
+        token(&self.settings.github)
     }
 
     fn machine(&self) -> Result<NewMachine, Fault> {
@@ -116,7 +136,7 @@ impl Workplace for Here {
     }
 
     fn checkouts(&self) -> Checkouts {
-        checkouts::found(&self.roots, &self.settings.checkouts)
+        checkouts::found(&self.roots, &self.settings.session.checkouts)
     }
 
     fn build(&self) -> Build {

@@ -21,6 +21,23 @@ struct Junk {
     severity: Severity,
 }
 
+/// What holds keys or certificates as text: only its bytes say which.
+const PEM: &str = "pem";
+
+/// What PEM calls that is public by nature
+/// ([RFC 7468](https://www.rfc-editor.org/rfc/rfc7468#section-4); what begins with `X509` and `TRUSTED` is OpenSSL's).
+const PUBLIC: [&str; 6] =
+    ["CERTIFICATE", "X509 CERTIFICATE", "X.509 CERTIFICATE", "TRUSTED CERTIFICATE", "X509 CRL", "PUBLIC KEY"];
+
+/// Whether a file in PEM holds something, and nothing but what is public.
+fn is_public(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    let mut labels = text.split("-----BEGIN ").skip(1).peekable();
+    labels.peek().is_some()
+        && !text.contains("PRIVATE")
+        && labels.all(|block| block.split_once("-----").is_some_and(|(label, _)| PUBLIC.contains(&label)))
+}
+
 fn extension(name: &str, of: &[&str]) -> bool {
     name.rsplit_once('.').is_some_and(|(stem, ext)| !stem.is_empty() && of.contains(&ext))
 }
@@ -47,7 +64,7 @@ const JUNK: &[Junk] = &[
                     | ".pypirc"
                     | ".npmrc"
                     | ".htpasswd"
-            ) || extension(name, &["pem", "p12", "pfx", "jks", "keystore", "kdbx"])
+            ) || extension(name, &[PEM, "p12", "pfx", "jks", "keystore", "kdbx"])
         },
         what: "keys and credentials",
         severity: Severity::Error,
@@ -202,11 +219,14 @@ fn junk(ecosystem: &str, packed: &Packed) -> Check {
     let id = format!("{ecosystem}.junk");
     let (mut found, mut worst) = (BTreeMap::<&str, usize>::new(), Severity::Note);
     let mut bad: Vec<(Severity, String)> = Vec::new();
-    for (path, _) in packed.iter() {
+    for (path, file) in packed.iter() {
         let low = path.to_lowercase();
         let name = low.rsplit('/').next().unwrap_or(&low);
         // Cargo keeps the author's manifest under this name.
         if ecosystem == "cargo" && path == "Cargo.toml.orig" {
+            continue;
+        }
+        if extension(name, &[PEM]) && is_public(&file.bytes) {
             continue;
         }
         if let Some(junk) = JUNK.iter().find(|junk| (junk.is)(name, &low)) {
@@ -266,6 +286,36 @@ mod tests {
         }
         let long = "d/".repeat(100);
         assert_eq!(failed(&Packed::new().with(&format!("{long}x"), "")).len(), 1);
+    }
+
+    #[test]
+    fn certificates_are_no_keys() {
+        const CERTIFICATE: &str = "# A root\n-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
+        const PUBLIC: &str = "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----\n";
+        for text in [CERTIFICATE, PUBLIC, &CERTIFICATE.repeat(3), &CERTIFICATE.replace('\n', "\r\n")] {
+            assert_eq!(failed(&Packed::new().with("certs/roots.pem", text)), [], "{text}");
+            assert_eq!(
+                failed(&Packed::new().with("roots.pfx", text)).len(),
+                1,
+                "only what says that it is PEM"
+            );
+        }
+        for key in [
+            "PRIVATE KEY",
+            "RSA PRIVATE KEY",
+            "ENCRYPTED PRIVATE KEY",
+            "OPENSSH PRIVATE KEY",
+            "SOMETHING ELSE",
+        ] {
+            let key = format!("-----BEGIN {key}-----\nMIIB\n-----END {key}-----\n");
+            for text in [key.clone(), format!("{CERTIFICATE}{key}"), format!("{key}{CERTIFICATE}")] {
+                let found = failed(&Packed::new().with("certs/roots.pem", &text));
+                assert_eq!(found, [("npm.junk".to_owned(), Severity::Error)], "{text}");
+            }
+        }
+        for text in ["", "MIIB", "-----BEGIN CERTIFICATE", "-----END CERTIFICATE-----"] {
+            assert_eq!(failed(&Packed::new().with("a.pem", text)).len(), 1, "{text:?}");
+        }
     }
 
     #[test]

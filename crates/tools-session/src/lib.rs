@@ -7,6 +7,7 @@ mod anchor;
 mod audit;
 pub mod grade;
 mod here;
+pub mod issues;
 mod markdown;
 mod past;
 pub mod settings;
@@ -29,7 +30,7 @@ pub const SESSION: Toolset = Toolset("session");
 /// The tools.
 pub static FAMILY: Family = Family {
     name: "session",
-    guide: "A day begins with sod: the session, what was handed over and whether it still holds, others at work, notes, the plan. It ends with handoff. In between: notes and note for what the team knows, doc for its documents, doc_audit for those a repository must have, plan for the week, context for where you are.",
+    guide: "A day begins with sod: the session, what was handed over and whether it still holds, others at work, notes, the plan. It ends with handoff. In between: notes and note for what the team knows, doc for its documents, doc_audit for those a repository must have, plan for the week, status for the repository's issues, context for where you are.",
     markers: &[],
     toolsets: &[SESSION],
     // In the order in which a menu that has not room for all takes them.
@@ -41,9 +42,13 @@ pub static FAMILY: Family = Family {
         Entry::read::<tools::context::Context>(),
         Entry::read::<tools::doc::Doc>(),
         Entry::change::<tools::doc_audit::DocAudit>(),
+        Entry::read::<tools::status::Status>(),
         Entry::read::<tools::plan::Plan>(),
         Entry::read::<tools::ventures::Ventures>(),
         Entry::read::<tools::preflight::Preflight>(),
     ],
-    sections: &[SectionEntry::of::<settings::DocumentsSection>()],
+    sections: &[
+        SectionEntry::of::<settings::DocumentsSection>(),
+        SectionEntry::of::<settings::IssuesSection>(),
+    ],
 };

@@ -37,6 +37,71 @@ pub struct VentureEntry {
     pub capabilities: Vec<String>,
 }
 
+/// `[github]`: the user's alone. Where issues are asked for, and as whom.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct GithubSection {
+    /// The host: `github.com`, or a server of one's own.
+    pub host: String,
+    /// The address of its API, where that is another than usual.
+    pub api: Option<String>,
+    /// The environment variable that has a token; without, `GH_TOKEN` or `GITHUB_TOKEN`.
+    pub token_env: Option<String>,
+    /// Whether GitHub's own program is asked, where it is signed in. It runs unconfined, with the user's credentials.
+    pub gh: bool,
+}
+
+impl Default for GithubSection {
+    fn default() -> Self {
+        Self { host: "github.com".to_owned(), api: None, token_env: None, gh: true }
+    }
+}
+
+/// `[issues]`: what issues are labelled with here. A project may say it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct IssuesSection {
+    /// Those that come first. One of the labels is enough.
+    pub p0: IssueList,
+    /// Those that can be begun.
+    pub ready: IssueList,
+    /// Those that are worked on.
+    pub in_progress: IssueList,
+    /// Those that wait.
+    pub blocked: IssueList,
+    /// Those that nobody has looked at.
+    pub triage: IssueList,
+}
+
+/// One list of issues.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct IssueList {
+    /// The labels: one of them is enough.
+    #[schemars(length(min = 1, max = 10))]
+    pub labels: Vec<String>,
+    /// How many are shown.
+    #[schemars(range(min = 1, max = 50))]
+    pub most: u32,
+}
+
+impl Default for IssuesSection {
+    fn default() -> Self {
+        let list = |label: &str, most| IssueList { labels: vec![label.to_owned()], most };
+        Self {
+            p0: list("prio:P0", 10),
+            ready: list("status:ready", 10),
+            in_progress: list("status:in-progress", 10),
+            blocked: list("status:blocked", 10),
+            triage: list("status:triage", 5),
+        }
+    }
+}
+
+impl Section for IssuesSection {
+    const NAME: &'static str = "issues";
+}
+
 /// `[documents]`: which documents there must be, and where the plan of the week is. A project may say it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]

@@ -7,7 +7,7 @@ use store_api::Timestamp;
 use store_api::id::SessionId;
 use store_api::machine::NewMachine;
 
-use crate::settings::{SessionSection, VenturesSection};
+use crate::settings::{GithubSection, SessionSection, VenturesSection};
 
 /// What is written to and read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -55,6 +55,12 @@ pub trait Workplace: Send + Sync {
 
     /// `[ventures]`.
     fn ventures(&self) -> &VenturesSection;
+
+    /// `[github]`.
+    fn github(&self) -> &GithubSection;
+
+    /// The token for GitHub's API, where the environment has one.
+    fn github_token(&self) -> Option<String>;
 
     /// The machine, with an id that it keeps.
     fn machine(&self) -> Result<NewMachine, Fault>;

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use contract::{Code, Fault, RelPath};
 use exec::Workshop;
-use exec::run::{Command, Ran};
+use exec::helper::{self, HelperError, Program, Said};
+use exec::run::{Command, Level, Ran};
 use exec::workshop::Terms;
 use failures::FailedRun;
 
@@ -17,6 +19,26 @@ impl ReadDesk {
     #[must_use]
     pub fn programs(&self) -> Vec<PathBuf> {
         self.setting.launcher.path(self.view.root().path())
+    }
+
+    /// Runs a helper of the user's, which acts with the user's own credentials and is not confined; the record says so.
+    pub async fn helper(
+        &self,
+        program: Program,
+        args: Vec<String>,
+        after: Duration,
+    ) -> Result<Result<Said, HelperError>, Fault> {
+        self.note_level(Level::None);
+        // Whoever stops waiting ends it.
+        let leave = self.cancelled().child_token();
+        let _leaving = leave.clone().drop_guard();
+        self.blocking(move |desk| {
+            let nowhere = desk.setting.state.nowhere()?;
+            let args: Vec<&str> = args.iter().map(String::as_str).collect();
+            let root = desk.setting.root.as_ref().map_or(nowhere.as_path(), |root| root.path());
+            Ok(helper::run(program, (root, &nowhere), &args, after, &leave))
+        })
+        .await
     }
 
     /// A private copy of the root, where the programs that the tool declares may run. What they write stays there.

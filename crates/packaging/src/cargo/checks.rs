@@ -63,6 +63,9 @@ const EDITIONS: [(&str, (u64, u64)); 4] =
 
 const FILE: &str = "Cargo.toml";
 
+/// How many replaced packages a check names.
+const NAMED: usize = 10;
+
 fn failed(id: &str, severity: Severity, detail: impl Into<String>, fix: impl Into<String>) -> Check {
     Check::failed(id, severity, detail).fix(fix).about(FILE)
 }
@@ -463,16 +466,18 @@ fn registries(manifest: &Manifest) -> Check {
 
 fn replaced(manifest: &Manifest) -> Check {
     const ID: &str = "cargo.manifest.patch";
-    let found: Vec<&str> =
-        ["patch", "replace"].into_iter().filter(|s| manifest.section(s).is_some()).collect();
+    let found = manifest.replaced();
     if found.is_empty() {
         return Check::passed(ID, "nothing is replaced that users would get otherwise");
     }
-    let names: Vec<String> = found.iter().map(|s| format!("[{s}]")).collect();
+    let mut named: Vec<&str> = found.iter().take(NAMED).map(String::as_str).collect();
+    if found.len() > NAMED {
+        named.push("and more");
+    }
     failed(
         ID,
         Severity::Warning,
-        format!("{} counts here alone: users get what the registry has", names.join(" and ")),
+        format!("replaced here alone, and users get what the registry has: {}", named.join(", ")),
         "Release what is patched first, and ask for that version.",
     )
 }

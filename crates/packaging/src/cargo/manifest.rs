@@ -20,13 +20,15 @@ pub struct Manifest {
     /// Fields of `package` that came from the workspace: paths in them are the workspace's.
     inherited: BTreeSet<String>,
     dependencies: Vec<Dependency>,
+    replaced: Vec<String>,
 }
 
-/// What a workspace's top gives to its members: `[workspace.package]` and `[workspace.dependencies]`.
+/// What a workspace's top gives to its members: `[workspace.package]` and `[workspace.dependencies]`, and what it replaces for all.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Shared {
     package: Table,
     dependencies: Table,
+    replaced: Vec<String>,
 }
 
 /// Why a manifest could not be read.
@@ -87,8 +89,23 @@ impl Shared {
                 .cloned()
                 .unwrap_or_default()
         };
-        Ok(Self { package: below("package"), dependencies: below("dependencies") })
+        let (package, dependencies) = (below("package"), below("dependencies"));
+        Ok(Self { package, dependencies, replaced: replaced(&top) })
     }
+}
+
+/// The packages of `[patch]` and `[replace]`, each with the table that names it.
+fn replaced(top: &Table) -> Vec<String> {
+    let within = |table: &str, value: Option<&Value>| -> Vec<String> {
+        let names = value.and_then(Value::as_table).into_iter().flat_map(Table::keys);
+        names.map(|name| format!("[{table}] {name}")).collect()
+    };
+    let mut found = Vec::new();
+    for (of, value) in top.get("patch").and_then(Value::as_table).into_iter().flatten() {
+        found.extend(within(&format!("patch.{of}"), Some(value)));
+    }
+    found.extend(within("replace", top.get("replace")));
+    found
 }
 
 impl Manifest {
@@ -111,7 +128,9 @@ impl Manifest {
         }
         let nothing = Table::new();
         let dependencies = dependency::all(&top, shared.map_or(&nothing, |s| &s.dependencies))?;
-        Ok(Self { top, package, inherited, dependencies })
+        // Cargo passes over what a member replaces: the workspace's top counts.
+        let replaced = shared.map_or_else(|| replaced(&top), |shared| shared.replaced.clone());
+        Ok(Self { top, package, inherited, dependencies, replaced })
     }
 
     /// Whether there is a `[package]`: the top of a workspace may have none.
@@ -189,6 +208,11 @@ impl Manifest {
     /// What it needs, of all kinds and for all targets, in the order of the file.
     pub fn dependencies(&self) -> &[Dependency] {
         &self.dependencies
+    }
+
+    /// What is replaced where it is built here (`[patch]`, `[replace]`): each package behind the table that names it.
+    pub fn replaced(&self) -> &[String] {
+        &self.replaced
     }
 
     /// The build script's file, where there is one.
@@ -364,6 +388,24 @@ mod tests {
             Err(ManifestError::NotInherited("dependencies.z".into()))
         );
         assert!(matches!(read(b"[package"), Err(ManifestError::Syntax(_))));
+    }
+
+    #[test]
+    fn what_is_replaced_is_what_the_top_of_the_workspace_replaces() {
+        const PATCH: &str = "[patch.crates-io]\na={path='a'}\nb={path='b'}\n[patch.'https://x']\nc={path='c'}\n[replace]\n'd:1.0.0'={path='d'}\n";
+        let read = |text: &str, shared| Manifest::read(text.as_bytes(), shared).unwrap().replaced().to_vec();
+        let all = ["[patch.crates-io] a", "[patch.crates-io] b", "[patch.https://x] c", "[replace] d:1.0.0"];
+        let member = "[package]\nname='m'\n";
+        assert_eq!(read(&format!("{member}{PATCH}"), None), all);
+        assert_eq!(read(&format!("{member}{PATCH}[workspace]\n"), None), all);
+        let top = Shared::read(format!("[workspace]\n{PATCH}").as_bytes()).unwrap();
+        assert_eq!(read(member, Some(&top)), all);
+        let other = Shared::read(b"[workspace]\n").unwrap();
+        assert_eq!(
+            read(&format!("{member}{PATCH}"), Some(&other)),
+            Vec::<String>::new(),
+            "a member's own counts for nothing"
+        );
     }
 
     #[test]

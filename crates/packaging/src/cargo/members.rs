@@ -1,11 +1,12 @@
 //! Which folders are packages of a workspace
 //! ([`members` and `exclude`](https://doc.rust-lang.org/cargo/reference/workspaces.html#the-members-and-exclude-fields)).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use globset::{GlobBuilder, GlobMatcher};
 use toml::Value;
 
+use super::dependency::{Dependency, Purpose};
 use super::manifest::{Manifest, ManifestError, Shared, tidy};
 use crate::tree::{Kind, Tree, TreeError};
 
@@ -55,17 +56,44 @@ pub enum MembersError {
     },
 }
 
+impl Members {
+    /// The folders of members that what is published of the one in `folder` needs by path, and what those need in turn, without
+    /// itself. What only its tests need, without a version, is not published.
+    pub fn needed(&self, folder: &str) -> BTreeSet<&str> {
+        let mut found = BTreeSet::new();
+        let mut open: Vec<&str> =
+            self.packages.get_key_value(folder).map(|(key, _)| key.as_str()).into_iter().collect();
+        while let Some(at) = open.pop() {
+            let manifest = self.packages.get(at);
+            for dependency in manifest.into_iter().flat_map(Manifest::dependencies) {
+                if dependency.purpose == Purpose::Develop && dependency.version.is_none() {
+                    continue;
+                }
+                let leads = place(at, dependency).and_then(|place| self.packages.get_key_value(&place));
+                if let Some((key, _)) = leads
+                    && key != folder
+                    && found.insert(key.as_str())
+                {
+                    open.push(key);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The folder below the top that a dependency's path leads to.
+fn place(folder: &str, dependency: &Dependency) -> Option<String> {
+    let path = dependency.path.as_deref()?;
+    let joined = if dependency.is_path_of_workspace { path.to_owned() } else { format!("{folder}/{path}") };
+    let is_absolute = path.starts_with(['/', '\\']) || path.contains(':');
+    let joined = tidy(&joined);
+    (!is_absolute && joined != ".." && !joined.starts_with("../")).then_some(joined)
+}
+
 /// The folders below the top that a member depends on by path.
 fn paths(folder: &str, manifest: &Manifest) -> Vec<String> {
-    let paths = manifest.dependencies().iter().filter_map(|dependency| {
-        let path = dependency.path.as_deref()?;
-        let joined =
-            if dependency.is_path_of_workspace { path.to_owned() } else { format!("{folder}/{path}") };
-        let is_absolute = path.starts_with(['/', '\\']) || path.contains(':');
-        let joined = tidy(&joined);
-        (!is_absolute && joined != ".." && !joined.starts_with("../")).then_some(joined)
-    });
-    paths.collect()
+    manifest.dependencies().iter().filter_map(|dependency| place(folder, dependency)).collect()
 }
 
 struct Reader<'t> {
@@ -313,6 +341,24 @@ mod tests {
         assert_eq!(found.default, ["alone"]);
         assert!(matches!(members(&MapTree::new()), Err(MembersError::Missing)));
         assert!(matches!(members(&tree("[workspace]\nmembers=['a[']")), Err(MembersError::Pattern { .. })));
+    }
+
+    #[test]
+    fn what_a_member_needs_beside_it_is_told() {
+        let tree = MapTree::new()
+            .with("Cargo.toml", "[workspace]\nmembers=['*']\n[workspace.dependencies]\nb={path='b',version='1'}")
+            .with("a/Cargo.toml", package("a", "[dependencies]\nb.workspace=true\nout={path='../../out',version='1'}"))
+            .with(
+                "b/Cargo.toml",
+                package("b", "[build-dependencies]\nc={path='../c'}\n[dev-dependencies]\na={path='../a'}\nd={path='../d',version='1'}"),
+            )
+            .with("c/Cargo.toml", package("c", "[dependencies]\nb={path='../b',version='1'}"))
+            .with("d/Cargo.toml", package("d", ""));
+        let found = members(&tree).unwrap();
+        let of = |folder| found.needed(folder).into_iter().collect::<Vec<_>>();
+        assert_eq!(of("a"), ["b", "c", "d"], "what tests need without a version is not published");
+        assert_eq!(of("b"), ["c", "d"]);
+        assert_eq!((of("d"), of("nowhere")), (vec![], vec![]));
     }
 
     #[test]

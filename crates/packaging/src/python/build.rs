@@ -2,6 +2,9 @@
 //!
 //! Building runs the project's own code (its backend, `setup.py`, plugins): only ever in a confined run.
 
+use super::project::Project;
+use super::{name, version};
+
 /// What is installed beside the Python that builds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Installed {
@@ -27,6 +30,29 @@ pub const ENVIRONMENT: [(&str, &str); 4] = [
     ("PYTHONDONTWRITEBYTECODE", "1"),
     ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
 ];
+
+/// Plugins of backends that take the version from the last tag, by names as indexes compare them; and the variable by which all of them
+/// are told another
+/// ([setuptools-scm](https://setuptools-scm.readthedocs.io/en/latest/overrides/), which hatch-vcs asks).
+const FROM_TAGS: [&str; 2] = ["setuptools-scm", "hatch-vcs"];
+const PRETEND: &str = "SETUPTOOLS_SCM_PRETEND_VERSION";
+
+/// The plugin that takes the project's version from a tag, and the variable to set for a build of `version` before there is one. `None`
+/// where the project says its version, or nothing is known to look at tags, or Python has no words for the version.
+pub fn from_tags(
+    project: &Project,
+    version: &semver::Version,
+) -> Option<(&'static str, (&'static str, String))> {
+    if !project.is_dynamic("version") {
+        return None;
+    }
+    let required = |plugin: &&&str| {
+        let names = project.requires.iter().flatten().filter_map(|text| name::of_requirement(text));
+        names.into_iter().any(|(name, _)| name::normal(name) == **plugin)
+    };
+    let plugin = FROM_TAGS.iter().find(required)?;
+    Some((plugin, (PRETEND, version::of_semver(version)?.to_string())))
+}
 
 impl Installed {
     /// Reads what [`PROBE`] printed.
@@ -130,6 +156,28 @@ mod tests {
         let pip = command(Installed::read("\npip\n"), "out").unwrap();
         assert!(!pip.makes_sdist && pip.arguments.contains(&"--no-build-isolation".to_owned()));
         assert_eq!(command(Installed::read("\n\n"), "out"), None);
+    }
+
+    #[test]
+    fn a_plugin_that_looks_at_tags_is_told_the_version() {
+        let of = |text: &str, version: &str| {
+            let tree = crate::tree::MapTree::new().with("pyproject.toml", text);
+            let project = crate::python::project::read(&tree).unwrap();
+            from_tags(&project, &semver::Version::parse(version).unwrap())
+        };
+        let with = |requires: &str, field: &str| {
+            format!("[build-system]\nrequires=[{requires}]\n[project]\nname='a'\n{field}\n")
+        };
+        let told = |plugin, version: &str| Some((plugin, (PRETEND, version.to_owned())));
+        let dynamic = "dynamic=['version']";
+        assert_eq!(
+            of(&with("'setuptools>=64','setuptools_scm[toml]>=8'", dynamic), "1.2.0-rc.1"),
+            told("setuptools-scm", "1.2.0rc1")
+        );
+        assert_eq!(of(&with("'hatchling', 'Hatch-VCS'", dynamic), "1.2.0"), told("hatch-vcs", "1.2.0"));
+        assert_eq!(of(&with("'hatch-vcs'", "version='1'"), "1.2.0"), None, "it says its version");
+        assert_eq!(of(&with("'hatchling'", dynamic), "1.2.0"), None);
+        assert_eq!(of(&with("'hatch-vcs'", dynamic), "1.2.0-next.1"), None, "no words for that");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::metadata::{Fields, VERSIONS};
 use super::project::{License, Project, Source};
 use super::sdist::Sdist;
-use super::wheel::{Wheel, top_names};
+use super::wheel::{Wheel, is_native, top_names};
 use super::{archive, name, version};
 use crate::check::{Check, Severity};
 use crate::packed::Packed;
@@ -584,16 +584,21 @@ pub fn twice(of: &str, first: &[u8], second: &[u8]) -> Check {
         }
         _ => vec!["the archive".to_owned()],
     };
-    let (severity, detail) = if differ.is_empty() {
-        (
-            Severity::Warning,
-            "built twice, the files are the same, and their times or their order are not".to_owned(),
-        )
+    const FIX: &str = "Use a backend that keeps to SOURCE_DATE_EPOCH, and let what is generated have no times and no order of chance.";
+    const NATIVE: &str = "Build what is published once, by cibuildwheel or with auditwheel behind it; the same bytes again need flags of the compiler such as `-ffile-prefix-map`.";
+    // RECORD has the digest of every other file.
+    let is_record = |path: &String| path.ends_with(".dist-info/RECORD");
+    let native = differ.iter().filter(|path| is_native(path)).count();
+    let (severity, detail, fix) = if differ.is_empty() {
+        let detail = "built twice, the files are the same, and their times or their order are not";
+        (Severity::Warning, detail.to_owned(), FIX)
+    } else if of == "wheel" && native > 0 && differ.iter().all(|path| is_native(path) || is_record(path)) {
+        let detail = format!("built twice, {native} files of a compiler were not the same");
+        (Severity::Warning, detail, NATIVE)
     } else {
-        (Severity::Error, format!("built twice, {} files were not the same", differ.len()))
+        (Severity::Error, format!("built twice, {} files were not the same", differ.len()), FIX)
     };
-    let mut check = Check::failed(id, severity, detail)
-        .fix("Use a backend that keeps to SOURCE_DATE_EPOCH, and let what is generated have no times and no order of chance.");
+    let mut check = Check::failed(id, severity, detail).fix(fix);
     check.files = differ.into_iter().take(NAMED).collect();
     check
 }
@@ -740,6 +745,19 @@ mod tests {
         let (one, other) = (zipped(&[("a", b"1"), ("b", b"1")]), zipped(&[("a", b"1"), ("b", b"2")]));
         assert!(twice("wheel", &one, &one).passed);
         assert_eq!(twice("wheel", &one, &other).files, ["b"]);
+        let built = |code: &[u8], python: &[u8]| {
+            zipped(&[("a/_c.so", code), ("a/__init__.py", python), ("a-1.dist-info/RECORD", code)])
+        };
+        let found = twice("wheel", &built(b"1", b""), &built(b"2", b""));
+        assert_eq!((found.severity, found.files.len()), (Severity::Warning, 2));
+        assert!(found.fix.is_some_and(|fix| fix.contains("auditwheel") && fix.contains("cibuildwheel")));
+        assert_eq!(twice("wheel", &built(b"1", b"1"), &built(b"2", b"2")).severity, Severity::Error);
+        let record = |text: &[u8]| zipped(&[("a/_c.so", b""), ("a-1.dist-info/RECORD", text)]);
+        assert_eq!(
+            twice("wheel", &record(b"1"), &record(b"2")).severity,
+            Severity::Error,
+            "none of a compiler"
+        );
         let turned = zipped(&[("b", b"1"), ("a", b"1")]);
         assert_eq!(twice("wheel", &one, &turned).severity, Severity::Warning);
     }

@@ -80,8 +80,45 @@ pub struct Project {
     pub backend: Option<String>,
     /// `[build-system] requires`; `None` when there is no such table.
     pub requires: Option<Vec<String>>,
+    /// What uv is told of it.
+    pub uv: Uv,
     /// What could not be told, in sentences.
     pub undecided: Vec<String>,
+}
+
+/// `[tool.uv]` ([settings](https://docs.astral.sh/uv/reference/settings/)), as far as it says what is released.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Uv {
+    /// `package`: whether it is built at all; where it says nothing, a `[build-system]` decides.
+    pub package: Option<bool>,
+    /// `workspace.members`: patterns of folders.
+    pub members: Vec<String>,
+    /// `workspace.exclude`: patterns of folders that are none.
+    pub exclude: Vec<String>,
+}
+
+/// Most patterns of one list that are read.
+const MAX_PATTERNS: usize = 1_000;
+
+impl Uv {
+    fn read(top: &Table) -> Self {
+        let uv = top.get("tool").and_then(|tool| tool.get("uv"));
+        let workspace = uv.and_then(|uv| uv.get("workspace"));
+        let list = |key: &str| {
+            let mut all = texts(workspace.and_then(|workspace| workspace.get(key)));
+            all.truncate(MAX_PATTERNS);
+            for pattern in &mut all {
+                *pattern = pattern.trim_start_matches("./").trim_end_matches('/').to_owned();
+            }
+            all.retain(|pattern| !matches!(pattern.as_str(), "" | "."));
+            all
+        };
+        Self {
+            package: uv.and_then(|uv| uv.get("package")).and_then(Value::as_bool),
+            members: list("members"),
+            exclude: list("exclude"),
+        }
+    }
 }
 
 /// Why a project could not be read.
@@ -105,7 +142,7 @@ pub fn read(tree: &dyn Tree) -> Result<Project, ProjectError> {
         Some(bytes) => parsed(bytes)?,
         None => Table::new(),
     };
-    let mut project = Project::default();
+    let mut project = Project { uv: Uv::read(&top), ..Project::default() };
     if let Some(table) = top.get("project").and_then(Value::as_table) {
         pep621(table, &mut project);
     } else if let Some(table) = top.get("tool").and_then(|t| t.get("poetry")).and_then(Value::as_table) {
@@ -323,6 +360,12 @@ impl Project {
         self.dynamic.iter().any(|name| name == field)
     }
 
+    /// Whether it is built and published: what has no `[build-system]` is run where it lies, unless uv is told otherwise.
+    pub fn is_built(&self) -> bool {
+        let has_backend = self.source != Source::Project || self.requires.is_some();
+        self.uv.package.unwrap_or(has_backend)
+    }
+
     /// The repository's address, where an address is labelled so.
     pub fn repository(&self) -> Option<&str> {
         let wanted = ["repository", "source", "sourcecode", "github", "code", "homepage"];
@@ -372,6 +415,28 @@ mod tests {
             Some(License::Words("BSD".into()))
         );
         assert_eq!(toml("[project]\nname='a'\nlicense={file='L'}").license, Some(License::File("L".into())));
+    }
+
+    #[test]
+    fn what_uv_is_told_is_read() {
+        let project = toml(
+            "[project]\nname='a'\n[tool.uv]\npackage=false\n[tool.uv.workspace]\nmembers=['./packages/*/','.',3]\nexclude=['packages/x']\n",
+        );
+        assert_eq!(
+            project.uv,
+            Uv {
+                package: Some(false),
+                members: vec!["packages/*".into()],
+                exclude: vec!["packages/x".into()]
+            }
+        );
+        let built = |more: &str| toml(&format!("[project]\nname='a'\n{more}")).is_built();
+        assert!(!built("") && built("[tool.uv]\npackage=true\n"));
+        assert!(
+            built("[build-system]\nrequires=[]\n")
+                && !built("[build-system]\nrequires=[]\n[tool.uv]\npackage=false\n")
+        );
+        assert_eq!(toml("[tool]\nuv=3\n").uv, Uv::default());
     }
 
     #[test]

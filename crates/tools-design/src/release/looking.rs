@@ -7,7 +7,7 @@ use packaging::version::Bump;
 use packaging::{Check, Packed, Severity, Tree as _, changelog};
 use semver::Version;
 
-use super::past::Past;
+use super::past::{Past, Whose};
 use super::tree::{Folder, Stored};
 use super::{Archive, Asked, Asks, Verified, changes};
 
@@ -19,8 +19,7 @@ pub(super) struct Looking<'a> {
     pub(super) desk: &'a ReadDesk,
     pub(super) asked: &'a Asked,
     past: Result<&'a Past, &'a str>,
-    package: &'a str,
-    folder: &'a str,
+    whose: Whose<'a>,
     pub(super) checks: Vec<Check>,
     /// What could not be decided, and why.
     pub(super) undecided: Vec<String>,
@@ -32,11 +31,10 @@ impl<'a> Looking<'a> {
         desk: &'a ReadDesk,
         asked: &'a Asked,
         past: Result<&'a Past, &'a str>,
-        package: &'a str,
-        folder: &'a str,
+        whose: Whose<'a>,
     ) -> Self {
         let (checks, undecided, asks) = (Vec::new(), Vec::new(), Asks::default());
-        Self { desk, asked, past, package, folder, checks, undecided, asks }
+        Self { desk, asked, past, whose, checks, undecided, asks }
     }
 
     /// Whether the archive is within its budget: the caller's, else what is usual for `ecosystem`.
@@ -70,13 +68,13 @@ impl<'a> Looking<'a> {
 
     /// What came before: the changelog, tags, the tree. Gives the tag or commit that the release is compared with.
     pub(super) fn before(&mut self) -> Result<Option<String>, Fault> {
-        let (version, folder) = (&self.asked.version, self.folder);
+        let version = &self.asked.version;
         let said = self.changelog()?;
         self.checks.push(said);
-        let last = self.past.ok().and_then(|past| past.last(self.package, version));
+        let last = self.past.ok().and_then(|past| past.last(&self.whose, version));
         self.asks.from = last.as_ref().map(|tagged| tagged.version.clone());
         match self.past {
-            Ok(past) => self.checks.extend(past.checks(self.package, folder, version)),
+            Ok(past) => self.checks.extend(past.checks(&self.whose, version)),
             Err(why) => self.undecided.push(format!("release.clean-tree, release.version: {why}")),
         }
         Ok(changes::base(self.asked, last.as_ref()))
@@ -97,7 +95,7 @@ impl<'a> Looking<'a> {
                 let why = "release.commits: no tag says since when: name the last release's commit as `base`";
                 self.undecided.push(why.to_owned());
             } else {
-                let brought = Past::brought(self.desk, base, self.folder)?;
+                let brought = Past::brought(self.desk, base, self.whose.folder)?;
                 let check = changes::of_commits(&brought, &mut self.asks);
                 self.checks.push(check);
             }
@@ -110,18 +108,21 @@ impl<'a> Looking<'a> {
     }
 
     fn changelog(&self) -> Result<Check, Fault> {
-        let folders: &[&str] = if self.folder.is_empty() { &[""] } else { &[self.folder, ""] };
-        for folder in folders {
-            let tree = Folder::new(self.desk.view(), folder);
+        let (version, whose) = (&self.asked.version, self.whose.told());
+        // In its folder, else in those above it.
+        let mut folder = Some(self.whose.folder);
+        while let Some(at) = folder {
+            let tree = Folder::new(self.desk.view(), at);
             for name in changelog::NAMES {
                 let path = tree.path(name)?;
                 if let Some(bytes) = self.desk.view().read_optional(&path)? {
                     let text = String::from_utf8_lossy(&bytes);
-                    return Ok(changelog::check(Some((path.as_str(), &text)), &self.asked.version));
+                    return Ok(changelog::check(Some((path.as_str(), &text)), version, whose));
                 }
             }
+            folder = (!at.is_empty()).then(|| at.rsplit_once('/').map_or("", |(above, _)| above));
         }
-        Ok(changelog::check(None, &self.asked.version))
+        Ok(changelog::check(None, version, whose))
     }
 
     /// Takes the version of what is compared with as the one that the release follows: where no tag says it, or the last
@@ -137,7 +138,7 @@ impl<'a> Looking<'a> {
 
     /// The packed files that `commit` does not hold as they were packed.
     fn built(&mut self, packed: &Packed, commit: &str) -> Result<Vec<String>, Fault> {
-        let tree = Stored::open(self.desk, commit, self.folder)?;
+        let tree = Stored::open(self.desk, commit, self.whose.folder)?;
         let is_stored =
             |path: &str, bytes: &[u8]| tree.read(path).is_ok_and(|stored| stored.as_deref() == Some(bytes));
         let built: Vec<String> = packed
@@ -166,7 +167,7 @@ impl<'a> Looking<'a> {
         if let Some(source) = &self.asked.tokens {
             return Ok(Some(source.clone()));
         }
-        crate::tokens::usual_below(self.desk, self.folder)
+        crate::tokens::usual_below(self.desk, self.whose.folder)
     }
 
     /// What is said of the package, once all is.
@@ -178,15 +179,15 @@ impl<'a> Looking<'a> {
         bill: (Component, Vec<Component>),
         repository: Option<String>,
     ) -> Result<Verified, Fault> {
-        let commit = self.past.ok().and_then(|past| past.commit(self.folder)).map(str::to_owned);
+        let commit = self.past.ok().and_then(|past| past.commit(&self.whose)).map(str::to_owned);
         let built = match &commit {
             Some(commit) if !archives.is_empty() => self.built(packed, commit)?,
             _ => Vec::new(),
         };
         Ok(Verified {
             ecosystem,
-            name: self.package.to_owned(),
-            folder: self.folder.to_owned(),
+            name: self.whose.package.to_owned(),
+            folder: self.whose.folder.to_owned(),
             checks: self.checks,
             undecided: self.undecided,
             archives,

@@ -10,6 +10,7 @@ pub(crate) mod python;
 pub(crate) mod secrets;
 pub(crate) mod smoke;
 pub(crate) mod theirs;
+pub(crate) mod told;
 pub(crate) mod tree;
 
 use std::collections::BTreeMap;

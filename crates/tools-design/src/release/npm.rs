@@ -3,17 +3,18 @@
 use std::collections::BTreeSet;
 
 use contract::{Code, Fault};
-use exec::view::Pattern;
 use kit::ReadDesk;
 use packaging::npm::list::workspaces as npm_workspaces;
 use packaging::npm::list::{Listing, Options, Rules, list_in};
 use packaging::npm::manifest::{self, Manifest};
 use packaging::npm::tarball::{self, Tarball};
 use packaging::npm::{bill, lint, types, workspaces};
+use packaging::version::Scheme;
 use packaging::{Check, Packed, Severity, Tree, paths};
 
+use super::found::members;
 use super::looking::Looking;
-use super::past::Past;
+use super::past::{Past, Whose, shared};
 use super::theirs::Listed;
 use super::tree::{Folder, Stored};
 use super::{Archive, Asked, Verified, changes, secrets};
@@ -24,12 +25,26 @@ const BUDGET: u64 = 10 << 20;
 /// How many files a check names.
 const NAMED: usize = 20;
 
+/// What a workspace's top says for its members: manifests, and the lock files of npm, yarn, pnpm and bun.
+const SHARED: [&str; 8] = [
+    "package.json",
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "yarn.lock",
+    "pnpm-workspace.yaml",
+    "pnpm-lock.yaml",
+    "bun.lock",
+    "bun.lockb",
+];
+
 /// A package that was found.
 #[derive(Debug, Clone)]
 pub(crate) struct Found {
     /// Empty for the root's top.
     pub(crate) folder: String,
     pub(crate) manifest: Manifest,
+    /// Whether it is a member of the top's workspace.
+    is_member: bool,
 }
 
 /// What was found, and what could not be told.
@@ -54,56 +69,34 @@ fn manifest_of(desk: &ReadDesk, folder: &str) -> Result<Option<Manifest>, Fault>
 /// published.
 pub(crate) fn packages(desk: &ReadDesk, named: Option<&str>) -> Result<Packages, Fault> {
     let mut all = Packages::default();
+    let pnpm = desk.view().read_optional(&Folder::new(desk.view(), "").path("pnpm-workspace.yaml")?)?;
     if let Some(folder) = named {
-        let manifest = manifest_of(desk, folder)?;
-        all.found.extend(manifest.map(|manifest| Found { folder: folder.to_owned(), manifest }));
+        let Some(manifest) = manifest_of(desk, folder)? else { return Ok(all) };
+        let top = manifest_of(desk, "").ok().flatten();
+        let patterns = workspaces::patterns(top.as_ref(), pnpm.as_deref());
+        let is_member = members(desk, &patterns, "package.json", &mut Vec::new())?.contains(folder);
+        all.found.push(Found { folder: folder.to_owned(), manifest, is_member });
         return Ok(all);
     }
     let top = manifest_of(desk, "")?;
-    let pnpm = desk.view().read_optional(&Folder::new(desk.view(), "").path("pnpm-workspace.yaml")?)?;
     let patterns = workspaces::patterns(top.as_ref(), pnpm.as_deref());
     // The top of a workspace often has no name: it is not meant to be published. A package without one is told so.
     let is_package =
         |manifest: &Manifest| !manifest.is_private() && (patterns.is_empty() || !manifest.name().is_empty());
     if let Some(manifest) = top.filter(is_package) {
-        all.found.push(Found { folder: String::new(), manifest });
+        all.found.push(Found { folder: String::new(), manifest, is_member: false });
     }
-    for folder in members(desk, &patterns, &mut all.undecided)? {
+    for folder in members(desk, &patterns, "package.json", &mut all.undecided)? {
         match manifest_of(desk, &folder) {
-            Ok(Some(manifest)) if !manifest.is_private() => all.found.push(Found { folder, manifest }),
+            Ok(Some(manifest)) if !manifest.is_private() => {
+                all.found.push(Found { folder, manifest, is_member: true });
+            }
             Ok(_) => {}
             Err(fault) if fault.code == Code::InvalidSource => all.broken.push((folder, fault.message)),
             Err(fault) => return Err(fault),
         }
     }
     Ok(all)
-}
-
-/// The folders that patterns of workspaces mean, sorted.
-fn members(
-    desk: &ReadDesk,
-    patterns: &[String],
-    undecided: &mut Vec<String>,
-) -> Result<BTreeSet<String>, Fault> {
-    let mut folders = BTreeSet::new();
-    for pattern in patterns {
-        if let Err(fault) = Pattern::new(pattern.trim_start_matches('!')) {
-            undecided.push(format!("npm.workspaces: {pattern} was passed over: {}", fault.message));
-            continue;
-        }
-        if let Some(without) = pattern.strip_prefix('!') {
-            let (text, without) = (without, Pattern::new(without)?);
-            folders.retain(|folder: &String| folder != text && !without.finds(folder));
-            continue;
-        }
-        for manifest in desk.view().glob(&format!("{pattern}/package.json"))? {
-            let folder = manifest.as_str().trim_end_matches("package.json").trim_end_matches('/');
-            if !folder.split('/').any(|part| part == "node_modules") {
-                folders.insert(folder.to_owned());
-            }
-        }
-    }
-    Ok(folders)
 }
 
 /// What npm itself says of a package, where it was asked.
@@ -130,8 +123,14 @@ pub(crate) fn verify(
     past: Result<&Past, &str>,
     theirs: &Theirs,
 ) -> Result<Looked, Fault> {
+    let whose = Whose {
+        package: found.manifest.name(),
+        folder: &found.folder,
+        scheme: Scheme::SemVer,
+        shared: if found.is_member { shared("", &found.folder, &SHARED) } else { Vec::new() },
+    };
     let mut package = Package {
-        looking: Looking::new(desk, asked, past, found.manifest.name(), &found.folder),
+        looking: Looking::new(desk, asked, past, whose),
         found,
         rules: theirs.version.as_deref().map_or(Rules::V11, Rules::of_npm),
     };

@@ -6,8 +6,9 @@ use contract::{Fault, RelPath};
 use exec::history::{HistoryError, Limits, LogQuery, Repo, Status};
 use kit::ReadDesk;
 use kit::desk::unread;
+use packaging::changelog;
 use packaging::commits::{self, Said};
-use packaging::version::{Bump, Tagged, before, is_same, releases};
+use packaging::version::{Bump, Scheme, Tagged, before, is_same, releases};
 use packaging::{Check, Severity};
 use semver::Version;
 
@@ -16,6 +17,33 @@ const MAX_COMMITS: usize = 2_000;
 
 /// How many files and commits a check names.
 const NAMED: usize = 10;
+
+/// A package, as its repository knows it.
+#[derive(Debug, Clone)]
+pub(crate) struct Whose<'a> {
+    pub(crate) package: &'a str,
+    /// Empty for the root's top.
+    pub(crate) folder: &'a str,
+    pub(crate) scheme: Scheme,
+    /// Files that it takes something from and that lie elsewhere: its workspace's manifest and lock file.
+    pub(crate) shared: Vec<String>,
+}
+
+impl<'a> Whose<'a> {
+    /// As changelogs know it.
+    pub(crate) const fn told(&self) -> changelog::Whose<'a> {
+        changelog::Whose { package: self.package, scheme: self.scheme }
+    }
+}
+
+/// The files of a workspace's top, for a member of it.
+pub(crate) fn shared(top: &str, folder: &str, names: &[&str]) -> Vec<String> {
+    if top == folder {
+        return Vec::new();
+    }
+    let at = |name: &&str| if top.is_empty() { (*name).to_owned() } else { format!("{top}/{name}") };
+    names.iter().map(at).collect()
+}
 
 /// A repository, as far as releases go.
 pub(crate) struct Past {
@@ -57,9 +85,9 @@ impl Past {
         Ok(Ok(Self { status, tags: repository.tags().map_err(unread)?, aside }))
     }
 
-    /// The commit that is checked out, when the tree below `folder` is as it has it.
-    pub(crate) fn commit(&self, folder: &str) -> Option<&str> {
-        if self.changed(folder).is_empty() { self.status.head.as_deref() } else { None }
+    /// The commit that is checked out, when the package's tree is as it has it.
+    pub(crate) fn commit(&self, whose: &Whose<'_>) -> Option<&str> {
+        if self.changed(whose).is_empty() { self.status.head.as_deref() } else { None }
     }
 
     /// The commit that is checked out.
@@ -67,14 +95,18 @@ impl Past {
         self.status.head.as_deref()
     }
 
-    /// The release that `version` of a package follows.
-    pub(crate) fn last(&self, package: &str, version: &Version) -> Option<Tagged> {
-        before(&releases(self.tags.iter().map(String::as_str), package), version).cloned()
+    fn releases(&self, whose: &Whose<'_>) -> Vec<Tagged> {
+        releases(self.tags.iter().map(String::as_str), whose.package, whose.scheme)
     }
 
-    /// What below `folder` is not as the commit has it.
-    fn changed(&self, folder: &str) -> Vec<&str> {
-        let status = &self.status;
+    /// The release that `version` of a package follows.
+    pub(crate) fn last(&self, whose: &Whose<'_>, version: &Version) -> Option<Tagged> {
+        before(&self.releases(whose), &whose.scheme.plain(version)).cloned()
+    }
+
+    /// What below the package's folder, or of what it takes from elsewhere, is not as the commit has it.
+    fn changed(&self, whose: &Whose<'_>) -> Vec<&str> {
+        let (status, folder) = (&self.status, whose.folder);
         let changed = status.staged.iter().chain(&status.unstaged).map(|change| change.path.as_str());
         let others = status.untracked.iter().map(String::as_str);
         let conflicts = status.conflicted.iter().map(|conflict| conflict.path.as_str());
@@ -82,6 +114,7 @@ impl Past {
             folder.is_empty() || *path == folder || path.strip_prefix(folder).is_some_and(|p| p.starts_with('/'))
                 // An untracked folder is named once, however much is in it.
                 || folder.strip_prefix(path.trim_end_matches('/')).is_some_and(|p| p.is_empty() || p.starts_with('/'))
+                || whose.shared.iter().any(|shared| shared == path)
         };
         let is_work = |path: &&str| self.aside.as_deref() != Some(*path);
         let mut found: Vec<&str> =
@@ -92,13 +125,13 @@ impl Past {
     }
 
     /// The checks that the repository decides.
-    pub(crate) fn checks(&self, package: &str, folder: &str, version: &Version) -> Vec<Check> {
-        vec![self.clean(folder), self.free(package, version), self.newer(package, version)]
+    pub(crate) fn checks(&self, whose: &Whose<'_>, version: &Version) -> Vec<Check> {
+        vec![self.clean(whose), self.free(whose, version), self.newer(whose, version)]
     }
 
-    fn clean(&self, folder: &str) -> Check {
+    fn clean(&self, whose: &Whose<'_>) -> Check {
         const ID: &str = "release.clean-tree";
-        let changed = self.changed(folder);
+        let changed = self.changed(whose);
         let Some(head) = self.head() else {
             return Check::failed(ID, Severity::Error, "nothing was committed yet")
                 .fix("Commit what is released, so that it can be found again.");
@@ -117,10 +150,10 @@ impl Past {
         check
     }
 
-    fn free(&self, package: &str, version: &Version) -> Check {
+    fn free(&self, whose: &Whose<'_>, version: &Version) -> Check {
         const ID: &str = "release.version.free";
-        let known = releases(self.tags.iter().map(String::as_str), package);
-        match known.iter().find(|r| is_same(&r.version, version)) {
+        let (known, plain) = (self.releases(whose), whose.scheme.plain(version));
+        match known.iter().find(|r| is_same(&r.version, &plain)) {
             Some(taken) => {
                 Check::failed(ID, Severity::Error, format!("the tag {} exists already", taken.tag))
                     .fix("Release another version: published versions are never replaced.")
@@ -129,11 +162,11 @@ impl Past {
         }
     }
 
-    fn newer(&self, package: &str, version: &Version) -> Check {
+    fn newer(&self, whose: &Whose<'_>, version: &Version) -> Check {
         const ID: &str = "release.version.newer";
-        let known = releases(self.tags.iter().map(String::as_str), package);
+        let (known, plain) = (self.releases(whose), whose.scheme.plain(version));
         match known.iter().find(|r| r.version.pre.is_empty()) {
-            Some(newest) if newest.version.cmp_precedence(version).is_gt() => Check::failed(
+            Some(newest) if newest.version.cmp_precedence(&plain).is_gt() => Check::failed(
                 ID,
                 Severity::Warning,
                 format!("{version} is older than {}, the newest release", newest.tag),

@@ -21,14 +21,11 @@ use serde_json::{Value, json};
 use crate::release::found::{Ecosystem, Packages, packages};
 use crate::release::npm::{self, Looked, Theirs};
 use crate::release::past::Past;
+use crate::release::told::{gathered, others, together};
 use crate::release::{Asked, Verified, branch_files, branch_name, cargo, python, smoke, theirs};
 
 /// Most checks that an answer lists.
 const MAX_CHECKS: usize = 150;
-
-/// How many checks of one name and package are told one by one, and how many files those have that are not.
-const ALIKE: usize = 8;
-const FILES: usize = 20;
 
 /// How many failed checks the message spells out.
 const SHOWN: usize = 12;
@@ -193,14 +190,15 @@ impl Change for ReleasePackVerify {
     async fn plan(&self, input: Input, desk: ChangeDesk) -> Result<Answer<Output>, Fault> {
         let asked = asked(&input)?;
         let named = input.package.clone();
-        let (previous, ecosystem) = (asked.previous.clone(), input.ecosystem);
+        let (of_this, ecosystem) = (asked.clone(), input.ecosystem);
         let (found, past) = desk
             .blocking(move |desk| {
-                let found = packages(desk, named.as_deref(), ecosystem, previous.is_some())?;
-                Ok((found, Past::of(desk, previous.as_ref())?))
+                let found = packages(desk, named.as_deref(), ecosystem, &of_this)?;
+                Ok((found, Past::of(desk, of_this.previous.as_ref())?))
             })
             .await?;
-        let Packages { npm: found, cargo: crates, python: projects, broken, undecided } = found;
+        let Packages { npm: found, cargo: crates, python: projects, broken, undecided, others: left_out } =
+            found;
         desk.progress(0.0, Some(2.0), "asking those that pack");
         let installed = if found.is_empty() { None } else { theirs::Npm::find(&desk).await? };
         let mut said = Vec::with_capacity(found.len());
@@ -237,7 +235,7 @@ impl Change for ReleasePackVerify {
         desk.blocking(move |desk| {
             let verified: Vec<Verified> =
                 looked.into_iter().map(|looked| looked.verified).chain(others).collect();
-            answer(All { verified, broken, undecided }, &asked.version, desk)
+            answer(All { verified, broken, undecided, left_out }, &asked.version, desk)
         })
         .await
     }
@@ -278,13 +276,15 @@ fn asked(input: &Input) -> Result<Asked, Fault> {
 /// All that was found of what a call means.
 struct All {
     verified: Vec<Verified>,
-    /// Folders whose package.json cannot be read, and why.
+    /// Folders whose manifest cannot be read, and why.
     broken: Vec<(String, String)>,
     undecided: Vec<String>,
+    /// Packages that have another version: name and version.
+    left_out: Vec<(String, String)>,
 }
 
 fn answer(all: All, version: &Version, desk: &ChangeDesk) -> Result<Answer<Output>, Fault> {
-    let All { verified, broken, mut undecided } = all;
+    let All { verified, broken, mut undecided, left_out } = all;
     let is_blocked = !broken.is_empty() || verified.iter().any(Verified::is_blocked);
     let branch = match (is_blocked, exec::branch::check_possible(desk.view().root())) {
         (true, _) => None,
@@ -297,6 +297,7 @@ fn answer(all: All, version: &Version, desk: &ChangeDesk) -> Result<Answer<Outpu
     };
     let several = verified.len() + broken.len() > 1;
     let mut checks: Vec<(Found, Option<String>)> = Vec::new();
+    checks.extend(others(&left_out, version).map(|check| (check, None)));
     for (folder, why) in broken {
         let check = Found::failed("release.manifest", Weight::Error, why)
             .fix("Mend it, or take the folder out of the workspace.");
@@ -362,56 +363,6 @@ fn answer(all: All, version: &Version, desk: &ChangeDesk) -> Result<Answer<Outpu
     let mut answer = Answer::new(message, output);
     answer.success = !is_blocked;
     Ok(answer)
-}
-
-/// A check, and the package that it is of where there are several.
-type Of = (Found, Option<String>);
-
-/// What fails often in one way: the first are told, the others counted.
-fn gathered(checks: Vec<Of>) -> Vec<Of> {
-    let mut told: BTreeMap<(String, Option<String>), usize> = BTreeMap::new();
-    let mut more: BTreeMap<(String, Option<String>), (Found, usize)> = BTreeMap::new();
-    let mut kept = Vec::new();
-    for (check, package) in checks {
-        let key = (check.id.clone(), package.clone());
-        let count = told.entry(key.clone()).or_default();
-        *count += usize::from(!check.passed);
-        if *count <= ALIKE {
-            kept.push((check, package));
-            continue;
-        }
-        let (first, others) = more.entry(key).or_insert_with(|| (check.clone(), 0));
-        *others += 1;
-        first.severity = first.severity.min(check.severity);
-        first.files.extend(check.files);
-        first.files.dedup();
-        first.files.truncate(FILES);
-    }
-    kept.extend(more.into_iter().map(|((_, package), (mut check, others))| {
-        check.detail = format!("{others} more like these");
-        (check, package)
-    }));
-    kept
-}
-
-/// What passed, of all packages together: an answer has room for what is wrong with each, not for what is right.
-fn together(checks: Vec<Of>) -> Vec<Of> {
-    let mut kept = Vec::new();
-    let mut passed: BTreeMap<String, Vec<Of>> = BTreeMap::new();
-    for (check, package) in checks {
-        if check.passed {
-            passed.entry(check.id.clone()).or_default().push((check, package));
-        } else {
-            kept.push((check, package));
-        }
-    }
-    for (id, mut of) in passed {
-        match of.len() {
-            1 => kept.append(&mut of),
-            all => kept.push((Found::passed(id, format!("passed for {all} packages")), None)),
-        }
-    }
-    kept
 }
 
 /// Drafts the branch, and says its name.
@@ -497,27 +448,4 @@ fn message(
         message.push_str("\n\nNo branch is made here: `undecided` says why.");
     }
     message
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_fails_a_hundred_times_in_one_way_is_told_a_few_times_and_counted() {
-        let mut all: Vec<Of> =
-            (0..100).map(|n| (Found::failed("x", Weight::Warning, n.to_string()).about("f"), None)).collect();
-        all.push((Found::failed("x", Weight::Error, "grave"), None));
-        all.push((Found::passed("x", "fine"), Some("other".to_owned())));
-        all.extend((0..20).map(|_| (Found::passed("y", "fine"), None)));
-        let told = gathered(all);
-        assert_eq!(told.iter().filter(|(check, _)| check.id == "x").count(), ALIKE + 2);
-        assert_eq!(
-            told.iter().filter(|(check, _)| check.id == "y").count(),
-            20,
-            "what passed is not counted"
-        );
-        let (last, _) = told.iter().find(|(check, _)| check.detail == "93 more like these").unwrap();
-        assert_eq!((last.severity, last.files.as_slice()), (Weight::Error, ["f".to_owned()].as_slice()));
-    }
 }

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::output::{DayStatus, Output};
 use crate::grade::Grade;
 use crate::markdown::{code, quote, text};
+use crate::tools::status::told;
 
 /// The page: `notes` are the texts of the notes, in their order.
 pub(crate) fn page(day: &Output, notes: &[String]) -> String {
@@ -18,6 +19,7 @@ pub(crate) fn page(day: &Output, notes: &[String]) -> String {
     }
     head(&mut out, day);
     handoffs(&mut out, day);
+    issues(&mut out, day);
     sessions(&mut out, day);
     plan(&mut out, day);
     documents(&mut out, day);
@@ -99,6 +101,13 @@ fn handoffs(out: &mut String, day: &Output) {
             out.push_str("> …\n");
         }
     }
+}
+
+fn issues(out: &mut String, day: &Output) {
+    let Some(p0) = &day.p0 else { return };
+    let _ = writeln!(out, "\n## Issues\n");
+    told(out, "First", p0);
+    out.pop();
 }
 
 fn sessions(out: &mut String, day: &Output) {

@@ -7,6 +7,7 @@ use store_api::Timestamp;
 use store_api::handoff::HandoffStatus;
 
 use crate::grade::{Changed, Grade};
+use crate::tools::status::Group;
 use crate::tools::ventures::Venture;
 use crate::weekly::Freshness;
 
@@ -225,6 +226,9 @@ pub struct Output {
     pub session: Option<Session>,
     /// What was handed over in the last day, newest first.
     pub handoffs: Vec<Handed>,
+    /// Issues of first priority.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p0: Option<Group>,
     /// Others at work.
     pub sessions: Vec<Other>,
     /// The plan of the week.
@@ -255,6 +259,7 @@ impl Output {
             day,
             session: None,
             handoffs: Vec::new(),
+            p0: None,
             sessions: Vec::new(),
             weekly_plan: None,
             documents: Documents::default(),

@@ -17,7 +17,10 @@ use super::healed;
 use super::output::Audit;
 use crate::grade::{self, Graded};
 use crate::here::Here;
+use crate::issues::Asking;
 use crate::past::Now;
+use crate::settings::IssuesSection;
+use crate::tools::status::Group;
 use crate::weekly::Weekly;
 
 /// How far back handoffs are shown: a day, in milliseconds.
@@ -37,6 +40,8 @@ const NOTE_CHARACTERS: u64 = 12_000;
 const OF_STORE: Duration = Duration::from_millis(1_200);
 /// How long the plan may take.
 const OF_PLAN: Duration = Duration::from_millis(400);
+/// How long GitHub may take.
+const OF_ISSUES: Duration = Duration::from_millis(1_300);
 /// How long the documents may take.
 const OF_DOCUMENTS: Duration = Duration::from_secs(1);
 /// How long git may take to say what became of handoffs.
@@ -68,6 +73,7 @@ pub(crate) struct Day {
     pub(crate) shared: Shared,
     pub(crate) weekly: Option<Weekly>,
     pub(crate) audit: Option<Audit>,
+    pub(crate) p0: Option<Group>,
     pub(crate) left: Vec<Left>,
 }
 
@@ -80,12 +86,14 @@ pub(crate) async fn gather(
 ) -> Result<Day, Fault> {
     let mut left = Vec::new();
     let now = here.workplace.now();
-    let (stored, weekly, audit) = tokio::join!(
+    let (stored, weekly, audit, p0) = tokio::join!(
         tokio::time::timeout(OF_STORE, stored(store, new, now)),
         tokio::time::timeout(OF_PLAN, Weekly::look(desk, now)),
         tokio::time::timeout(OF_DOCUMENTS, healed::audited(desk, here, store)),
+        tokio::time::timeout(OF_ISSUES, first(desk, here)),
     );
     let weekly = unless_late("weekly_plan", OF_PLAN, weekly, &mut left)?;
+    let p0 = unless_late("issues", OF_ISSUES, p0, &mut left)?.flatten();
     let audit = unless_late("audit", OF_DOCUMENTS, audit, &mut left)?.flatten();
     let nothing =
         || Shared { handoffs: Vec::new(), handoffs_total: 0, sessions: Vec::new(), notes: None, index: None };
@@ -123,7 +131,20 @@ pub(crate) async fn gather(
         }
     }
     graded(desk, here, &mut shared.handoffs, &mut left).await?;
-    Ok(Day { begun, shared, weekly, audit, left })
+    Ok(Day { begun, shared, weekly, audit, p0, left })
+}
+
+/// The issues of first priority; nothing where the repository is not on GitHub.
+async fn first(desk: &ReadDesk, here: &Here) -> Result<Option<Group>, Fault> {
+    let is_there = here.repository.as_ref().is_some_and(|repository| {
+        repository.slug.starts_with(&format!("{}/", here.workplace.github().host.to_lowercase()))
+    });
+    if !is_there {
+        return Ok(None);
+    }
+    let asking = Asking::find(desk, here).await?.map_err(|why| Fault::new(Code::ToolExecutionFailed, why))?;
+    let lists = desk.settings::<IssuesSection>()?;
+    Ok(Some(Group::of(&lists.p0, asking.ask(desk, here, &lists.p0).await?)))
 }
 
 /// What a source gave, unless it failed or was late: then it is named.

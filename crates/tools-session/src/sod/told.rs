@@ -22,7 +22,7 @@ const DAY: i64 = 24 * 60 * 60 * 1_000;
 
 /// What was gathered, as it is told; and the texts of the notes. Documents are stale from `max_age` days on.
 pub(crate) fn told(day: Day, venture: &Venture, now: Timestamp, max_age: i64) -> (Output, Vec<String>) {
-    let Day { begun, shared, weekly, audit, left } = day;
+    let Day { begun, shared, weekly, audit, p0, left } = day;
     let mut output = Output::of(if begun.is_ok() { DayStatus::Valid } else { DayStatus::Error });
     let lefts = left.into_iter();
     output.left_out = lefts
@@ -49,6 +49,7 @@ pub(crate) fn told(day: Day, venture: &Venture, now: Timestamp, max_age: i64) ->
             indexed(index, |updated| (now.as_millis() - updated.as_millis()).div_euclid(DAY) >= max_age);
     }
     output.audit = audit;
+    output.p0 = p0;
     let (notes, texts) = shared.notes.map(noted).unwrap_or_default();
     output.notes = notes;
     (output, texts)

@@ -9,4 +9,5 @@ pub mod notes;
 pub mod plan;
 pub mod preflight;
 pub mod sod;
+pub mod status;
 pub mod ventures;

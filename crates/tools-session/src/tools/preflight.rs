@@ -6,13 +6,13 @@
 use std::time::Duration;
 
 use contract::{Fault, Toolset};
-use exec::run::find;
 use kit::{Answer, Define, Read, ReadDesk, doc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::here::Here;
+use crate::issues::{self, Gh};
 use crate::markdown::text;
 use crate::workplace::{Build, StoreKind};
 
@@ -107,7 +107,7 @@ impl Read for Preflight {
     async fn read(&self, _: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         let here = Here::find(&desk).await?;
         let using = here.workplace.using();
-        let checks = vec![key(), github(&desk), repository(&here), health(&desk, using).await];
+        let checks = vec![key(), github(&desk, &here).await?, repository(&here), health(&desk, using).await];
         let is_critical = |check: &&Check| matches!(check.name, Name::ContextKey | Name::ContextHealth);
         let has_critical_failure =
             checks.iter().filter(is_critical).any(|check| check.status == Verdict::Fail);
@@ -148,18 +148,26 @@ fn key() -> Check {
     passed(Name::ContextKey, "the store is this machine's: no key is needed")
 }
 
-fn github(desk: &ReadDesk) -> Check {
-    let elsewhere = std::path::Path::new("/nonexistent");
-    let root = if desk.has_root() { desk.view().root().path() } else { elsewhere };
-    match find("gh", &desk.programs(), root) {
-        Ok(_) => passed(Name::GithubCli, "gh is installed"),
-        Err(_) => Check {
-            name: Name::GithubCli,
-            status: Verdict::Fail,
-            message: "gh is not installed: issues are not shown".to_owned(),
-            fix: Some("install it from https://cli.github.com, then `gh auth login`".to_owned()),
-        },
-    }
+async fn github(desk: &ReadDesk, here: &Here) -> Result<Check, Fault> {
+    let has_token = here.workplace.github_token().is_some();
+    let failed = |message: &str, fix: &str| Check {
+        name: Name::GithubCli,
+        status: Verdict::Fail,
+        message: format!("{message}: issues are not shown"),
+        fix: Some(fix.to_owned()),
+    };
+    let host = &here.workplace.github().host;
+    Ok(match (issues::gh(desk, here).await?, has_token) {
+        (Gh::Signed, _) => passed(Name::GithubCli, "gh is signed in"),
+        (_, true) => passed(Name::GithubCli, "the REST API is asked, with the token of the environment"),
+        (Gh::Missing, false) => {
+            failed("gh is not installed", "install it from https://cli.github.com, then `gh auth login`")
+        }
+        (Gh::Unsigned, false) => failed("gh is not signed in", &format!("`gh auth login --hostname {host}`")),
+        (Gh::Unwanted, false) => {
+            failed("gh is switched off, and there is no token", "set GH_TOKEN, or `gh = true` in [github]")
+        }
+    })
 }
 
 fn repository(here: &Here) -> Check {

@@ -353,6 +353,23 @@ fn release_pack_verify_takes_the_packages_of_a_workspace() {
     bench.git(&["tag", "@acme/a@2.0.0"]);
     let next = session.ok("release_pack_verify", json!({ "version": "2.0.0", "package": "packages/a" }));
     assert_eq!(check(&next, "release.version.free")["passed"], false);
+    // A member's tree is that of the workspace's top too; a folder that is no member has nothing of it.
+    bench.put("package.json", r#"{ "private": true, "workspaces": ["packages/*", "!packages/skipped"] }"#);
+    let mut clean = |folder: &str| {
+        let told = session.ok("release_pack_verify", json!({ "version": "2.0.0", "package": folder }));
+        check(&told, "release.clean-tree")["files"].clone()
+    };
+    assert_eq!((clean("packages/a"), clean("packages/skipped")), (json!(["package.json"]), Value::Null));
+    // One with a version of its own is left out, and said.
+    bench.put(
+        "packages/b/package.json",
+        r#"{ "name": "@acme/b", "version": "3.0.0", "license": "MIT", "main": "gone.js" }"#,
+    );
+    bench.commit("feat: a version of its own");
+    let own = session.ok("release_pack_verify", json!({ "version": "2.0.0", "apply": false }));
+    assert_eq!(own["packages"].as_array().unwrap().len(), 1, "{own:#}");
+    let others = check(&own, "release.version.others")["details"].as_str().unwrap();
+    assert!(others.ends_with("@acme/b is 3.0.0"), "{others}");
 }
 
 /// Packages of a workspace that names its members, without a tag and, unless asked, without a repository.

@@ -2,6 +2,7 @@
 
 mod day;
 mod documents;
+mod issues;
 mod notes;
 mod places;
 

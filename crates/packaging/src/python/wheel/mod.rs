@@ -191,7 +191,7 @@ fn named(wheel: &Wheel) -> Check {
 }
 
 /// Files that run on one platform alone.
-fn is_native(path: &str) -> bool {
+pub(crate) fn is_native(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     [".so", ".pyd", ".dylib", ".dll"].iter().any(|end| name.ends_with(end)) || name.contains(".so.")
 }
@@ -233,14 +233,6 @@ fn tags(wheel: &Wheel) -> Check {
             native,
         );
     }
-    if let Some(platform) = wheel.file.platform.split('.').find(|p| p.starts_with("linux_")) {
-        return failed(
-            ID,
-            Severity::Error,
-            format!("PyPI refuses wheels for {platform}: it does not say for which Linux"),
-            FIX,
-        );
-    }
     let pure = wheel.about.get("Root-Is-Purelib").unwrap_or_default();
     if !["true", "false"].contains(&pure.to_lowercase().as_str()) {
         return failed(
@@ -248,6 +240,17 @@ fn tags(wheel: &Wheel) -> Check {
             Severity::Error,
             "WHEEL does not say where it is installed (Root-Is-Purelib)",
             FIX,
+        );
+    }
+    // No backend names another by itself, and the source distribution beside it is fine.
+    if let Some(platform) = wheel.file.platform.split('.').find(|p| p.starts_with("linux_")) {
+        return failed(
+            ID,
+            Severity::Warning,
+            format!(
+                "PyPI refuses wheels for {platform}: it does not say for which Linux. The source distribution can be published, this wheel cannot"
+            ),
+            "Publish wheels that cibuildwheel builds, or let auditwheel repair this one (`auditwheel repair`).",
         );
     }
     Check::passed(ID, format!("it is for {}-{}-{}", wheel.file.python, wheel.file.abi, wheel.file.platform))

@@ -8,11 +8,11 @@ use packaging::cargo::api::{self, Api};
 use packaging::cargo::manifest::{Manifest, Publish};
 use packaging::cargo::members::{Members, MembersError, members};
 use packaging::cargo::{archive, bill, checks};
-use packaging::version::Bump;
+use packaging::version::{Bump, Scheme};
 use packaging::{Check, Packed, Severity, Tree, paths};
 
 use super::looking::Looking;
-use super::past::Past;
+use super::past::{Past, Whose, shared};
 use super::tree::{Folder, Stored};
 use super::{Archive, Asked, Verified, changes, secrets};
 
@@ -29,6 +29,48 @@ pub(crate) struct Found {
     pub(crate) manifest: Manifest,
     /// The top of its workspace.
     top: String,
+    /// Members of its workspace that it needs and that may be published.
+    needs: Vec<Needed>,
+}
+
+/// A member of a workspace that another needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Needed {
+    name: String,
+    /// As Cargo is told of it.
+    spec: String,
+    /// Relative to the workspace's top.
+    folder: String,
+}
+
+impl Found {
+    fn new(folder: String, manifest: Manifest, top: &str, members: &Members) -> Self {
+        let inside = folder.strip_prefix(top).unwrap_or(&folder).trim_start_matches('/');
+        let needed =
+            members.needed(inside).into_iter().filter_map(|at| Some((at, members.packages.get(at)?)));
+        let needs = needed
+            .filter(|(_, manifest)| may_be_published(manifest))
+            .map(|(at, manifest)| Needed {
+                name: manifest.name().to_owned(),
+                spec: spec(manifest),
+                folder: at.to_owned(),
+            })
+            .collect();
+        Self { folder, manifest, top: top.to_owned(), needs }
+    }
+
+    /// As Cargo is told of it.
+    fn spec(&self) -> String {
+        spec(&self.manifest)
+    }
+}
+
+fn spec(manifest: &Manifest) -> String {
+    format!("{}@{}", manifest.name(), manifest.version())
+}
+
+fn may_be_published(manifest: &Manifest) -> bool {
+    manifest.publish() != Publish::Nowhere
 }
 
 /// What was found, and what cannot be read: folder and why.
@@ -47,22 +89,27 @@ fn workspace(desk: &ReadDesk, top: &str) -> Result<Option<Members>, Fault> {
 
 /// The crates that a call means: the one in the folder that it names, else those of the top's workspace that may be published.
 pub(crate) fn packages(desk: &ReadDesk, named: Option<&str>) -> Result<Crates, Fault> {
-    let at_top = workspace(desk, "");
     let Some(folder) = named else {
-        let Some(members) = at_top? else { return Ok(Crates::default()) };
-        let may = |manifest: &Manifest| manifest.publish() != Publish::Nowhere;
-        let found = members.packages.into_iter().filter(|(_, manifest)| may(manifest));
-        let found = found.map(|(folder, manifest)| Found { folder, manifest, top: String::new() });
-        return Ok((found.collect(), members.broken.into_iter().collect()));
+        let Some(members) = workspace(desk, "")? else { return Ok(Crates::default()) };
+        let found = members.packages.iter().filter(|(_, manifest)| may_be_published(manifest));
+        let found =
+            found.map(|(folder, manifest)| Found::new(folder.clone(), manifest.clone(), "", &members));
+        return Ok((found.collect(), members.broken.clone().into_iter().collect()));
     };
-    // A crate of the top's workspace takes from it what it inherits; any other is a workspace of its own.
-    if let Ok(Some(mut members)) = at_top
-        && let Some(manifest) = members.packages.remove(folder)
-    {
-        return Ok((vec![Found { folder: folder.to_owned(), manifest, top: String::new() }], Vec::new()));
+    // A crate of a workspace that lies above it takes from that what it inherits; any other is a workspace of its own.
+    let mut above = folder;
+    while let Some((top, _)) = above.rsplit_once('/').or((!above.is_empty()).then_some(("", ""))) {
+        let inside = folder.strip_prefix(top).unwrap_or(folder).trim_start_matches('/');
+        if let Ok(Some(members)) = workspace(desk, top)
+            && let Some(manifest) = members.packages.get(inside)
+        {
+            return Ok((vec![Found::new(folder.to_owned(), manifest.clone(), top, &members)], Vec::new()));
+        }
+        above = top;
     }
-    let own = workspace(desk, folder)?.and_then(|mut members| members.packages.remove(""));
-    let found = own.map(|manifest| Found { folder: folder.to_owned(), manifest, top: folder.to_owned() });
+    let own = workspace(desk, folder)?.unwrap_or_default();
+    let found =
+        own.packages.get("").map(|manifest| Found::new(folder.to_owned(), manifest.clone(), folder, &own));
     Ok((found.into_iter().collect(), Vec::new()))
 }
 
@@ -75,7 +122,13 @@ pub(crate) fn verify(
     packings: &Packings,
 ) -> Result<Verified, Fault> {
     let manifest = &found.manifest;
-    let mut looking = Looking::new(desk, asked, past, manifest.name(), &found.folder);
+    let whose = Whose {
+        package: manifest.name(),
+        folder: &found.folder,
+        scheme: Scheme::SemVer,
+        shared: shared(&found.top, &found.folder, &["Cargo.toml", "Cargo.lock"]),
+    };
+    let mut looking = Looking::new(desk, asked, past, whose);
     let (archive, packed) = match packed(&mut looking, found, packings) {
         Some((archive, packed)) => (Some(archive), packed),
         None => (None, Packed::new()),
@@ -125,6 +178,12 @@ fn packed(looking: &mut Looking<'_>, found: &Found, packings: &Packings) -> Opti
             return None;
         }
     };
+    if !packing.beside.is_empty() {
+        let beside = packing.beside.join(", ");
+        let why =
+            format!("{name} was packed beside {beside}, which no registry at hand has: publish that before");
+        looking.undecided.push(format!("cargo.pack: {why}"));
+    }
     match &packing.listed {
         Ok(listed) => looking.checks.push(archive::agrees(&packed, listed)),
         Err(why) => looking.undecided.push(format!("cargo.files.equal: {why}")),
@@ -207,18 +266,19 @@ fn compared(
             return Ok(());
         }
     };
+    let is_gone = before.is_some() && after.is_none();
     let difference = match (&before, &after) {
         (Some(before), Some(after)) => api::compare(before, after),
-        (Some(_), None) => {
-            changes::take(&mut looking.asks, Bump::Major, "API: the library is gone".to_owned());
-            api::Difference::default()
-        }
-        (None, _) => api::Difference::default(),
+        _ => api::Difference::default(),
     };
     let mut all = difference.changes;
     all.extend(api::features(&manifest, &found.manifest));
     looking.undecided.extend(difference.undecided.into_iter().map(|why| format!("{ID}: {why}")));
-    let check = changes::told(ID, &all, &mut looking.asks);
+    let mut check = changes::told(ID, &all, &mut looking.asks);
+    if is_gone {
+        "the library is gone: a major release".clone_into(&mut check.detail);
+        changes::take(&mut looking.asks, Bump::Major, "API: the library is gone".to_owned());
+    }
     looking.checks.push(check);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Packing by Cargo itself, in a confined run without network.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use exec::run::Command;
 use kit::ReadDesk;
 use packaging::cargo::archive;
 
-use super::Found;
+use super::{Found, Needed};
 use crate::release::theirs::has;
 
-/// How long packing may take, and building what was packed.
+/// How long packing may take, and building what was packed of one crate.
 const TIME: Duration = Duration::from_mins(1);
 
 /// Where Cargo builds, below the top of a workspace; none of it stays.
@@ -27,6 +27,8 @@ pub(super) struct Packing {
     pub(super) listed: Result<Vec<String>, String>,
     /// Whether it builds from its archive, where that was asked.
     pub(super) built: Option<Result<(), String>>,
+    /// What nobody asked for and had to be packed beside it, as `name@version`: no registry that is at hand has it.
+    pub(super) beside: Vec<String>,
 }
 
 /// All crates as Cargo packed them, by folder; or why it did not.
@@ -61,123 +63,145 @@ pub(crate) async fn pack(desk: &ReadDesk, all: &[Found], is_built: bool) -> Resu
 
 type Packed = Vec<(String, Result<Packing, String>)>;
 
+/// Cargo at the top of a workspace.
+struct Cargo<'a> {
+    desk: &'a ReadDesk,
+    workshop: Arc<Workshop>,
+    top: &'a str,
+}
+
 async fn of_workspace(
     desk: &ReadDesk,
     top: &str,
     members: &[&Found],
     is_built: bool,
 ) -> Result<Packed, Fault> {
-    let all = |why: &str| members.iter().map(|found| (found.folder.clone(), Err(why.to_owned()))).collect();
     if !has(desk, "cargo") {
-        return Ok(all("Cargo is not installed here"));
+        let why = "Cargo is not installed here";
+        return Ok(members.iter().map(|found| (found.folder.clone(), Err(why.to_owned()))).collect());
     }
-    let workshop = desk.workshop().await?;
-    let specs: Vec<String> =
-        members.iter().map(|f| format!("{}@{}", f.manifest.name(), f.manifest.version())).collect();
-    let together: Vec<usize> = (0..specs.len()).collect();
-    let mut refused: BTreeMap<usize, String> = BTreeMap::new();
-    if let Err(why) = twice(desk, &workshop, top, &specs, &together).await? {
-        if specs.len() == 1 {
-            return Ok(all(&why));
-        }
-        // One that is refused takes nobody with it: those that need no other's new version pack alone.
-        for at in together {
-            if let Err(why) = twice(desk, &workshop, top, &specs, &[at]).await? {
-                refused.insert(at, why);
-            }
-        }
-    }
+    let cargo = Cargo { desk, workshop: desk.workshop().await?, top };
+    let ways = cargo.packed(members).await?;
     // All archives are read before anything of the packages is run.
     let mut archives = Vec::with_capacity(members.len());
-    for (at, found) in members.iter().enumerate() {
+    for (found, way) in members.iter().zip(&ways) {
         let file = archive::file_name(found.manifest.name(), found.manifest.version());
-        let read = |number: &str| {
-            let below = format!("{TARGET}/{number}/package/{file}");
-            let path = if top.is_empty() { below } else { format!("{top}/{below}") };
-            let path = RelPath::new(&path).map_err(|error| error.to_string())?;
-            workshop.read(&path).map_err(|fault| fault.message)
-        };
-        archives.push(match refused.remove(&at) {
-            Some(why) => Err(why),
-            None => read("1").and_then(|first| Ok((first, read("2")?))),
+        archives.push(match way {
+            Err(why) => Err(why.clone()),
+            Ok(_) => cargo.read("1", &file).and_then(|first| Ok((first, cargo.read("2", &file)?))),
         });
     }
-    let mut lists = Vec::with_capacity(specs.len());
-    for spec in &specs {
-        let args = ["package", "--list", "--allow-dirty", "--package", spec.as_str()];
-        lists.push(said(desk, &workshop, top, &args).await?.map(|text| archive::list(&text)));
+    let asked: BTreeSet<String> = members.iter().map(|found| found.spec()).collect();
+    let mut packed = Vec::with_capacity(members.len());
+    for ((found, way), archives) in members.iter().zip(ways).zip(archives) {
+        let (spec, beside) = (found.spec(), way.unwrap_or_default());
+        let args = ["package", "--list", "--allow-dirty", "--package", &spec];
+        let listed = cargo.said(&args).await?.map(|text| archive::list(&text));
+        let built =
+            if is_built && archives.is_ok() { Some(cargo.built(&spec, &beside).await?) } else { None };
+        let beside = beside.iter().map(|needed| needed.spec.clone()).filter(|spec| !asked.contains(spec));
+        let beside = beside.collect();
+        let packing = archives.map(|(first, second)| Packing { first, second, listed, built, beside });
+        packed.push((found.folder.clone(), packing));
     }
-    let mut built = None;
-    if is_built {
-        // Together, as they are packed: one may need the other's new version.
+    Ok(packed)
+}
+
+impl Cargo<'_> {
+    /// Packs all, two times; and says of each beside which of those that it needs it can be packed, or why it cannot.
+    async fn packed<'f>(&self, members: &[&'f Found]) -> Result<Vec<Result<Vec<&'f Needed>, String>>, Fault> {
+        let all: Vec<String> = members.iter().map(|found| found.spec()).collect();
+        if members.len() > 1 && self.twice(&all).await?.is_ok() {
+            let beside =
+                |found: &'f Found| found.needs.iter().filter(|needed| all.contains(&needed.spec)).collect();
+            return Ok(members.iter().map(|found| Ok(beside(found))).collect());
+        }
+        // One that is refused takes nobody with it, and one that needs another's new version has that beside it.
+        let mut ways = Vec::with_capacity(members.len());
+        for found in members {
+            let mut way = self.twice(&[found.spec()]).await?.map(|()| Vec::new());
+            if way.is_err() && !found.needs.is_empty() {
+                let mut specs = vec![found.spec()];
+                specs.extend(found.needs.iter().map(|needed| needed.spec.clone()));
+                way = self.twice(&specs).await?.map(|()| found.needs.iter().collect());
+            }
+            ways.push(way);
+        }
+        Ok(ways)
+    }
+
+    /// Packs some of the crates, two times.
+    async fn twice(&self, specs: &[String]) -> Result<Result<(), String>, Fault> {
+        for number in ["1", "2"] {
+            let target = format!("{TARGET}/{number}");
+            let mut args = vec!["package", "--no-verify", "--allow-dirty", "--target-dir", target.as_str()];
+            args.extend(specs.iter().flat_map(|spec| ["--package", spec.as_str()]));
+            if let Err(why) = self.said(&args).await? {
+                return Ok(Err(why));
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Builds a crate from its archive. What it needs of its workspace is patched in: Cargo would unpack new versions where a confined run
+    /// may not write.
+    async fn built(&self, spec: &str, beside: &[&Needed]) -> Result<Result<(), String>, Fault> {
         let target = format!("{TARGET}/built");
-        let mut args = vec!["package", "--allow-dirty", "--target-dir", target.as_str()];
-        let packed = specs.iter().zip(&archives).filter(|(_, archives)| archives.is_ok());
-        args.extend(packed.flat_map(|(spec, _)| ["--package", spec.as_str()]));
-        built = Some(said(desk, &workshop, top, &args).await?.map(drop));
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        let patches: Vec<String> = beside
+            .iter()
+            .map(|needed| {
+                let folder = if needed.folder.is_empty() { "." } else { needed.folder.as_str() };
+                format!("patch.crates-io.{}.path={}", quoted(&needed.name), quoted(folder))
+            })
+            .collect();
+        let mut args = vec!["package", "--allow-dirty", "--target-dir", target.as_str(), "--package", spec];
+        args.extend(patches.iter().flat_map(|patch| ["--config", patch.as_str()]));
+        Ok(self.said(&args).await?.map(drop))
     }
-    let packings = members.iter().zip(archives).zip(lists).map(|((found, archives), listed)| {
-        let packing = archives.map(|(first, second)| Packing { first, second, listed, built: built.clone() });
-        (found.folder.clone(), packing)
-    });
-    Ok(packings.collect())
-}
 
-/// Packs some of the crates, two times.
-async fn twice(
-    desk: &ReadDesk,
-    workshop: &Arc<Workshop>,
-    top: &str,
-    specs: &[String],
-    which: &[usize],
-) -> Result<Result<(), String>, Fault> {
-    for number in ["1", "2"] {
-        let target = format!("{TARGET}/{number}");
-        let mut args = vec!["package", "--no-verify", "--allow-dirty", "--target-dir", target.as_str()];
-        let named = which.iter().filter_map(|at| specs.get(*at));
-        args.extend(named.flat_map(|spec| ["--package", spec.as_str()]));
-        if let Err(why) = said(desk, workshop, top, &args).await? {
-            return Ok(Err(why));
-        }
+    /// An archive as it was packed.
+    fn read(&self, number: &str, file: &str) -> Result<Vec<u8>, String> {
+        let below = format!("{TARGET}/{number}/package/{file}");
+        let path = if self.top.is_empty() { below } else { format!("{}/{below}", self.top) };
+        let path = RelPath::new(&path).map_err(|error| error.to_string())?;
+        self.workshop.read(&path).map_err(|fault| fault.message)
     }
-    Ok(Ok(()))
-}
 
-/// What Cargo printed; or what it said was wrong.
-async fn said(
-    desk: &ReadDesk,
-    workshop: &Arc<Workshop>,
-    top: &str,
-    args: &[&str],
-) -> Result<Result<String, String>, Fault> {
-    let mut command = Command::new("cargo", args);
-    command.args.push("--offline".to_owned());
-    command.timeout = TIME;
-    command.env = [("CARGO_TERM_COLOR".to_owned(), "never".to_owned())].into();
-    if !top.is_empty() {
-        command.dir = Some(RelPath::new(top).map_err(|e| Fault::invalid(e.to_string()))?);
-    }
-    let ran = match desk.run_in(workshop, command).await {
-        Ok(ran) => ran,
-        Err(fault)
-            if matches!(fault.code, Code::Timeout | Code::ToolExecutionFailed | Code::ResourceExhausted) =>
-        {
-            return Ok(Err(fault.message));
+    /// What Cargo printed; or what it said was wrong.
+    async fn said(&self, args: &[&str]) -> Result<Result<String, String>, Fault> {
+        let mut command = Command::new("cargo", args);
+        command.args.push("--offline".to_owned());
+        command.timeout = TIME;
+        command.env = [("CARGO_TERM_COLOR".to_owned(), "never".to_owned())].into();
+        if !self.top.is_empty() {
+            command.dir = Some(RelPath::new(self.top).map_err(|e| Fault::invalid(e.to_string()))?);
         }
-        Err(fault) => return Err(fault),
-    };
-    if ran.is_success() {
-        return Ok(Ok(ran.stdout.text()));
+        let ran = match self.desk.run_in(&self.workshop, command).await {
+            Ok(ran) => ran,
+            Err(fault)
+                if matches!(
+                    fault.code,
+                    Code::Timeout | Code::ToolExecutionFailed | Code::ResourceExhausted
+                ) =>
+            {
+                return Ok(Err(fault.message));
+            }
+            Err(fault) => return Err(fault),
+        };
+        if ran.is_success() {
+            return Ok(Ok(ran.stdout.text()));
+        }
+        let stderr = ran.stderr.text();
+        let from = stderr.find("error").unwrap_or_default();
+        let words: Vec<&str> = stderr
+            .get(from..)
+            .unwrap_or_default()
+            .lines()
+            .map(str::trim)
+            .filter(|l| !l.is_empty())
+            .take(8)
+            .collect();
+        Ok(Err(words.join(" ").chars().take(500).collect()))
     }
-    let stderr = ran.stderr.text();
-    let from = stderr.find("error").unwrap_or_default();
-    let words: Vec<&str> = stderr
-        .get(from..)
-        .unwrap_or_default()
-        .lines()
-        .map(str::trim)
-        .filter(|l| !l.is_empty())
-        .take(8)
-        .collect();
-    Ok(Err(words.join(" ").chars().take(500).collect()))
 }

@@ -83,20 +83,29 @@ struct Python<'a> {
     workshop: Arc<Workshop>,
     program: &'static str,
     folder: &'a str,
+    /// What is set for all that runs.
+    environment: BTreeMap<String, String>,
 }
 
 async fn one(desk: &ReadDesk, found: &Found, asked: &Asked) -> Result<Result<Build, String>, Fault> {
     let Some(program) = PYTHONS.into_iter().find(|program| has(desk, program)) else {
         return Ok(Err("Python is not installed here".to_owned()));
     };
-    let python = Python { desk, workshop: desk.workshop().await?, program, folder: &found.folder };
+    let told = build::from_tags(&found.project, &asked.version).map(|(_, told)| told);
+    let all = build::ENVIRONMENT.map(|(name, value)| (name, value.to_owned())).into_iter().chain(told);
+    let environment = all.map(|(name, value)| (name.to_owned(), value)).collect();
+    let workshop = desk.workshop().await?;
+    let python = Python { desk, workshop, program, folder: &found.folder, environment };
+    // Backends pack what lies about: what the first build made is not there for the second.
+    let other =
+        Python { workshop: desk.workshop().await?, environment: python.environment.clone(), ..python };
     let installed = match python.said(&build::PROBE.map(str::to_owned)).await? {
         Ok(printed) => Installed::read(&printed),
         Err(why) => return Ok(Err(why)),
     };
     let mut made: Vec<Vec<(String, Vec<u8>)>> = Vec::new();
-    for number in ["1", "2"] {
-        match python.built(installed, &format!("{OUT}/{number}")).await? {
+    for python in [&python, &other] {
+        match python.built(installed, OUT).await? {
             Ok(archives) => made.push(archives),
             Err(why) => return Ok(Err(why)),
         }
@@ -109,7 +118,7 @@ async fn one(desk: &ReadDesk, found: &Found, asked: &Asked) -> Result<Result<Bui
         *place = Some(Twice { file, first, second: again });
     }
     let Some(wheel) = wheel else { return Ok(Err("no wheel was made".to_owned())) };
-    let path = format!("{OUT}/1/{}", wheel.file);
+    let path = format!("{OUT}/{}", wheel.file);
     let names = python.said(&api::arguments(&path)).await?.map(String::into_bytes);
     let mut before = None;
     if let Some(previous) = &asked.previous {
@@ -166,7 +175,7 @@ impl Python<'_> {
         let mut command = Command::new(self.program, &[]);
         command.args = words.to_vec();
         command.timeout = TIME;
-        command.env = build::ENVIRONMENT.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        command.env = self.environment.clone();
         if !self.folder.is_empty() {
             command.dir = Some(RelPath::new(self.folder).map_err(|e| Fault::invalid(e.to_string()))?);
         }

@@ -2,18 +2,23 @@
 
 mod build;
 
+use std::collections::BTreeSet;
+
 use contract::{Code, Fault};
 use kit::ReadDesk;
+use packaging::python::build as python_build;
 use packaging::python::project::{self, Project, ProjectError, Source};
 use packaging::python::sdist::{self, Sdist};
 use packaging::python::wheel::{self, Wheel};
 use packaging::python::{api, bill, checks, version};
 use packaging::sbom::Component;
+use packaging::version::Scheme;
 use packaging::{Check, Packed, Severity, paths};
 
 use self::build::{Build, Twice};
+use super::found::members;
 use super::looking::Looking;
-use super::past::Past;
+use super::past::{Past, Whose, shared};
 use super::tree::Folder;
 use super::{Archive, Asked, Verified, changes, secrets};
 
@@ -21,6 +26,9 @@ pub(crate) use self::build::{Builds, build_all};
 
 /// The largest archive that passes without a word, where nobody set a budget: what `PyPI` takes, 100 MiB.
 const BUDGET: u64 = 100 << 20;
+
+/// What a workspace's top says for its members.
+const SHARED: [&str; 2] = ["pyproject.toml", "uv.lock"];
 
 /// Who says that a package is to be published nowhere.
 const PRIVATE: &str = "Private ::";
@@ -31,26 +39,91 @@ pub(crate) struct Found {
     /// Empty for the root's top.
     pub(crate) folder: String,
     pub(crate) project: Project,
+    /// Whether it is a member of the workspace of uv at the top.
+    is_member: bool,
 }
 
-/// The package that a call means: in the folder that it names, else at the root's top, unless it is published nowhere or the file
-/// only says what tools do.
-pub(crate) fn packages(desk: &ReadDesk, named: Option<&str>) -> Result<Vec<Found>, Fault> {
-    let folder = named.unwrap_or_default();
+/// What was found, and what stands in the way.
+#[derive(Debug, Default)]
+pub(crate) struct Packages {
+    pub(crate) found: Vec<Found>,
+    /// Members of a workspace that cannot be read: folder and why.
+    pub(crate) broken: Vec<(String, String)>,
+    /// What could not be decided, and why.
+    pub(crate) undecided: Vec<String>,
+}
+
+fn project_of(desk: &ReadDesk, folder: &str) -> Result<Option<Project>, Fault> {
     let tree = Folder::new(desk.view(), folder);
-    let project = match project::read(&tree) {
-        Ok(project) => project,
-        Err(ProjectError::Missing) => return Ok(Vec::new()),
+    match project::read(&tree) {
+        Ok(project) => Ok(Some(project)),
+        Err(ProjectError::Missing) => Ok(None),
         Err(error) => {
             let place = tree.path("pyproject.toml")?;
-            return Err(Fault::new(Code::InvalidSource, format!("{place}: {error}")).about(place.to_string()));
+            Err(Fault::new(Code::InvalidSource, format!("{place}: {error}")).about(place.to_string()))
         }
+    }
+}
+
+/// The folders of the workspace of uv at the top.
+fn members_of(
+    desk: &ReadDesk,
+    top: &Project,
+    undecided: &mut Vec<String>,
+) -> Result<BTreeSet<String>, Fault> {
+    let without = top.uv.exclude.iter().map(|pattern| format!("!{pattern}"));
+    let patterns: Vec<String> = top.uv.members.iter().cloned().chain(without).collect();
+    members(desk, &patterns, "pyproject.toml", undecided)
+}
+
+/// The packages that a call means: in the folder that it names, else at the root's top and of its workspace of uv, unless they are
+/// published nowhere or the file only says what tools do. A `setup.py` that alone knows the name is one where it `is_alone` at the top: beside
+/// packages of others it may be any script.
+pub(crate) fn packages(desk: &ReadDesk, named: Option<&str>, is_alone: bool) -> Result<Packages, Fault> {
+    let mut all = Packages::default();
+    let is_script = |project: &Project| project.name.is_empty() && project.source == Source::SetupPy;
+    if let Some(folder) = named {
+        let project = project_of(desk, folder)?;
+        let project = project.filter(|project| !project.name.is_empty() || is_script(project));
+        let Some(project) = project else { return Ok(all) };
+        let top = project_of(desk, "").ok().flatten().unwrap_or_default();
+        let is_member = members_of(desk, &top, &mut Vec::new())?.contains(folder);
+        all.found.push(Found { folder: folder.to_owned(), project, is_member });
+        return Ok(all);
+    }
+    let is_package = |project: &Project| {
+        let is_private = project.classifiers.iter().any(|classifier| classifier.starts_with(PRIVATE));
+        !project.name.is_empty() && project.is_built() && !is_private
     };
-    let is_private = project.classifiers.iter().any(|classifier| classifier.starts_with(PRIVATE));
-    // Without `[build-system]` it is taken for an application that is run where it lies, unless it is named.
-    let is_built = project.source != Source::Project || project.requires.is_some();
-    let is_package = !project.name.is_empty() && (named.is_some() || is_built && !is_private);
-    Ok(is_package.then(|| Found { folder: folder.to_owned(), project }).into_iter().collect())
+    let Some(top) = project_of(desk, "")? else { return Ok(all) };
+    let folders = members_of(desk, &top, &mut all.undecided)?;
+    if is_package(&top) || is_alone && is_script(&top) {
+        all.found.push(Found { folder: String::new(), project: top, is_member: false });
+    }
+    for folder in folders.into_iter().filter(|folder| !folder.is_empty()) {
+        match project_of(desk, &folder) {
+            Ok(Some(project)) if is_package(&project) => {
+                all.found.push(Found { folder, project, is_member: true });
+            }
+            Ok(_) => {}
+            Err(fault) if fault.code == Code::InvalidSource => all.broken.push((folder, fault.message)),
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok(all)
+}
+
+/// The project under its name: where only its `setup.py` knows that, the one that its wheel has.
+fn named(found: &Found, builds: &Builds) -> Project {
+    let mut project = found.project.clone();
+    if project.name.is_empty() {
+        let file =
+            builds.of(found).ok().and_then(|build| wheel::read(&build.wheel.file, &build.wheel.first).ok());
+        let said = file.as_ref().and_then(|wheel| wheel.metadata.get("Name"));
+        let folder = found.folder.rsplit('/').next().filter(|name| !name.is_empty());
+        said.or(folder).unwrap_or("setup.py").clone_into(&mut project.name);
+    }
+    project
 }
 
 /// Looks at one package.
@@ -61,11 +134,23 @@ pub(crate) fn verify(
     past: Result<&Past, &str>,
     builds: &Builds,
 ) -> Result<Verified, Fault> {
-    let project = &found.project;
-    let mut looking = Looking::new(desk, asked, past, &project.name, &found.folder);
+    let project = &named(found, builds);
+    let whose = Whose {
+        package: &project.name,
+        folder: &found.folder,
+        scheme: Scheme::Python,
+        shared: if found.is_member { shared("", &found.folder, &SHARED) } else { Vec::new() },
+    };
+    let mut looking = Looking::new(desk, asked, past, whose);
     looking.undecided.extend(project.undecided.iter().map(|why| format!("python.project: {why}")));
+    if let Some((plugin, (_, told))) = python_build::from_tags(project, &asked.version) {
+        let why = format!(
+            "{plugin} takes the version from a tag and was told {told} here: tag the commit before it is built for others"
+        );
+        looking.undecided.push(format!("python.version.manifest: {why}"));
+    }
     let built = match builds.of(found) {
-        Ok(build) => contents(&mut looking, found, build),
+        Ok(build) => contents(&mut looking, found, project, build),
         Err(why) => {
             let fix = "Install what it is built with beside Python (`build` and the backend), so that it builds without a network.";
             let detail = format!("it cannot be built: {why}");
@@ -79,7 +164,7 @@ pub(crate) fn verify(
         compared(&mut looking, build, base.is_some());
     }
     looking.since(base.as_deref())?;
-    let bill = billed(&mut looking, found, built.as_ref().map(|(_, wheel)| wheel))?;
+    let bill = billed(&mut looking, found, &project.name, built.as_ref().map(|(_, wheel)| wheel))?;
     let repository = project.repository().map(str::to_owned);
     let (archives, packed) = match built {
         Some((archives, wheel)) => (archives, wheel.packed),
@@ -101,8 +186,13 @@ fn archive(twice: &Twice, packed: &Packed) -> Archive {
 }
 
 /// What the archives say. `None` where the wheel cannot be read.
-fn contents(looking: &mut Looking<'_>, found: &Found, build: &Build) -> Option<(Vec<Archive>, Wheel)> {
-    let (project, version) = (&found.project, &looking.asked.version);
+fn contents(
+    looking: &mut Looking<'_>,
+    found: &Found,
+    project: &Project,
+    build: &Build,
+) -> Option<(Vec<Archive>, Wheel)> {
+    let version = &looking.asked.version;
     let unread = |of: &str, why: String| {
         Check::failed(format!("python.{of}"), Severity::Error, why)
             .fix("Build it again, with a newer backend.")
@@ -155,8 +245,7 @@ fn contents(looking: &mut Looking<'_>, found: &Found, build: &Build) -> Option<(
     match &build.imported {
         None => {}
         Some(Ok(())) => all.push(Check::passed("python.smoke", "it can be imported from its wheel")),
-        // What it asks for may well not be installed beside this Python; what it does not ask for will not be at its users' either.
-        Some(Err(why)) if why.ends_with(build::NOT_INSTALLED) && wheel.metadata.get("Requires-Dist").is_some() => {
+        Some(Err(why)) if is_of_others(why, &wheel) => {
             looking.undecided.push(format!("python.smoke: {why}"));
         }
         Some(Err(why)) => all.push(
@@ -172,6 +261,20 @@ fn contents(looking: &mut Looking<'_>, found: &Found, build: &Build) -> Option<(
         looking.sized("python.sdist", second, &source.packed, BUDGET);
     }
     Some((archives, wheel))
+}
+
+/// Whether an import failed by a module that is none of the wheel's own and may be one that it asks for: that may well not be installed
+/// beside this Python. What it does not ask for will not be at its users' either.
+fn is_of_others(why: &str, wheel: &Wheel) -> bool {
+    let Some(module) = why.strip_suffix(build::NOT_INSTALLED) else { return false };
+    let top = module.split('.').next().unwrap_or(module);
+    let asks = wheel.metadata.all("Requires-Dist").any(|text| !is_for_extra(text));
+    asks && !wheel::top_names(&wheel.packed).contains(top)
+}
+
+/// Whether a requirement is one of an extra alone.
+fn is_for_extra(requirement: &str) -> bool {
+    requirement.contains("extra ==") || requirement.contains("extra==")
 }
 
 /// Compares the public names with the last release's wheel.
@@ -209,7 +312,12 @@ fn compared(looking: &mut Looking<'_>, build: &Build, has_base: bool) {
 
 type Billed = (Component, Vec<Component>);
 
-fn billed(looking: &mut Looking<'_>, found: &Found, wheel: Option<&Wheel>) -> Result<Billed, Fault> {
+fn billed(
+    looking: &mut Looking<'_>,
+    found: &Found,
+    name: &str,
+    wheel: Option<&Wheel>,
+) -> Result<Billed, Fault> {
     let view = looking.desk.view();
     let mut lock = None;
     for folder in [found.folder.as_str(), ""] {
@@ -223,13 +331,11 @@ fn billed(looking: &mut Looking<'_>, found: &Found, wheel: Option<&Wheel>) -> Re
     if let Some(wheel) = wheel {
         license = wheel.metadata.get("License-Expression").map(str::to_owned);
         let all = wheel.metadata.all("Requires-Dist");
-        requires = all
-            .map(|text| (text.to_owned(), text.contains("extra ==") || text.contains("extra==")))
-            .collect();
+        requires = all.map(|text| (text.to_owned(), is_for_extra(text))).collect();
     }
     let lock = lock.as_ref().map(|(name, bytes)| (*name, bytes.as_slice()));
     let version = looking.asked.version.to_string();
-    let bill = bill::bill(&found.project.name, Some(&version), license.as_deref(), &requires, lock);
+    let bill = bill::bill(name, Some(&version), license.as_deref(), &requires, lock);
     looking.undecided.extend(bill.gaps.into_iter().map(|gap| format!("python.sbom: {gap}")));
     Ok((bill.package, bill.components))
 }

@@ -1,0 +1,220 @@
+//! Programs that act with the user's own credentials, such as GitHub's `gh`: started by argv, outside every root, with a few variables,
+//! for a short time.
+//!
+//! They are **not confined**: reading the user's credentials and reaching their server is what they are for. Nothing of a repository
+//! reaches them (they run in an empty folder), and nothing of a caller but what the few callers of this module put together.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use contract::Fault;
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio_util::sync::CancellationToken;
+
+use crate::run::{find, trusted};
+
+/// Most bytes that a helper may say.
+const MAX_OUTPUT: u64 = 4 << 20;
+/// Most bytes of what it says is wrong.
+const MAX_COMPLAINT: u64 = 64 << 10;
+/// How often is looked whether it has ended.
+const TICK: Duration = Duration::from_millis(5);
+
+/// The helpers that there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Program {
+    /// GitHub's own program.
+    Gh,
+}
+
+impl Program {
+    /// What it is called.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gh => "gh",
+        }
+    }
+
+    /// Whether it gets a variable.
+    fn takes(self, name: &str) -> bool {
+        let common = [
+            "HOME",
+            "PATH",
+            "LANG",
+            "LC_ALL",
+            "HTTP_PROXY",
+            "HTTPS_PROXY",
+            "NO_PROXY",
+            "http_proxy",
+            "https_proxy",
+            "no_proxy",
+            "SSL_CERT_FILE",
+            "SSL_CERT_DIR",
+            "DBUS_SESSION_BUS_ADDRESS",
+        ];
+        let own = match self {
+            Self::Gh => name.starts_with("GH_") || name.starts_with("GITHUB_"),
+        };
+        own || name.starts_with("XDG_") || common.contains(&name)
+    }
+
+    /// What it is told besides.
+    const fn manners(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Gh => &[
+                ("GH_PROMPT_DISABLED", "1"),
+                ("GH_NO_UPDATE_NOTIFIER", "1"),
+                ("NO_COLOR", "1"),
+                ("GH_PAGER", "cat"),
+            ],
+        }
+    }
+}
+
+/// Why a helper gave nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum HelperError {
+    /// It is not installed.
+    #[error("{}", .0.message)]
+    Missing(Fault),
+    /// It could not be started or read.
+    #[error("{program} could not be run: {source}")]
+    Io {
+        /// The helper.
+        program: &'static str,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It took too long.
+    #[error("{program} did not end within {} ms", .after.as_millis())]
+    Late {
+        /// The helper.
+        program: &'static str,
+        /// How long it had.
+        after: Duration,
+    },
+    /// Nobody waits for it any more.
+    #[error("the call was cancelled")]
+    Cancelled,
+    /// It said too much.
+    #[error("{program} said more than {} MiB", MAX_OUTPUT >> 20)]
+    TooLarge {
+        /// The helper.
+        program: &'static str,
+    },
+}
+
+/// What a helper said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// Its exit code; none where a signal ended it.
+    pub code: Option<i32>,
+    /// Standard output.
+    pub stdout: Vec<u8>,
+    /// Standard error, its first 64 KiB.
+    pub stderr: String,
+}
+
+/// Where a helper is, looked for on the `PATH` of whoever started gatewright and never below `root`.
+pub fn place(program: Program, root: &Path) -> Result<PathBuf, Fault> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    find(program.name(), &trusted(&folders, root), root)
+}
+
+/// Runs a helper in the empty folder `nowhere` and waits for its end, for `after` at most. Blocking. Its whole group is killed when its time
+/// is over or the call is cancelled.
+pub fn run(
+    program: Program,
+    (root, nowhere): (&Path, &Path),
+    args: &[&str],
+    after: Duration,
+    cancel: &CancellationToken,
+) -> Result<Said, HelperError> {
+    let file = place(program, root).map_err(HelperError::Missing)?;
+    let name = program.name();
+    let failed = |source| HelperError::Io { program: name, source };
+    let kept: Vec<(OsString, OsString)> =
+        std::env::vars_os().filter(|(key, _)| key.to_str().is_some_and(|key| program.takes(key))).collect();
+    let mut child = Command::new(file)
+        .args(args)
+        .env_clear()
+        .envs(kept)
+        .envs(program.manners().iter().copied())
+        .current_dir(nowhere)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .map_err(failed)?;
+    let stdout = child.stdout.take().map(|pipe| drain(pipe, MAX_OUTPUT + 1));
+    let stderr = child.stderr.take().map(|pipe| drain(pipe, MAX_COMPLAINT));
+    let ended = wait(&mut child, name, after, cancel);
+    // Whatever it started besides goes with it: then nobody holds the pipes any more.
+    end(&child);
+    let status = child.wait();
+    let read = |thread: Option<std::thread::JoinHandle<Vec<u8>>>| {
+        thread.and_then(|t| t.join().ok()).unwrap_or_default()
+    };
+    let (stdout, stderr) = (read(stdout), read(stderr));
+    ended?;
+    let status = status.map_err(failed)?;
+    if stdout.len() as u64 > MAX_OUTPUT {
+        return Err(HelperError::TooLarge { program: name });
+    }
+    Ok(Said { code: status.code(), stdout, stderr: String::from_utf8_lossy(&stderr).into_owned() })
+}
+
+/// Reads the front of a pipe, and passes over the rest, so that nobody waits for room in it.
+fn drain(mut pipe: impl Read + Send + 'static, most: u64) -> std::thread::JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut kept = Vec::new();
+        let _ = pipe.by_ref().take(most).read_to_end(&mut kept);
+        let _ = std::io::copy(&mut pipe, &mut std::io::sink());
+        kept
+    })
+}
+
+fn wait(
+    child: &mut Child,
+    program: &'static str,
+    after: Duration,
+    cancel: &CancellationToken,
+) -> Result<(), HelperError> {
+    let until = Instant::now() + after;
+    loop {
+        // It is left as it is until its group was ended, so that no other takes its number.
+        let options = rustix::process::WaitIdOptions::EXITED
+            | rustix::process::WaitIdOptions::NOWAIT
+            | rustix::process::WaitIdOptions::NOHANG;
+        let ended = pid(child).map(|pid| rustix::process::waitid(rustix::process::WaitId::Pid(pid), options));
+        match ended {
+            Some(Ok(None)) => {}
+            Some(Ok(Some(_))) | None => return Ok(()),
+            Some(Err(source)) => return Err(HelperError::Io { program, source: source.into() }),
+        }
+        if cancel.is_cancelled() {
+            return Err(HelperError::Cancelled);
+        }
+        if Instant::now() >= until {
+            return Err(HelperError::Late { program, after });
+        }
+        std::thread::sleep(TICK);
+    }
+}
+
+fn pid(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+}
+
+fn end(child: &Child) {
+    if let Some(pid) = pid(child) {
+        let _ = kill_process_group(pid, Signal::KILL);
+    }
+}

@@ -1,0 +1,14 @@
+//! Issues of GitHub: how they are asked for, and what the answer says. Both ways of asking (GitHub's own program `gh`, and the REST API)
+//! send the same question and get the same answer; sending it is for others: there is no I/O here.
+//!
+//! Follows GitHub's REST API, version 2022-11-28: `GET /search/issues`
+//! (<https://docs.github.com/rest/search/search#search-issues-and-pull-requests>).
+
+mod answer;
+mod question;
+
+pub use answer::{AnswerError, Found, Issue, read, refused};
+pub use question::{MAX_SHOWN, Question, QuestionError, api};
+
+/// The version of the API that questions are asked in.
+pub const VERSION: &str = "2022-11-28";
