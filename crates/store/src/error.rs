@@ -1,10 +1,12 @@
 //! The databases' errors in the store's words. SQLite's result codes: <https://www.sqlite.org/rescode.html>; PostgreSQL's:
 //! appendix A of its documentation.
 
+use std::time::Duration;
+
 use sqlx::postgres::PgDatabaseError;
 use store_api::StoreError;
 
-use crate::PATIENCE;
+use crate::{PATIENCE, pg};
 
 const BUSY: i32 = 5;
 const CORRUPT: i32 = 11;
@@ -29,7 +31,7 @@ impl<T> Doing<T> for Result<T, sqlx::Error> {
 fn convert(doing: &'static str, error: sqlx::Error) -> StoreError {
     let away = matches!(error, sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_));
     if matches!(error, sqlx::Error::PoolTimedOut) {
-        return busy();
+        return busy(PATIENCE);
     }
     let Some(database) = error.as_database_error() else {
         return if away { StoreError::Unreachable(error.to_string()) } else { driver(doing, error) };
@@ -37,7 +39,8 @@ fn convert(doing: &'static str, error: sqlx::Error) -> StoreError {
     let Some(code) = database.code() else { return driver(doing, error) };
     if database.try_downcast_ref::<PgDatabaseError>().is_some() {
         return match &*code {
-            LOCK_TIMEOUT | STATEMENT_TIMEOUT => busy(),
+            LOCK_TIMEOUT => busy(pg::LOCKS),
+            STATEMENT_TIMEOUT => busy(pg::STATEMENTS),
             DISK_FULL => StoreError::Full,
             // It is full of others, it is stopping, it is starting; the connection broke.
             "53300" | "57P01" | "57P02" | "57P03" => StoreError::Unreachable(database.message().to_owned()),
@@ -47,7 +50,7 @@ fn convert(doing: &'static str, error: sqlx::Error) -> StoreError {
     }
     // The low byte is the primary code, the rest says more about it.
     match code.parse::<i32>().ok().map(|code| code & 0xff) {
-        Some(BUSY) => busy(),
+        Some(BUSY) => busy(PATIENCE),
         Some(FULL) => StoreError::Full,
         Some(CORRUPT | NOT_A_DATABASE) => StoreError::Damaged(database.message().to_owned()),
         _ => driver(doing, error),
@@ -63,8 +66,8 @@ pub(crate) fn is_conflict(error: &StoreError) -> bool {
     database.is_some_and(|database| matches!(database.code(), "40001" | "40P01" | "23505"))
 }
 
-pub(crate) fn busy() -> StoreError {
-    StoreError::Busy { seconds: PATIENCE.as_secs() }
+pub(crate) const fn busy(waited: Duration) -> StoreError {
+    StoreError::Busy { seconds: waited.as_secs() }
 }
 
 pub(crate) fn is_busy(error: &StoreError) -> bool {

@@ -1,5 +1,7 @@
 //! Writes: all of one or nothing, and once where it is told so.
 
+use std::time::Instant;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use store_api::once::{Done, KEPT, Once};
@@ -57,13 +59,14 @@ impl Store {
         write: &W,
         once: Option<&Once>,
     ) -> Result<Done<W::Answer>, StoreError> {
+        let began = Instant::now();
         for _ in 0..TRIES {
             match self.attempt(write, once).await {
                 Err(error) if is_conflict(&error) => {}
                 done => return done,
             }
         }
-        Err(busy())
+        Err(busy(began.elapsed()))
     }
 
     async fn attempt<W: Write>(&self, write: &W, once: Option<&Once>) -> Result<Done<W::Answer>, StoreError> {

@@ -12,5 +12,6 @@ pub mod metadata;
 pub mod name;
 pub mod project;
 pub mod sdist;
+pub mod uv;
 pub mod version;
 pub mod wheel;

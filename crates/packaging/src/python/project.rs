@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
+use super::uv::Uv;
 use crate::tree::{Tree, TreeError};
 
 /// Most bytes of a manifest that are read: 4 MiB.
@@ -86,41 +87,6 @@ pub struct Project {
     pub undecided: Vec<String>,
 }
 
-/// `[tool.uv]` ([settings](https://docs.astral.sh/uv/reference/settings/)), as far as it says what is released.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Uv {
-    /// `package`: whether it is built at all; where it says nothing, a `[build-system]` decides.
-    pub package: Option<bool>,
-    /// `workspace.members`: patterns of folders.
-    pub members: Vec<String>,
-    /// `workspace.exclude`: patterns of folders that are none.
-    pub exclude: Vec<String>,
-}
-
-/// Most patterns of one list that are read.
-const MAX_PATTERNS: usize = 1_000;
-
-impl Uv {
-    fn read(top: &Table) -> Self {
-        let uv = top.get("tool").and_then(|tool| tool.get("uv"));
-        let workspace = uv.and_then(|uv| uv.get("workspace"));
-        let list = |key: &str| {
-            let mut all = texts(workspace.and_then(|workspace| workspace.get(key)));
-            all.truncate(MAX_PATTERNS);
-            for pattern in &mut all {
-                *pattern = pattern.trim_start_matches("./").trim_end_matches('/').to_owned();
-            }
-            all.retain(|pattern| !matches!(pattern.as_str(), "" | "."));
-            all
-        };
-        Self {
-            package: uv.and_then(|uv| uv.get("package")).and_then(Value::as_bool),
-            members: list("members"),
-            exclude: list("exclude"),
-        }
-    }
-}
-
 /// Why a project could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProjectError {
@@ -196,7 +162,7 @@ fn parsed(bytes: &[u8]) -> Result<Table, ProjectError> {
         .map_err(|e: toml::de::Error| ProjectError::Syntax(e.message().to_owned()))
 }
 
-fn texts(value: Option<&Value>) -> Vec<String> {
+pub(super) fn texts(value: Option<&Value>) -> Vec<String> {
     let list = value.and_then(Value::as_array).into_iter().flatten();
     list.filter_map(Value::as_str).map(str::to_owned).collect()
 }
@@ -415,28 +381,6 @@ mod tests {
             Some(License::Words("BSD".into()))
         );
         assert_eq!(toml("[project]\nname='a'\nlicense={file='L'}").license, Some(License::File("L".into())));
-    }
-
-    #[test]
-    fn what_uv_is_told_is_read() {
-        let project = toml(
-            "[project]\nname='a'\n[tool.uv]\npackage=false\n[tool.uv.workspace]\nmembers=['./packages/*/','.',3]\nexclude=['packages/x']\n",
-        );
-        assert_eq!(
-            project.uv,
-            Uv {
-                package: Some(false),
-                members: vec!["packages/*".into()],
-                exclude: vec!["packages/x".into()]
-            }
-        );
-        let built = |more: &str| toml(&format!("[project]\nname='a'\n{more}")).is_built();
-        assert!(!built("") && built("[tool.uv]\npackage=true\n"));
-        assert!(
-            built("[build-system]\nrequires=[]\n")
-                && !built("[build-system]\nrequires=[]\n[tool.uv]\npackage=false\n")
-        );
-        assert_eq!(toml("[tool]\nuv=3\n").uv, Uv::default());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::context::Watch;
 use super::notes::{add, note, of};
 use crate::id::NoteId;
-use crate::note::{NewNote, NoteHit, NotePatch, NoteQuery, NoteScope, Ranked};
+use crate::note::{MAX_NOTE, NewNote, NoteHit, NotePatch, NoteQuery, NoteScope, Ranked};
 use crate::{Context, StoreError};
 
 pub(super) async fn all(store: &dyn Context, watch: &Watch, name: &str) {
@@ -13,6 +13,7 @@ pub(super) async fn all(store: &dyn Context, watch: &Watch, name: &str) {
     words_within_a_scope(store, watch, name).await;
     what_is_changed_is_found_by_its_new_words_alone(store, watch, name).await;
     pages_of_matches_show_everything_once(store, watch, name).await;
+    a_note_of_any_words_is_kept_and_found_by_its_beginning(store, watch, name).await;
 }
 
 /// Notes by a letter: title, tags, text.
@@ -263,4 +264,22 @@ pub async fn pages_of_matches_show_everything_once(store: &dyn Context, watch: &
             assert!(seen.is_empty(), "{q}");
         }
     }
+}
+
+/// As many different words as a note can hold: what is far behind cannot be found, and nothing is refused for it.
+pub async fn a_note_of_any_words_is_kept_and_found_by_its_beginning(
+    store: &dyn Context,
+    watch: &Watch,
+    name: &str,
+) {
+    let venture = format!("{name}-long");
+    let words: Vec<String> = (0..80_000).map(|n| format!("w{n:x}")).collect();
+    let text = words.join(" ") + " omega";
+    assert!(text.len() > MAX_NOTE * 9 / 10 && text.len() <= MAX_NOTE, "{}", text.len());
+    let kept = add(store, note(watch, Some(&venture), "Endless", &text)).await;
+    for (q, expected) in [("w0", 1), ("w1000", 1), ("\"w10 w11 w12\"", 1), ("endless", 1), ("omega", 0)] {
+        let query = NoteQuery { q: Some(q.to_owned()), ..of(&venture, 5) };
+        assert_eq!(found(store, query).await.len(), expected, "{q}");
+    }
+    assert_eq!(store.note(kept.id).await.unwrap().unwrap().content, text);
 }

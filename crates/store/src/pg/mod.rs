@@ -3,18 +3,22 @@
 mod schema;
 
 use std::str::FromStr as _;
+use std::time::Duration;
 
-use sqlx::ConnectOptions as _;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::{ConnectOptions as _, Connection as _};
 use store_api::StoreError;
 use tokio::sync::Mutex;
 
 use crate::PATIENCE;
-use crate::error::Doing as _;
+use crate::error::{Doing as _, busy};
 use crate::sql::Conn;
 
 /// Most connections.
 const CONNECTIONS: u32 = 8;
+/// How long a statement may take, and wait for others' locks: what [`SETTINGS`] say.
+pub(crate) const STATEMENTS: Duration = Duration::from_secs(10);
+pub(crate) const LOCKS: Duration = Duration::from_secs(5);
 /// How connections are set up: what is ours is found without its schema's name, and nothing waits for ever.
 const SETTINGS: [(&str, &str); 4] = [
     ("search_path", schema::NAME),
@@ -60,7 +64,15 @@ impl Postgres {
 
     async fn begin(&self, doing: &'static str, how: &'static str) -> Result<Conn, StoreError> {
         let pool = self.opened().await?;
-        let mut tx = Conn::from(pool.begin_with(how).await.doing("a transaction began")?).doing(doing);
+        let began = match pool.begin_with(how).await {
+            // All were taken, or none could be made: a pool does not say which, and trying does.
+            Err(sqlx::Error::PoolTimedOut) => {
+                self.options.connect().await.doing("a connection was made")?.close().await.doing(doing)?;
+                return Err(busy(PATIENCE));
+            }
+            began => began.doing("a transaction began")?,
+        };
+        let mut tx = Conn::from(began).doing(doing);
         // A newer program may have moved the schema on since the first call.
         schema::check(&mut tx).await?;
         Ok(tx)
@@ -72,8 +84,8 @@ impl Postgres {
             return Ok(opened.clone());
         }
         // What a pool cannot connect to it tries again until its patience ends: here the first refusal says why.
-        let one = self.options.connect().await.doing("the store was opened")?;
-        drop(one);
+        let doing = "the store was opened";
+        self.options.connect().await.doing(doing)?.close().await.doing(doing)?;
         let pool = PgPoolOptions::new().max_connections(CONNECTIONS).acquire_timeout(PATIENCE);
         let pool = pool.connect_lazy_with(self.options.clone());
         schema::migrate(&pool).await?;
