@@ -61,6 +61,9 @@ fn main() -> ExitCode {
         ["soak", "kill", rounds] => number(rounds).and_then(soak::kill),
         ["soak", "scans"] => soak::looking(10_000),
         ["soak", "scans", scans] => number(scans).and_then(soak::looking),
+        ["soak", "scans", scans, "--program", program] => {
+            number(scans).and_then(|scans| soak::looking_with(scans, program))
+        }
         ["soak", "kills"] => soak::servers(soak::ROUNDS),
         ["soak", "kills", "--rounds", rounds] => number(rounds).and_then(soak::servers),
         ["fuzz", target] => fuzz::run(target, 300),

@@ -31,6 +31,12 @@ pub(crate) fn looking(scans: u64) -> Done {
     scans::run(&target().join("release/gatewright"), scans)
 }
 
+/// The same, of a server that is built already.
+pub(crate) fn looking_with(scans: u64, program: &str) -> Done {
+    let path = std::fs::canonicalize(program).map_err(|e| format!("{program}: {e}"))?;
+    scans::run(&path, scans)
+}
+
 /// Scans that every `cargo xtask test` makes.
 pub(crate) const FEW_SCANS: u64 = 30;
 

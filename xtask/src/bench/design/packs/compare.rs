@@ -241,19 +241,40 @@ fn matched(checks: &[Value], problems: &[Value]) -> (Counted, Counted) {
     let mut left: Vec<&Value> =
         own.filter(|check| text(&check["checkName"]).starts_with("npm.types.")).collect();
     let (mut ours, mut theirs) = (Counted::new(), Counted::new());
+    let mut untold: Vec<&Value> = Vec::new();
     for problem in problems {
         let shown = same_form(problem).to_string();
         *theirs.entry(shown.clone()).or_default() += 1;
-        if let Some(at) = left.iter().position(|check| tells(check, problem)) {
-            left.swap_remove(at);
-            *ours.entry(shown).or_default() += 1;
+        match left.iter().position(|check| tells(check, problem)) {
+            Some(at) => {
+                left.swap_remove(at);
+                *ours.entry(shown).or_default() += 1;
+            }
+            None => untold.push(problem),
         }
     }
+    // The tool tells the first of a kind one by one and counts the others: the count must be right.
+    left.retain(|check| {
+        let kind = text(&check["checkName"]).trim_start_matches("npm.types.");
+        let of_kind = || untold.iter().filter(|problem| text(&problem["kind"]) == kind);
+        let counts = gathered(check) == Some(of_kind().count());
+        if counts {
+            for problem in of_kind() {
+                *ours.entry(same_form(problem).to_string()).or_default() += 1;
+            }
+        }
+        !counts
+    });
     for check in left {
         let shown = json!([check["checkName"], check["details"]]).to_string();
         *ours.entry(shown).or_default() += 1;
     }
     (ours, theirs)
+}
+
+/// How many more problems of a kind a check stands for.
+fn gathered(check: &Value) -> Option<usize> {
+    text(&check["details"]).strip_suffix(" more like these")?.parse().ok()
 }
 
 /// Whether a check tells of this problem.
