@@ -31,6 +31,7 @@ use browser::Pool;
 use crate::approved::{self, Kept};
 use crate::config::{self, Config};
 use crate::families;
+use crate::remembered;
 use crate::roots::Asked;
 use crate::upstreams::{self, Refresh};
 use crate::workplace;
@@ -219,9 +220,11 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
             wear: browser::Wear::default(),
         },
     );
-    let store = Arc::new(remembered()?);
+    let (store, using) = remembered::store(&config.store)?;
+    let store = Arc::new(store);
     let shared: Arc<dyn Context> = Arc::<Store>::clone(&store);
-    let told = workplace::Told { session: config.session, ventures: config.ventures, github: config.github };
+    let told =
+        workplace::Told { session: config.session, ventures: config.ventures, github: config.github, using };
     let places = roots.iter().map(|root| root.path().to_owned()).collect();
     let workplace = workplace::Here::new(told, places, Arc::clone(&shared));
     let services = Services::default()
@@ -264,12 +267,6 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     Ok(Offered { house, menu, jobs, browsers, refresh })
 }
 
-/// What is remembered of the runs in all roots. Nothing is opened before it is asked for.
-fn remembered() -> Result<Store, Fault> {
-    let place = StateDir::base()?.join("store").join("store.db");
-    Store::open(&place).map_err(Fault::from)
-}
-
 fn configuration(root: Option<&Root>) -> Result<Config, Fault> {
     let config = config::load(root.map(Root::path)).map_err(|e| {
         Fault::invalid(e.to_string()).suggest("`gatewright config schema` prints what is understood.")
@@ -295,6 +292,7 @@ fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fau
     let of_environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     secrets.extend(config.secrets.values().filter_map(|secret| of_environment(&secret.env)));
     secrets.extend(workplace::token(&config.github));
+    secrets.extend(remembered::secret());
     let redactor = Redactor::new(&secrets, ledger.tag_key());
     let sender = (!config.egress.hosts.is_empty()).then(|| {
         Arc::new(Egress::new(config.egress.hosts.clone(), config.egress.allow_private)) as Arc<dyn Sender>

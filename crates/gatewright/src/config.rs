@@ -98,6 +98,15 @@ pub struct BrowserSection {
     pub hosts: Vec<String>,
 }
 
+/// `[store]`: the user's alone. Where what is remembered is kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct StoreSection {
+    /// A PostgreSQL database, such as `postgres://user@host/database?sslmode=verify-full`; without, a file of this machine. Passwords are in
+    /// `PGPASSWORD` or `~/.pgpass`, never here. `GATEWRIGHT_STORE_URL` goes before it.
+    pub url: Option<String>,
+}
+
 /// `[secrets]`: the user's alone. What pages are given by the name of a secret; where nothing binds it to a place, whoever calls
 /// could send it anywhere.
 pub type SecretsSection = std::collections::BTreeMap<String, SecretEntry>;
@@ -156,6 +165,7 @@ const OWN: &[Own] = &[
     Own::of::<SessionSection>("session", false),
     Own::of::<VenturesSection>("ventures", false),
     Own::of::<GithubSection>("github", false),
+    Own::of::<StoreSection>("store", false),
 ];
 
 /// The configuration in force.
@@ -189,6 +199,8 @@ pub struct Config {
     pub ventures: VenturesSection,
     /// Where the user's issues are.
     pub github: GithubSection,
+    /// Where the user's store is.
+    pub store: StoreSection,
     /// The user's sections for tools; the project's are read by each call, through its view.
     pub settings: Settings,
     /// The project's sections for tools, for showing them; calls read them for themselves.
@@ -269,6 +281,7 @@ pub fn load(root: Option<&Path>) -> Result<Config, ConfigError> {
         config.session = take(&table, "session")?;
         config.ventures = take(&table, "ventures")?;
         config.github = take(&table, "github")?;
+        config.store = take(&table, "store")?;
         let own = |key: &String| OWN.iter().any(|o| o.name == key);
         let rest: Map<String, Value> = table.value.into_iter().filter(|(k, _)| !own(k)).collect();
         config.settings = Settings::new(rest);
@@ -400,8 +413,11 @@ mod tests {
                 "browser",
                 "cache",
                 "devtools",
+                "documents",
                 "egress",
                 "failures",
+                "github",
+                "issues",
                 "limits",
                 "oauth",
                 "policy",
@@ -409,8 +425,11 @@ mod tests {
                 "roots",
                 "secrets",
                 "security",
+                "session",
+                "store",
                 "tokens",
-                "upstreams"
+                "upstreams",
+                "ventures",
             ]
         );
         let text = "[a11y]\ntags = ['wcag2aa']\n[browser]\nhosts = []\n[secrets.x]\nenv = 'X'\norigins = []\n[tokens]\nprefix = 'ds'\n[limits]\nenabled = false\n[security]\nconfinement = 'full'\n[failures]\npatterns = []\n[cache]\nenabled = true\n[devtools]\ntimeout = 5000\n[egress]\nhosts = []\n[review]\nport = 7420\n[policy]\nrules = []\n\

@@ -15,6 +15,7 @@ mod config;
 mod families;
 mod oauth;
 mod releases;
+mod remembered;
 mod roots;
 mod setup;
 mod upstreams;

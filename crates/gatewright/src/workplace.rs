@@ -25,11 +25,12 @@ pub use build::Own;
 type Place = (Digest, String);
 
 /// What the user configured.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Told {
     pub session: SessionSection,
     pub ventures: VenturesSection,
     pub github: GithubSection,
+    pub using: StoreKind,
 }
 
 /// The token for GitHub's API, where the environment has one.
@@ -132,7 +133,7 @@ impl Workplace for Here {
     }
 
     fn using(&self) -> StoreKind {
-        StoreKind::Sqlite
+        self.settings.using
     }
 
     fn checkouts(&self) -> Checkouts {

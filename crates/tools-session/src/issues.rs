@@ -79,10 +79,10 @@ impl Asking {
             (Gh::Signed, _) => Ok(of(Via::Gh)),
             (_, Some(_)) => Ok(of(Via::Rest)),
             (Gh::Missing, None) => {
-                Err("gh is not installed, and there is no token: install it (https://cli.github.com) and `gh auth login`, or set GH_TOKEN".to_owned())
+                Err("gh is not installed, and there is no token: install it (https://cli.github.com) and run gh auth login, or set GH_TOKEN".to_owned())
             }
-            (Gh::Unsigned, None) => Err(format!("gh is not signed in at {host}, and there is no token: `gh auth login --hostname {host}`")),
-            (Gh::Unwanted, None) => Err("there is no token: set GH_TOKEN, or `token-env` of [github]".to_owned()),
+            (Gh::Unsigned, None) => Err(format!("gh is not signed in at {host}, and there is no token: run gh auth login --hostname {host}")),
+            (Gh::Unwanted, None) => Err("there is no token: set GH_TOKEN, or token-env of [github]".to_owned()),
         })
     }
 

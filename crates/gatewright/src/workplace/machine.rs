@@ -44,7 +44,8 @@ fn id(base: &Path) -> Result<MachineId, Fault> {
     let failed = |e: std::io::Error| {
         Fault::new(Code::FilesystemError, format!("the machine's id cannot be kept: {e}"))
     };
-    if let Ok(text) = std::fs::read_to_string(&path)
+    let there = std::fs::read_to_string(&path);
+    if let Ok(text) = &there
         && let Ok(id) = text.trim().parse()
     {
         return Ok(id);
@@ -54,8 +55,7 @@ fn id(base: &Path) -> Result<MachineId, Fault> {
     // Of several processes that begin together one makes it; a file that holds no id is replaced.
     let mut file = tempfile::NamedTempFile::new_in(base).map_err(failed)?;
     writeln!(file, "{made}").and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-    let is_broken = path.exists();
-    let kept = if is_broken { file.persist(&path) } else { file.persist_noclobber(&path) };
+    let kept = if there.is_ok() { file.persist(&path) } else { file.persist_noclobber(&path) };
     match kept {
         Ok(_) => Ok(made),
         Err(lost) if lost.error.kind() == std::io::ErrorKind::AlreadyExists => {

@@ -6,6 +6,9 @@ mod agents;
 mod bench;
 mod cli;
 mod clients;
+#[path = "../../../store/tests/it/cluster.rs"]
+#[allow(dead_code, reason = "the store's own tests crash their servers, too")]
+mod cluster;
 mod confirm;
 mod design;
 mod devtools;

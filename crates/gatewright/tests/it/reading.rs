@@ -124,9 +124,9 @@ fn a_change_is_reviewed_by_a_prompt_whose_argument_completes() {
     let mut wire = Wire::initialized_by(&place, &json!({}));
     let prompts = wire.request("prompts/list", json!({}))["result"]["prompts"].clone();
     let names: Vec<&str> = prompts.as_array().unwrap().iter().map(|p| p["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["release_check", "review_change", "review_kit"]);
+    assert_eq!(names, ["hand_off", "release_check", "review_change", "review_kit", "start_of_day"]);
     assert_eq!(
-        prompts[1]["arguments"][0],
+        prompts[2]["arguments"][0],
         json!({ "name": "plan", "description": "The id of a rehearsed plan.", "required": true })
     );
     let plan = rehearse(&mut wire);

@@ -10,9 +10,6 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use sqlx::postgres::{PgConnectOptions, PgConnection};
-use sqlx::{ConnectOptions as _, Connection as _};
-
 /// Makes a cluster, starts it, says so, lets it crash and recover when it is told to, and stops it and removes its folder when its
 /// input ends: when the process that holds the other end is gone, however it went.
 const SCRIPT: &str = r#"
@@ -149,30 +146,6 @@ pub(crate) fn database() -> Option<String> {
         skip("a test of the store in PostgreSQL");
     }
     Some(shared.as_ref()?.database())
-}
-
-/// Runs a script behind the store's back, where the store has its tables.
-pub(crate) async fn behind(url: &str, script: &'static str) {
-    let mut connection = connect(url).await;
-    sqlx::raw_sql(script).execute(&mut connection).await.unwrap();
-    connection.close().await.unwrap();
-}
-
-pub(crate) async fn connect(url: &str) -> PgConnection {
-    let options: PgConnectOptions = url.parse().unwrap();
-    options.options([("search_path", "gatewright")]).connect().await.unwrap()
-}
-
-/// Waits until nobody else is connected to a database: a server that is still at what a killed client asked may finish it.
-pub(crate) async fn alone(url: &str) {
-    let mut connection = connect(url).await;
-    let others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
-    let began = std::time::Instant::now();
-    while sqlx::query_scalar::<_, i64>(others).fetch_one(&mut connection).await.unwrap() > 0 {
-        assert!(began.elapsed().as_secs() < 60, "somebody stays connected");
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    }
-    connection.close().await.unwrap();
 }
 
 /// Says loudly that a part was left out, where the summary of `cargo xtask test` counts it.

@@ -5,6 +5,7 @@
     reason = "tests look at the disk from outside and start themselves again"
 )]
 
+mod behind;
 mod cluster;
 mod conformance;
 mod model;
@@ -50,7 +51,7 @@ impl Place {
     /// Changes the database behind the store's back.
     async fn behind(&self, lite: &'static str, pg: &'static str) {
         match &self.url {
-            Some(url) => cluster::behind(url, pg).await,
+            Some(url) => behind::behind(url, pg).await,
             None => places::pragma(&self.path(), lite).await,
         }
     }

@@ -15,7 +15,8 @@ use store_api::testing::documents::document;
 use store_api::testing::notes::note;
 use store_api::{Documents, Notes, StoreError};
 
-use crate::cluster::{behind, connect, start};
+use crate::behind::{behind, connect};
+use crate::cluster::start;
 use crate::{Place, runtime};
 
 #[test]

@@ -16,7 +16,7 @@ use store_api::testing::notes::note;
 use store_api::testing::{failure, run, test};
 use store_api::{FailureKind, Failures, HistoryQuery, Notes, Outcome, RunOutcome, Sessions};
 
-use crate::cluster::alone;
+use crate::behind::alone;
 use crate::{Place, runtime};
 
 const CHILD: &str = "GATEWRIGHT_STORE_CHILD";

@@ -5,6 +5,7 @@ mod documents;
 mod issues;
 mod notes;
 mod places;
+mod shared;
 
 use serde_json::{Value, json};
 
