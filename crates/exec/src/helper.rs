@@ -9,6 +9,7 @@ use std::io::Read;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use contract::Fault;
@@ -21,6 +22,8 @@ use crate::run::{find, trusted};
 const MAX_OUTPUT: u64 = 4 << 20;
 /// Most bytes of what it says is wrong.
 const MAX_COMPLAINT: u64 = 64 << 10;
+/// How long pipes are waited for once everybody of the group has ended.
+const LINGERS: Duration = Duration::from_secs(1);
 /// How often is looked whether it has ended.
 const TICK: Duration = Duration::from_millis(5);
 
@@ -159,10 +162,7 @@ pub fn run(
     // Whatever it started besides goes with it: then nobody holds the pipes any more.
     end(&child);
     let status = child.wait();
-    let read = |thread: Option<std::thread::JoinHandle<Vec<u8>>>| {
-        thread.and_then(|t| t.join().ok()).unwrap_or_default()
-    };
-    let (stdout, stderr) = (read(stdout), read(stderr));
+    let (stdout, stderr) = (gathered(stdout), gathered(stderr));
     ended?;
     let status = status.map_err(failed)?;
     if stdout.len() as u64 > MAX_OUTPUT {
@@ -171,14 +171,21 @@ pub fn run(
     Ok(Said { code: status.code(), stdout, stderr: String::from_utf8_lossy(&stderr).into_owned() })
 }
 
+/// What was read of a pipe. A child that left the group may hold it open: nobody waits for that.
+fn gathered(reading: Option<mpsc::Receiver<Vec<u8>>>) -> Vec<u8> {
+    reading.and_then(|reading| reading.recv_timeout(LINGERS).ok()).unwrap_or_default()
+}
+
 /// Reads the front of a pipe, and passes over the rest, so that nobody waits for room in it.
-fn drain(mut pipe: impl Read + Send + 'static, most: u64) -> std::thread::JoinHandle<Vec<u8>> {
+fn drain(mut pipe: impl Read + Send + 'static, most: u64) -> mpsc::Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         let mut kept = Vec::new();
         let _ = pipe.by_ref().take(most).read_to_end(&mut kept);
+        let _ = sender.send(kept);
         let _ = std::io::copy(&mut pipe, &mut std::io::sink());
-        kept
-    })
+    });
+    receiver
 }
 
 fn wait(

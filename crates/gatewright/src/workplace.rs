@@ -35,11 +35,16 @@ pub struct Told {
 
 /// The token for GitHub's API, where the environment has one.
 pub fn token(settings: &GithubSection) -> Option<String> {
-    let usual = ["GH_TOKEN", "GITHUB_TOKEN"];
-    let names = settings.token_env.as_deref().map_or(&usual[..], |_| &[]);
+    // A token is sent to the host that it is for, and to no other.
+    let usual: &[&str] =
+        match (&settings.token_env, settings.host.eq_ignore_ascii_case("github.com"), &settings.api) {
+            (Some(_), _, _) | (None, true, Some(_)) => &[],
+            (None, true, None) => &["GH_TOKEN", "GITHUB_TOKEN"],
+            (None, false, _) => &["GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"],
+        };
     let own = settings.token_env.as_deref();
     own.into_iter()
-        .chain(names.iter().copied())
+        .chain(usual.iter().copied())
         .find_map(|name| std::env::var(name).ok().filter(|token| !token.is_empty()))
 }
 

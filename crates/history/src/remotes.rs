@@ -54,7 +54,13 @@ fn remotes(bytes: &[u8]) -> Done<Vec<Remote>> {
 /// An address without what is secret in it: of HTTP all that stands before `@`, of other schemes the password; an address in scp's
 /// spelling has none.
 fn without_credentials(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let Some((scheme, rest)) = url.split_once("://") else {
+        // scp's spelling knows no password; what has a colon before its `@` has one all the same.
+        return match url.rsplit_once('@') {
+            Some((user, host)) if user.contains(':') => host.to_owned(),
+            _ => url.to_owned(),
+        };
+    };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
     // What follows a question mark is no part of a repository's address, and may be a token.
@@ -83,6 +89,7 @@ mod tests {
             ("HTTP://a:b@c@host/x?token=1", "HTTP://host/x"),
             ("ssh://git:pw@host:22/acme/app.git", "ssh://git@host:22/acme/app.git"),
             ("git@github.com:acme/app.git", "git@github.com:acme/app.git"),
+            ("deploy:pw@git.example.com:acme/app.git", "git.example.com:acme/app.git"),
             ("https://github.com/acme/a@b.git", "https://github.com/acme/a@b.git"),
             ("/srv/git/app.git", "/srv/git/app.git"),
         ] {

@@ -182,10 +182,11 @@ fn files(
     moved: &mut Vec<String>,
     changed: &mut Changed,
 ) {
+    let (mut gone, mut unknown) = (Vec::new(), Vec::new());
     for file in anchor.files.iter().filter(|file| file.change != Change::Deleted) {
         let here = past.on_disk(&file.path);
         if here.is_none() && file.sha256.is_some() {
-            against.push(format!("{} is no more", file.path));
+            gone.push(file.path.clone());
         } else if here != file.sha256 && file.sha256.is_some() {
             changed.files.push(file.path.clone());
         }
@@ -193,14 +194,26 @@ fn files(
     for file in &anchor.dirty.paths {
         let here = past.on_disk(&file.path);
         if here == file.sha256 {
+            // A folder, or a file that is too large: nobody knows whether it is as it was.
+            if here.is_none() && file.change != Change::Deleted {
+                unknown.push(file.path.clone());
+            }
             continue;
         }
         let is_as_committed = here == past.at_head(&file.path);
-        if is_same_commit && is_as_committed {
+        if is_same_commit && is_as_committed || here.is_none() {
             changed.discarded.push(file.path.clone());
         } else if !changed.files.contains(&file.path) {
             changed.files.push(file.path.clone());
         }
+    }
+    match gone.as_slice() {
+        [] => {}
+        [one] => against.push(format!("{one} is no more")),
+        many => against.push(format!("{} files are no more: {}", many.len(), list(many))),
+    }
+    if !unknown.is_empty() {
+        moved.push(format!("cannot be compared: {}", list(&unknown)));
     }
     if !changed.discarded.is_empty() {
         against.push(format!("work that was not committed is gone: {}", list(&changed.discarded)));

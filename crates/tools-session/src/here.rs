@@ -79,13 +79,16 @@ impl Here {
 
     /// Who works.
     pub(crate) fn agent(&self, desk: &ReadDesk) -> Result<String, Fault> {
-        if let Some(agent) = &self.workplace.settings().agent {
+        if let (Some(agent), Principal::Local { .. }) = (&self.workplace.settings().agent, desk.principal()) {
             return Ok(agent.clone());
         }
         let client = desk.client().map_or(NOBODY, |client| client.name.as_str());
         let whose = match desk.principal() {
             Principal::Local { .. } => self.workplace.machine()?.name,
-            Principal::Token { subject, .. } => subject.clone(),
+            // Two issuers may know somebody by the same name.
+            Principal::Token { issuer, subject, .. } => {
+                format!("{subject}-{}", Digest::of(issuer.as_bytes()).short(6))
+            }
         };
         Ok(cut(&format!("{client}@{whose}"), 200))
     }
@@ -123,9 +126,22 @@ impl Here {
         })
     }
 
-    /// What tells this caller's work in this root from others'.
-    pub(crate) fn place(desk: &ReadDesk) -> (Digest, String) {
-        (desk.principal().key(), desk.view().root().name().to_owned())
+    /// What tells this caller's work in this root, as this agent and on this track, from all others'.
+    pub(crate) fn place(&self, desk: &ReadDesk, track: Option<&str>) -> Result<(Digest, String), Fault> {
+        let (agent, track) = (self.agent(desk)?, self.track(track));
+        Ok((desk.principal().key(), format!("{}\0{agent}\0{track}", desk.view().root().name())))
+    }
+
+    /// Whose an idempotency key is: of this caller, on this machine, in this repository, for `tool`.
+    pub(crate) fn owner(&self, desk: &ReadDesk, tool: &str) -> Result<String, Fault> {
+        // The local user of one machine is another than that of the next, whatever the numbers say.
+        let machine = match desk.principal() {
+            Principal::Local { .. } => self.workplace.machine()?.id.to_string(),
+            Principal::Token { .. } => String::new(),
+        };
+        let repository =
+            self.repository.as_ref().map(|repository| repository.slug.as_str()).unwrap_or_default();
+        Ok(format!("{}/{machine}/{repository}/{tool}", desk.principal().key()))
     }
 }
 
@@ -145,8 +161,10 @@ pub(crate) fn venture_of(
     ventures: &std::collections::BTreeMap<String, VentureEntry>,
 ) -> Option<Venture> {
     if ventures.is_empty() {
+        // Repositories of one name are two ventures; and none is called like what belongs to all.
         let name = slug::name(repository).to_owned();
-        return Some(Venture { code: plain(&name), name });
+        let code = format!("{}-{}", plain(&name), Digest::of(repository.as_bytes()).short(8));
+        return Some(Venture { code, name });
     }
     let named =
         |(code, entry): (&String, &VentureEntry)| Venture { code: code.clone(), name: called(code, entry) };
@@ -176,7 +194,7 @@ pub(crate) fn plain(text: &str) -> String {
         })
         .collect();
     let trimmed = mapped.trim_start_matches(['.', '_', '-']);
-    if trimmed.is_empty() { "here".to_owned() } else { cut(trimmed, 120) }
+    if trimmed.is_empty() { "here".to_owned() } else { cut(trimmed, 100) }
 }
 
 fn cut(text: &str, most: usize) -> String {
@@ -223,7 +241,11 @@ mod tests {
     #[test]
     fn without_ventures_the_repository_is_one() {
         let venture = venture_of("github.com/acme/My App", &BTreeMap::new()).unwrap();
-        assert_eq!((venture.code.as_str(), venture.name.as_str()), ("my-app", "My App"));
+        assert_eq!(venture.name, "My App");
+        assert!(venture.code.starts_with("my-app-"), "{}", venture.code);
+        let other = venture_of("github.com/evil/My App", &BTreeMap::new()).unwrap();
+        assert_ne!(venture.code, other.code, "a repository of another owner is another venture");
+        assert_ne!(venture_of("github.com/evil/global", &BTreeMap::new()).unwrap().code, "global");
         assert_eq!(plain("…"), "here");
     }
 }

@@ -19,7 +19,8 @@ pub fn slug(url: &str) -> Option<String> {
         None => {
             let (host, path) = url.split_once(':')?;
             let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-            if host.contains(['/', '\\']) || host.len() < 2 {
+            // What has another `@` or colon is no path, but a password before the host.
+            if host.contains(['/', '\\']) || host.len() < 2 || path.contains(['@', ':']) {
                 return None;
             }
             (host, path)
@@ -86,6 +87,7 @@ mod tests {
     fn what_is_no_address_of_a_repository_has_no_name() {
         for url in [
             "",
+            "deploy:secret@git.example.com:acme/app.git",
             "/srv/git/app.git",
             "../app",
             "file:///srv/app",

@@ -36,7 +36,7 @@ pub(crate) fn fit(
     output
         .warnings
         .push(format!("the whole page has {whole} characters, and {MOST} are the most: texts were cut"));
-    let steps: [fn(&mut Output, &mut Vec<String>) -> bool; 4] = [
+    let steps: [fn(&mut Output, &mut Vec<String>) -> bool; 6] = [
         |output, notes| {
             let had = notes.pop().is_some();
             if had {
@@ -61,6 +61,8 @@ pub(crate) fn fit(
             output.documents.shown = output.documents.rows.len() as u64;
             had
         },
+        |output, _| output.handoffs.pop().is_some(),
+        |output, _| output.sessions.pop().is_some(),
     ];
     for step in steps {
         while cost(&message, output)? > MOST && step(output, notes) {

@@ -305,6 +305,12 @@ mod tests {
         assert_eq!(long.notes.shown, left.len() as u64);
         assert_eq!(long.handoffs[0].summary, day().0.handoffs[0].summary, "handoffs were not needed");
         assert!(message.contains("Warning: the whole page has"), "{}", &message[..300]);
+        // Whatever is long gives way in the end.
+        let (mut odd, _) = day();
+        odd.handoffs[0].because =
+            (0..400).map(|at| format!("src/{at}/{} is no more", "x".repeat(100))).collect();
+        let message = budget::fit(&mut odd, &mut vec!["Ask ops.".to_owned()], page).unwrap();
+        assert!(budget::cost(&message, &odd).unwrap() <= budget::MOST);
         // Handoffs are cut when notes are not enough.
         let (mut longer, _) = day();
         for _ in 0..40 {

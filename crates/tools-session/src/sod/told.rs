@@ -45,8 +45,9 @@ pub(crate) fn told(day: Day, venture: &Venture, now: Timestamp, max_age: i64) ->
     output.sessions = shared.sessions.into_iter().map(other).collect();
     output.weekly_plan = weekly.map(planned);
     if let Some(index) = shared.index {
-        output.documents =
-            indexed(index, |updated| (now.as_millis() - updated.as_millis()).div_euclid(DAY) >= max_age);
+        output.documents = indexed(index, |updated| {
+            max_age > 0 && (now.as_millis() - updated.as_millis()).div_euclid(DAY) >= max_age
+        });
     }
     output.audit = audit;
     output.p0 = p0;

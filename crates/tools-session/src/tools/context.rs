@@ -68,7 +68,7 @@ impl Define for Context {
 impl Read for Context {
     async fn read(&self, _: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         let here = Here::find(&desk).await?;
-        let (who, root) = Here::place(&desk);
+        let (who, root) = here.place(&desk, None)?;
         let session = here.workplace.session(&who, &root).map(|id| id.to_string());
         let (agent, machine) = (here.agent(&desk)?, here.workplace.machine()?.name);
         let build = here.workplace.build();

@@ -92,7 +92,7 @@ impl Read for Doc {
         let (part, is_cut) = front(&rest, MOST);
         let until = input.from + part.chars().count();
         let row = document.row;
-        let stale = age >= i64::from(max);
+        let stale = max > 0 && age >= i64::from(max);
         let mut message = format!(
             "**{}** ({}): version {}, {age} days old",
             text(&row.title),

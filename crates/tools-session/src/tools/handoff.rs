@@ -137,8 +137,9 @@ impl Record for Handoff {
             anchor,
             payload: None,
         };
+        let owner = here.owner(&desk, "handoff")?;
         let once = input.idempotency_key.clone().map(|key| Once {
-            owner: format!("{}/handoff", desk.principal().key()),
+            owner,
             key,
             request: crate::sod::digest(&json!([
                 input.summary,
@@ -244,15 +245,21 @@ impl Place {
 /// The session that is to end: the one that is named, the one that was begun here, the active one of this place; else one that begins
 /// with this.
 async fn place(desk: &RecordDesk<dyn Context>, here: &Here, input: &Input) -> Result<Place, Fault> {
-    let (who, root) = Here::place(desk);
+    let (who, root) = here.place(desk, input.track.as_deref())?;
     let named = match &input.session {
         Some(id) => Some(id.clone()),
-        None if input.track.is_none() => here.workplace.session(&who, &root),
-        None => None,
+        None => here.workplace.session(&who, &root),
     };
     if let Some(id) = named {
         let found = desk.store().session(id.clone()).await?;
         match found {
+            Some(session) if input.session.is_some() && !is_own(desk, here, &session)? => {
+                return Err(Fault::new(
+                    Code::Forbidden,
+                    format!("session {id} is somebody else's, or of another repository"),
+                )
+                .suggest("Leave out `session` for your own of this place."));
+            }
             Some(session) if input.session.is_some() || session.status == SessionStatus::Active => {
                 return Ok(Place::Known(Box::new(session)));
             }
@@ -278,6 +285,14 @@ async fn place(desk: &RecordDesk<dyn Context>, here: &Here, input: &Input) -> Re
         standing: here.repository()?.standing.clone(),
         by: desk.principal().label(),
     })))
+}
+
+/// Whether a session is this caller's, and of this repository.
+fn is_own(desk: &RecordDesk<dyn Context>, here: &Here, session: &Session) -> Result<bool, Fault> {
+    let is_here = session.key.repo == here.repository()?.slug;
+    Ok(is_here
+        && session.by == desk.principal().label()
+        && session.speaker.machine == here.speaker(desk)?.machine)
 }
 
 /// Where git stands; `None` where there is no repository, or it cannot be read in time.

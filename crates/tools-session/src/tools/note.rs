@@ -124,8 +124,9 @@ impl Record for Note {
         let tags: Option<Vec<String>> =
             input.tags.as_ref().map(|tags| tags.iter().map(|tag| cleaning.take(tag)).collect());
         let by = desk.principal().label();
+        let owner = here.owner(&desk, "note")?;
         let once = input.idempotency_key.clone().map(|key| Once {
-            owner: format!("{}/note", desk.principal().key()),
+            owner,
             key,
             request: crate::sod::digest(&json!([
                 input.action == Action::Create,

@@ -76,7 +76,7 @@ impl Record for Sod {
         };
         let day = sources::gather(&desk, &here, &**desk.store(), begin).await?;
         if let Ok(begun) = &day.begun {
-            let (who, root) = Here::place(&desk);
+            let (who, root) = here.place(&desk, input.track.as_deref())?;
             here.workplace.begun(&who, &root, &begun.session.id);
         }
         let max_age = i64::from(desk.settings::<DocumentsSection>()?.max_age_days);

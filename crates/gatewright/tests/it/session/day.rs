@@ -18,7 +18,7 @@ fn a_day_that_was_handed_over_is_held_against_git_when_the_next_begins() {
         (&json!(false), &json!("github.com/acme/app"), &json!("main")),
         "{first:#}"
     );
-    assert_eq!(first["session"]["venture"], "app");
+    assert!(first["session"]["venture"].as_str().unwrap().starts_with("app-"), "{first:#}");
     assert_eq!((first["handoffs"].as_array().unwrap().len(), &first["sessions"]), (0, &json!([])));
     let again = sod(&mut session);
     assert_eq!(
@@ -218,4 +218,47 @@ fn today_in_utc() -> String {
         .output()
         .unwrap();
     String::from_utf8(out.stdout).unwrap().trim().to_owned()
+}
+
+#[test]
+fn nobody_ends_a_session_of_another_repository_and_a_key_is_of_its_repository_alone() {
+    let bench = repository("git@github.com:acme/app.git");
+    let mut here = bench.serve();
+    let mine = sod(&mut here);
+    // Another repository of the same name and the same user.
+    let elsewhere = bench.place.root().parent().unwrap().join("elsewhere");
+    std::fs::create_dir_all(&elsewhere).unwrap();
+    for args in [&["init", "--quiet"][..], &["remote", "add", "origin", "git@github.com:evil/app.git"]] {
+        let done = std::process::Command::new("git").args(args).current_dir(&elsewhere).status().unwrap();
+        assert!(done.success());
+    }
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gatewright"));
+    bench.place.home(&mut command).arg("--root").arg(&elsewhere);
+    let mut there = super::Session::over(&mut command);
+    let theirs = sod(&mut there);
+    assert_ne!(theirs["session"]["venture"], mine["session"]["venture"], "one name is not one venture");
+    assert_eq!(theirs["sessions"], json!([]), "{theirs:#}");
+    let id = mine["session"]["id"].clone();
+    let refused = there.fails("handoff", json!({ "summary": "not mine", "status": "done", "session": id }));
+    assert_eq!(refused["code"], "forbidden", "{refused:#}");
+    let over = |session: &mut super::Session| {
+        ok(session, "handoff", json!({ "summary": "over", "status": "done", "idempotency_key": "eod-1" }))
+    };
+    let (one, other) = (over(&mut here), over(&mut there));
+    assert_eq!((&one["replayed"], &other["replayed"]), (&json!(false), &json!(false)), "{other:#}");
+    assert_eq!(one["session"]["id"], mine["session"]["id"]);
+    assert_eq!(other["session"]["id"], theirs["session"]["id"]);
+}
+
+#[test]
+fn each_track_is_ended_by_its_own_handoff() {
+    let bench = repository("git@github.com:acme/app.git");
+    let mut session = bench.serve();
+    let first = ok(&mut session, "sod", json!({ "track": "a" }));
+    let second = ok(&mut session, "sod", json!({ "track": "b" }));
+    for (track, begun) in [("a", &first), ("b", &second)] {
+        let over =
+            ok(&mut session, "handoff", json!({ "summary": "over", "status": "done", "track": track }));
+        assert_eq!(over["session"]["id"], begun["session"]["id"], "{track}: {over:#}");
+    }
 }
