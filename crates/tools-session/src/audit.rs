@@ -14,11 +14,9 @@ use store_api::document::{Document, NewDocument, Origin, Source};
 use store_api::{Context, Timestamp};
 use tokio_util::sync::CancellationToken;
 
+use crate::age;
 use crate::here::{Here, Venture};
 use crate::settings::DocumentsSection;
-
-/// Milliseconds of a day.
-const DAY: i64 = 24 * 60 * 60 * 1_000;
 
 /// One document, and what would heal it.
 pub(crate) struct Found {
@@ -111,7 +109,7 @@ fn judged(
 }
 
 fn days(at: i64, now: Timestamp) -> Option<u32> {
-    u32::try_from((now.as_millis() - at).div_euclid(DAY)).ok()
+    u32::try_from(age::days(at, now)).ok()
 }
 
 /// Days since the files that may be documents were changed: by their last commit, else by their own time.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use store_api::session::{SessionKey, Speaker, Standing};
 
 use crate::settings::VentureEntry;
-use crate::slug;
+use crate::slug::{self, of_remotes};
 use crate::workplace::Workplace;
 
 /// Who works where nobody says a name.
@@ -148,9 +148,7 @@ impl Here {
 /// The repository's name and what is checked out.
 fn look(repo: &Repo) -> Result<(Option<String>, Standing), HistoryError> {
     let remotes = repo.remotes()?;
-    let origin = remotes.iter().find(|remote| remote.name == "origin");
-    let only = if let [one] = remotes.as_slice() { Some(one) } else { None };
-    let found = origin.or(only).and_then(|remote| slug(&remote.url));
+    let found = of_remotes(&remotes);
     let (branch, commit) = repo.checked_out()?;
     Ok((found, Standing { branch, commit, issue: None }))
 }

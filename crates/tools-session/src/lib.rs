@@ -3,6 +3,7 @@
 //! - [`Workplace`]: what the binary knows of this machine and its user.
 //! - [`grade`]: what became of what was handed over.
 
+mod age;
 mod anchor;
 mod audit;
 pub mod grade;
@@ -21,7 +22,7 @@ use contract::Toolset;
 use kit::settings::SectionEntry;
 use kit::{Entry, Family};
 
-pub use slug::slug;
+pub use slug::{of_remotes, slug};
 pub use workplace::Workplace;
 
 /// The toolset of every tool here.

@@ -1,5 +1,7 @@
 //! Repositories by the names that people call them.
 
+use exec::history::Remote;
+
 /// `host/owner/name` of a repository's address, in lower case and without `.git`: the same for `https://`, `ssh://`, `git://` and
 /// scp's spelling. `None` where it is a folder, or no address at all.
 #[must_use]
@@ -34,6 +36,14 @@ pub fn slug(url: &str) -> Option<String> {
     let slug = format!("{host}/{path}").to_lowercase();
     (!host.is_empty() && !path.is_empty() && is_whole && slug.chars().all(is_fine) && slug.len() <= 200)
         .then_some(slug)
+}
+
+/// What a repository is called by its remotes: by `origin`, else by the only one that there is.
+#[must_use]
+pub fn of_remotes(remotes: &[Remote]) -> Option<String> {
+    let origin = remotes.iter().find(|remote| remote.name == "origin");
+    let only = if let [one] = remotes { Some(one) } else { None };
+    slug(&origin.or(only)?.url)
 }
 
 fn without_port(host: &str) -> &str {

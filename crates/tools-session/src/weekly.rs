@@ -10,10 +10,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use store_api::Timestamp;
 
+use crate::age;
 use crate::settings::DocumentsSection;
 
-/// Milliseconds of a day.
-const DAY: i64 = 24 * 60 * 60 * 1_000;
 /// Most sections that are told.
 const MAX_SECTIONS: usize = 50;
 /// Words of a heading under which priorities stand.
@@ -104,7 +103,7 @@ impl Weekly {
                 None => modified.map(|at| (at, DatedBy::File)),
             },
         };
-        let age = written.map(|(at, _)| (now.as_millis() - at).div_euclid(DAY).max(0));
+        let age = written.map(|(at, _)| age::days(at, now).max(0));
         weekly.age_days = age;
         weekly.dated_by = written.map(|(_, by)| by);
         let is_stale = age.is_some_and(|age| age >= i64::from(settings.weekly_plan_days));

@@ -68,10 +68,7 @@ fn walk(folder: &Path, depth: usize, left: &mut usize, look: &mut impl FnMut(&Pa
 
 /// What a repository is called, by its `origin` or its only remote.
 fn repository(folder: &Path) -> Option<String> {
-    let remotes = Repo::open(folder).ok()?.remotes().ok()?;
-    let origin = remotes.iter().find(|remote| remote.name == "origin");
-    let only = if let [one] = remotes.as_slice() { Some(one) } else { None };
-    tools_session::slug(&origin.or(only)?.url)
+    tools_session::of_remotes(&Repo::open(folder).ok()?.remotes().ok()?)
 }
 
 /// A place as a person writes it, `~` being the home.

@@ -15,6 +15,7 @@ use tokio::time::error::Elapsed;
 
 use super::healed;
 use super::output::Audit;
+use crate::age::DAY;
 use crate::grade::{self, Graded};
 use crate::here::Here;
 use crate::issues::Asking;
@@ -23,8 +24,8 @@ use crate::settings::IssuesSection;
 use crate::tools::status::Group;
 use crate::weekly::Weekly;
 
-/// How far back handoffs are shown: a day, in milliseconds.
-const HANDOFFS_SINCE: i64 = 24 * 60 * 60 * 1_000;
+/// How far back handoffs are shown, in milliseconds.
+const HANDOFFS_SINCE: i64 = DAY;
 /// Most handoffs that are shown.
 const HANDOFFS: u32 = 10;
 /// Most other sessions that are shown.

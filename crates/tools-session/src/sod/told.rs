@@ -8,6 +8,7 @@ use store_api::session::{self, Begun};
 
 use super::output::{DayStatus, Documents, Handed, Left, Note, Notes, Other, Output, Row, Session, Weekly};
 use super::sources::Day;
+use crate::age::is_old;
 use crate::grade::Graded;
 use crate::here::Venture;
 use crate::markdown::front;
@@ -17,8 +18,6 @@ use crate::weekly;
 const SUMMARY: usize = 1_500;
 /// Characters of the plan's priorities that are shown.
 const PRIORITY: usize = 1_000;
-/// Milliseconds of a day.
-const DAY: i64 = 24 * 60 * 60 * 1_000;
 
 /// What was gathered, as it is told; and the texts of the notes. Documents are stale from `max_age` days on.
 pub(crate) fn told(day: Day, venture: &Venture, now: Timestamp, max_age: i64) -> (Output, Vec<String>) {
@@ -45,9 +44,7 @@ pub(crate) fn told(day: Day, venture: &Venture, now: Timestamp, max_age: i64) ->
     output.sessions = shared.sessions.into_iter().map(other).collect();
     output.weekly_plan = weekly.map(planned);
     if let Some(index) = shared.index {
-        output.documents = indexed(index, |updated| {
-            max_age > 0 && (now.as_millis() - updated.as_millis()).div_euclid(DAY) >= max_age
-        });
+        output.documents = indexed(index, |updated| is_old(updated, now, max_age));
     }
     output.audit = audit;
     output.p0 = p0;

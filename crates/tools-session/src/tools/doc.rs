@@ -11,14 +11,13 @@ use serde_json::{Value, json};
 use store_api::document::Origin;
 use store_api::{Context, Timestamp};
 
+use crate::age;
 use crate::here::Here;
 use crate::markdown::{code, front, text};
 use crate::settings::DocumentsSection;
 
 /// Characters of a document that come at once.
 const MOST: usize = 9_000;
-/// Milliseconds of a day.
-const DAY: i64 = 24 * 60 * 60 * 1_000;
 
 /// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -85,14 +84,14 @@ impl Read for Doc {
             return Err(unknown(&*store, &here, input).await);
         };
         let max = desk.settings::<DocumentsSection>()?.max_age_days;
-        let age =
-            (here.workplace.now().as_millis() - document.row.updated.as_millis()).div_euclid(DAY).max(0);
+        let now = here.workplace.now();
+        let age = age::days(document.row.updated.as_millis(), now).max(0);
         let total = document.content.chars().count();
         let rest: String = document.content.chars().skip(input.from).collect();
         let (part, is_cut) = front(&rest, MOST);
         let until = input.from + part.chars().count();
         let row = document.row;
-        let stale = max > 0 && age >= i64::from(max);
+        let stale = age::is_old(row.updated, now, i64::from(max));
         let mut message = format!(
             "**{}** ({}): version {}, {age} days old",
             text(&row.title),

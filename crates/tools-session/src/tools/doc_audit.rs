@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use store_api::document::GLOBAL;
 use store_api::{Context, Timestamp};
 
+use crate::age;
 use crate::audit::{self, Found};
 use crate::here::Here;
 use crate::markdown::{code, text};
@@ -22,8 +23,6 @@ use crate::settings::DocumentsSection;
 const MAX_FINDINGS: usize = 20;
 /// Documents of the store that are listed of each venture.
 const MAX_LISTED: u32 = 200;
-/// Milliseconds of a day.
-const DAY: i64 = 24 * 60 * 60 * 1_000;
 
 /// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -274,8 +273,8 @@ async fn stored(store: &dyn Context, code: String, now: Timestamp, max_age: i64)
         .into_iter()
         .filter(|row| row.scope != GLOBAL)
         .map(|row| {
-            let age = (now.as_millis() - row.updated.as_millis()).div_euclid(DAY);
-            let is_old = max_age > 0 && age >= max_age;
+            let age = age::days(row.updated.as_millis(), now);
+            let is_old = age::is_old(row.updated, now, max_age);
             Held {
                 name: row.name,
                 place: Where::Store,
