@@ -245,7 +245,8 @@ fn matched(checks: &[Value], problems: &[Value]) -> (Counted, Counted) {
     for problem in problems {
         let shown = same_form(problem).to_string();
         *theirs.entry(shown.clone()).or_default() += 1;
-        match left.iter().position(|check| tells(check, problem)) {
+        // What stands for several is about the files of all of them, and would be taken for any one.
+        match left.iter().position(|check| gathered(check).is_none() && tells(check, problem)) {
             Some(at) => {
                 left.swap_remove(at);
                 *ours.entry(shown).or_default() += 1;
