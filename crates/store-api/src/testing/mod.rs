@@ -12,11 +12,15 @@ pub mod history;
 pub mod machines;
 pub mod notes;
 pub mod once;
+pub mod outbox;
 pub mod search;
+pub mod server;
 pub mod sessions;
 pub mod table;
 
 pub use context::{Watch, context};
+pub use outbox::outbox;
+pub use server::server;
 
 use crate::{FailureKind, FailureSeen, Failures, Outcome, RunOutcome, TestSeen, Timestamp};
 
