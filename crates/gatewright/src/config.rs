@@ -424,6 +424,7 @@ mod tests {
                 "a11y",
                 "browser",
                 "cache",
+                "context",
                 "devtools",
                 "documents",
                 "egress",

@@ -193,7 +193,7 @@ fn two_machines_share_a_day_through_one_context_and_one_is_offline_in_the_middle
     assert_eq!(offline["handoffs"], json!([]), "nobody else knows yet");
 
     // It is back.
-    let server = office.serve(port);
+    let _server = office.serve(port);
     let (fine, told) = on(&one, &["context", "outbox", "retry"]);
     assert!(fine && told.contains("0 wait, 0 refused"), "{told}");
     let mut here = one.serve();
@@ -217,8 +217,17 @@ fn two_machines_share_a_day_through_one_context_and_one_is_offline_in_the_middle
     for text in [again.to_string(), one.place.ok(&["audit", "show", "last"])] {
         assert!(!text.contains(&here_key), "{text}");
     }
+}
 
-    // A key that is revoked, one that is none, and what to do.
+#[test]
+fn a_key_that_is_revoked_or_not_there_is_told_with_what_to_do() {
+    let office = Office::new(None);
+    let server = office.serve(0);
+    let key = office.key("here");
+    office.key("there");
+    let bench = machine(&server.base(), &key);
+    let mut here = bench.serve();
+    sod(&mut here);
     let id = office
         .ok(&["key", "list"])
         .lines()
