@@ -5,10 +5,13 @@ mod audit;
 mod call;
 mod doctor;
 mod find;
+mod fleet;
 mod kits;
 mod quickstart;
 mod recover;
 mod report;
+mod scratch;
+mod selftest;
 mod serve;
 mod setup;
 mod tools;
@@ -77,6 +80,8 @@ pub fn run(cli: Cli) -> CommandResult {
         Command::Kits(command) => kits::run(root, command),
         Command::Setup(part) => setup::run(part),
         Command::Quickstart(args) => quickstart::run(&args),
+        Command::Selftest(args) => selftest::run(&args),
+        Command::Fleet(command) => fleet::run(command),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "gatewright", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)

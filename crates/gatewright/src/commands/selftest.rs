@@ -219,17 +219,22 @@ fn scratch_place() -> Looked<(tempfile::TempDir, Place)> {
 
 /// A client's view: a server starts, lists, rehearses, applies, begins a day; what it recorded holds and is taken back.
 async fn served(trial: &mut Trial, place: Option<&Place>) {
-    let client = trial.then("server", place, async |place| greeted(place).await).await;
-    let client = client.as_ref();
+    let server = trial.then("server", place, async |place| greeted(place).await).await;
+    let client = server.as_ref();
     trial.then("tools", client, async |client| listed(client).await).await;
-    let plan = trial.then("rehearsal", client.zip(place), async |(client, place)| rehearsed(client, place).await);
-    let plan = plan.await;
+    let given = client.zip(place);
+    let plan = trial.then("rehearsal", given, async |(client, place)| rehearsed(client, place).await).await;
     let given = client.zip(place).zip(plan);
-    let applied = trial.then("apply", given, async |((client, place), plan)| applied(client, place, &plan).await);
-    let anchor = applied.await;
+    let applied =
+        trial.then("apply", given, async |((client, place), plan)| applied(client, place, &plan).await).await;
     trial.then("day", client, async |client| begun(client).await).await;
-    trial.then("record", place.zip(anchor.as_ref()), async |(place, anchor)| recorded(place, anchor)).await;
-    trial.then("undo", place.zip(anchor.as_ref()), async |(place, _)| undone(place).await).await;
+    let given = place.zip(applied.as_ref());
+    trial.then("record", given, async |(place, anchor)| recorded(place, anchor)).await;
+    trial.then("undo", given, async |(place, _)| undone(place).await).await;
+    if let Some(server) = server {
+        // What it keeps is about to be removed.
+        let _ = timeout(PATIENCE, server.cancel()).await;
+    }
 }
 
 async fn greeted(place: &Place) -> Looked<Client> {
@@ -363,11 +368,17 @@ impl Report {
     /// What failed first, and what to do about it.
     pub fn failure(&self) -> Option<(String, Option<String>)> {
         let check = self.checks.iter().find(|check| check.status == Status::Fail)?;
-        Some((format!("{}: {}", check.name, check.message), check.fix.clone()))
+        Some((spelled_out(&format!("{}: {}", check.name, check.message)), check.fix.as_deref().map(spelled_out)))
+    }
+
+    /// What works with less than there could be.
+    pub fn warning(&self) -> Option<String> {
+        let check = self.checks.iter().find(|check| check.status == Status::Warn)?;
+        Some(spelled_out(&format!("{}: {}", check.name, check.message)))
     }
 }
 
-/// Reads a report that another machine gave.
+/// Reads a report that another machine gave; what follows it is passed over.
 pub fn read(text: &str) -> Option<Report> {
-    serde_json::from_str(text).ok()
+    serde_json::Deserializer::from_str(text).into_iter().next()?.ok()
 }
