@@ -253,7 +253,9 @@ mod tests {
         let args = args(&host, Remote { script: "echo \"$1\"", words: &words });
         let tail = &args[args.len() - 3..];
         assert_eq!(tail, ["--", "ana@build", "sh -c 'echo \"$1\"' gatewright a/b 0f"]);
-        for option in ["BatchMode=yes", "ConnectTimeout=10", "StrictHostKeyChecking=yes", "IdentitiesOnly=yes"] {
+        for option in
+            ["BatchMode=yes", "ConnectTimeout=10", "StrictHostKeyChecking=yes", "IdentitiesOnly=yes"]
+        {
             assert!(args.windows(2).any(|pair| pair == ["-o", option]), "{option}: {args:?}");
         }
         for pair in [["-F", "/fleet.config"], ["-i", "/keys/fleet"], ["-p", "2222"]] {

@@ -78,7 +78,9 @@ impl Place {
     /// This program over the example, with nothing of the user's: neither configuration nor state nor store. It ends with its command.
     pub fn command(&self) -> std::io::Result<tokio::process::Command> {
         let mut command = tokio::process::Command::new(std::env::current_exe()?);
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GATEWRIGHT_")) {
+        for (name, _) in
+            std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GATEWRIGHT_"))
+        {
             command.env_remove(name);
         }
         command.env("XDG_STATE_HOME", &self.state).env("XDG_CONFIG_HOME", self.state.join("config"));

@@ -22,9 +22,9 @@ use super::scratch::{self, Client, Place, Wrong};
 use super::{CommandResult, doctor};
 use crate::cli::{Format, SelftestArgs};
 use crate::config::{self, Config};
+use crate::remembered;
 use crate::term::{BAD, BOLD, DIM, GOOD, NOTE};
 use crate::workplace::machine;
-use crate::remembered;
 
 /// How long one check may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -164,7 +164,12 @@ impl Trial {
     }
 
     /// As [`Self::look`], where what it needs is there.
-    async fn then<A, T>(&mut self, name: &str, given: Option<A>, work: impl AsyncFnOnce(A) -> Looked<T>) -> Option<T> {
+    async fn then<A, T>(
+        &mut self,
+        name: &str,
+        given: Option<A>,
+        work: impl AsyncFnOnce(A) -> Looked<T>,
+    ) -> Option<T> {
         if let Some(given) = given {
             return self.look(name, work(given)).await;
         }
@@ -182,7 +187,10 @@ impl Trial {
                 Status::Skip => (DIM, "–"),
             };
             let Check { name, millis, .. } = &check;
-            say!("{style}{mark}{style:#} {name:<14} {} {DIM}({millis} ms){DIM:#}", spelled_out(&check.message));
+            say!(
+                "{style}{mark}{style:#} {name:<14} {} {DIM}({millis} ms){DIM:#}",
+                spelled_out(&check.message)
+            );
             if let Some(fix) = &check.fix {
                 say!("  {NOTE}→{NOTE:#} {}", spelled_out(fix));
             }
@@ -197,14 +205,19 @@ async fn whole(trial: &mut Trial) -> Option<NewMachine> {
     let scratch = trial.look("scratch", async { scratch_place() }).await;
     let place = scratch.as_ref().map(|(_, place)| place);
     served(trial, place).await;
-    trial.then("confinement", config.as_ref().zip(place), async |(config, place)| confinement(config, place)).await;
+    trial
+        .then("confinement", config.as_ref().zip(place), async |(config, place)| confinement(config, place))
+        .await;
     let store = trial.then("store", config.as_ref(), async |config| store(config).await).await;
     trial.look("machine", this_machine(store)).await
 }
 
 fn configuration() -> Looked<Config> {
     let config = config::load(None).map_err(|e| {
-        Bad(e.to_string(), Some("correct it: `gatewright config schema` prints what is understood".to_owned()))
+        Bad(
+            e.to_string(),
+            Some("correct it: `gatewright config schema` prints what is understood".to_owned()),
+        )
     })?;
     pass("understood", config)
 }
@@ -239,11 +252,14 @@ async fn served(trial: &mut Trial, place: Option<&Place>) {
 
 async fn greeted(place: &Place) -> Looked<Client> {
     let client = place.connect().await.map_err(|wrong| {
-        Bad(format!("no server answers over standard input and output: {wrong}"), Some("run `gatewright serve` by hand: it says why".to_owned()))
+        Bad(
+            format!("no server answers over standard input and output: {wrong}"),
+            Some("run `gatewright serve` by hand: it says why".to_owned()),
+        )
     })?;
-    let name = client.peer_info().map(|info| info.server_info.version.clone()).unwrap_or_default();
-    if name != env!("CARGO_PKG_VERSION") {
-        return Err(Bad(format!("the server says that it is {name:?}"), None));
+    let version = client.peer_info().and_then(|info| Some(info.server_info.as_ref()?.version.clone()));
+    if version.as_deref() != Some(env!("CARGO_PKG_VERSION")) {
+        return Err(Bad(format!("the server says that its version is {version:?}"), None));
     }
     pass("starts and answers over standard input and output", client)
 }
@@ -266,7 +282,11 @@ fn is_built(place: &Place) -> bool {
 }
 
 /// A tool's answer, where it is none of a fault.
-async fn called(client: &Client, tool: &'static str, arguments: Value) -> Result<(Value, Option<Anchor>), Bad> {
+async fn called(
+    client: &Client,
+    tool: &'static str,
+    arguments: Value,
+) -> Result<(Value, Option<Anchor>), Bad> {
     let answer = scratch::call(client, tool, arguments).await?;
     if answer.is_fault {
         let said = answer.value.pointer("/error/message").and_then(Value::as_str).unwrap_or("it failed");
@@ -368,7 +388,10 @@ impl Report {
     /// What failed first, and what to do about it.
     pub fn failure(&self) -> Option<(String, Option<String>)> {
         let check = self.checks.iter().find(|check| check.status == Status::Fail)?;
-        Some((spelled_out(&format!("{}: {}", check.name, check.message)), check.fix.as_deref().map(spelled_out)))
+        Some((
+            spelled_out(&format!("{}: {}", check.name, check.message)),
+            check.fix.as_deref().map(spelled_out),
+        ))
     }
 
     /// What works with less than there could be.

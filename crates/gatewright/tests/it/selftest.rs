@@ -25,14 +25,18 @@ fn selftest(place: &Place, store: Option<&str>) -> (Option<i32>, Value) {
     let mut command = place.command();
     let temporary = place.scratch.path().join("tmp");
     std::fs::create_dir_all(&temporary).unwrap();
-    command.env("TMPDIR", &temporary).env_remove("GATEWRIGHT_STORE_URL").args(["selftest", "--output", "json"]);
+    command
+        .env("TMPDIR", &temporary)
+        .env_remove("GATEWRIGHT_STORE_URL")
+        .args(["selftest", "--output", "json"]);
     if let Some(url) = store {
         command.env("GATEWRIGHT_STORE_URL", url);
     }
     let Output { status, stdout, stderr } = command.output().unwrap();
     let report = serde_json::from_slice(&stdout)
         .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&stderr)));
-    let left: Vec<_> = std::fs::read_dir(&temporary).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let left: Vec<_> =
+        std::fs::read_dir(&temporary).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.is_empty(), "it left {left:?}");
     (status.code(), report)
 }
@@ -59,8 +63,10 @@ fn a_machine_that_works_says_so_and_keeps_nothing_of_it() {
     let id = std::fs::read_to_string(state.join("machine")).unwrap();
     assert_eq!(report["machine"]["id"], id.trim());
     assert!(!super::exists(&place.root().join("artifacts")));
-    let mut kept: Vec<_> =
-        std::fs::read_dir(state).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut kept: Vec<_> = std::fs::read_dir(state)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     kept.sort();
     assert_eq!(kept, ["machine", "store"], "its record is not the user's");
     let text = place.ok(&["selftest"]);
@@ -75,9 +81,15 @@ fn a_configuration_that_is_not_understood_fails_it_and_the_rest_is_still_tried()
     assert_eq!((code, &report["passed"]), (Some(1), &json!(false)), "{report:#}");
     let configuration = check(&report, "configuration");
     assert_eq!(configuration["status"], "fail");
-    assert!(configuration["message"].as_str().unwrap().contains("did you mean `store`?"), "{configuration:#}");
+    assert!(
+        configuration["message"].as_str().unwrap().contains("did you mean `store`?"),
+        "{configuration:#}"
+    );
     assert!(configuration["fix"].is_string());
-    assert_eq!((&check(&report, "undo")["status"], &check(&report, "store")["status"]), (&json!("pass"), &json!("skip")));
+    assert_eq!(
+        (&check(&report, "undo")["status"], &check(&report, "store")["status"]),
+        (&json!("pass"), &json!("skip"))
+    );
     let (code, _) = place.fails(&["selftest"]);
     assert_eq!(code, 1);
 }

@@ -50,7 +50,10 @@ impl Binary {
         let wrong = |why: &str| refused(&path, why);
         let mut file = File::open(&path).map_err(|error| match named {
             // What was started is gone from its place.
-            None => refused(&path, format!("{error}; it was replaced while it ran: run the one that is there now")),
+            None => refused(
+                &path,
+                format!("{error}; it was replaced while it ran: run the one that is there now"),
+            ),
             Some(_) => refused(&path, error),
         })?;
         let about = file.metadata()?;
@@ -104,7 +107,8 @@ async fn version(path: &Path) -> Result<String, String> {
 fn machine(head: &[u8]) -> Option<&'static str> {
     let [0x7f, b'E', b'L', b'F', _, order, ..] = head else { return None };
     let [one, other] = [*head.get(18)?, *head.get(19)?];
-    let number = if *order == 2 { u16::from_be_bytes([one, other]) } else { u16::from_le_bytes([one, other]) };
+    let number =
+        if *order == 2 { u16::from_be_bytes([one, other]) } else { u16::from_le_bytes([one, other]) };
     match number {
         62 => Some("x86_64"),
         183 => Some("aarch64"),
@@ -124,8 +128,12 @@ pub fn is_released(dir: &Path, binary: &Binary) -> Result<(), CommandError> {
     let repo = Repo::open(dir).map_err(unread)?;
     let status = repo.status(&limits, &cancel).map_err(unread)?;
     if !status.clean {
-        let changes = status.staged.len() + status.unstaged.len() + status.untracked.len() + status.conflicted.len();
-        return Err(wrong(format!("{} not committed: commit them, or set them aside", counted(changes, "change"))));
+        let changes =
+            status.staged.len() + status.unstaged.len() + status.untracked.len() + status.conflicted.len();
+        return Err(wrong(format!(
+            "{} not committed: commit them, or set them aside",
+            counted(changes, "change")
+        )));
     }
     let head = status.head.ok_or_else(|| wrong("there is no commit yet".to_owned()))?;
     let default = repo.default_branch().map_err(unread)?.unwrap_or_default();
@@ -141,13 +149,18 @@ pub fn is_released(dir: &Path, binary: &Binary) -> Result<(), CommandError> {
     };
     if !is_default {
         return Err(wrong(
-            "it is not what its origin has on the default branch: switch to that, pull, build and try again".to_owned(),
+            "it is not what its origin has on the default branch: switch to that, pull, build and try again"
+                .to_owned(),
         ));
     }
     let commit = repo.commit(&head, &limits, &cancel).map_err(unread)?;
-    let committed: jiff::Timestamp = commit.time.parse().map_err(|e| wrong(format!("its last commit has no time: {e}")))?;
+    let committed: jiff::Timestamp =
+        commit.time.parse().map_err(|e| wrong(format!("its last commit has no time: {e}")))?;
     if binary.built < committed.as_second() {
-        return Err(wrong(format!("its last commit is later than {}: build it again", binary.path.display())));
+        return Err(wrong(format!(
+            "its last commit is later than {}: build it again",
+            binary.path.display()
+        )));
     }
     Ok(())
 }

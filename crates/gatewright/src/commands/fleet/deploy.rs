@@ -148,8 +148,15 @@ fn told(rows: &[Row], failed: usize) {
 fn one(host: &Host, reach: &Reach<'_>, binary: &Binary, apply: bool) -> Row {
     let began = Instant::now();
     let to = Version { version: Some(binary.version.clone()), sha256: binary.sha256.clone() };
-    let mut row =
-        Row { host: host.name.clone(), state: State::Failed, from: None, to, took: 0, why: None, advice: None };
+    let mut row = Row {
+        host: host.name.clone(),
+        state: State::Failed,
+        from: None,
+        to,
+        took: 0,
+        why: None,
+        advice: None,
+    };
     match tried(host, reach, binary, apply, &mut row.from) {
         Ok((state, noted)) => {
             row.state = state;
@@ -189,14 +196,19 @@ fn tried(host: &Host, reach: &Reach<'_>, binary: &Binary, apply: bool, from: &mu
     }
     let fault = |fault: Fault| Trouble { why: fault.message, advice: None };
     let name = format!("{:032x}", machine::random().map_err(fault)?);
-    let word = |text: &str| text.parse::<Word>().map_err(|unfit| Trouble { why: unfit.to_string(), advice: None });
+    let word =
+        |text: &str| text.parse::<Word>().map_err(|unfit| Trouble { why: unfit.to_string(), advice: None });
     let input = binary
         .input()
         .map_err(|error| Trouble { why: format!("the program could not be read: {error}"), advice: None })?;
     Ok(match reach.put(host, input, (word(&name)?, word(&binary.sha256)?), PATIENCE)? {
         Put::Deployed(said) => (State::Deployed, unusual(&said, binary)),
-        Put::Restored(said) => (State::RolledBack, Some(failure(&said, "what was there before is there again"))),
-        Put::Removed(said) => (State::RolledBack, Some(failure(&said, "there was none before, and it was removed"))),
+        Put::Restored(said) => {
+            (State::RolledBack, Some(failure(&said, "what was there before is there again")))
+        }
+        Put::Removed(said) => {
+            (State::RolledBack, Some(failure(&said, "there was none before, and it was removed")))
+        }
     })
 }
 

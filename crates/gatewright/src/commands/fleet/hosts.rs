@@ -88,7 +88,11 @@ impl TryFrom<String> for Place {
         let word: Word = text.parse().map_err(|unfit: Unfit| unfit.to_string())?;
         let below = word.as_str().strip_prefix('/').unwrap_or(word.as_str());
         let is_file = below.split('/').all(|part| !matches!(part, "" | "." | ".."));
-        if is_file { Ok(Self(word)) } else { Err(format!("{text:?} names no file: every part of it is a name, none of them `.` or `..`")) }
+        if is_file {
+            Ok(Self(word))
+        } else {
+            Err(format!("{text:?} names no file: every part of it is a name, none of them `.` or `..`"))
+        }
     }
 }
 
@@ -105,9 +109,13 @@ pub struct Host {
 
 /// The file that is meant.
 fn file(named: Option<&Path>) -> Result<PathBuf, CommandError> {
-    named.map(Path::to_path_buf).or_else(|| Some(config::user_path()?.with_file_name(FILE))).ok_or_else(|| {
-        CommandError::Usage("neither XDG_CONFIG_HOME nor HOME is set: name the file of hosts with --hosts".to_owned())
-    })
+    named.map(Path::to_path_buf).or_else(|| Some(config::user_path()?.with_file_name(FILE))).ok_or_else(
+        || {
+            CommandError::Usage(
+                "neither XDG_CONFIG_HOME nor HOME is set: name the file of hosts with --hosts".to_owned(),
+            )
+        },
+    )
 }
 
 /// The hosts of a file, those that are named of them, sorted by name.
@@ -119,12 +127,16 @@ pub fn load(named: Option<&Path>, only: &[String]) -> Result<Vec<Host>, CommandE
         let fix = if missing { format!(". Write it, such as:\n{EXAMPLE}") } else { String::new() };
         CommandError::Usage(format!("the hosts of {shown} cannot be read: {error}{fix}"))
     })?;
-    let text = String::from_utf8(text).map_err(|_| CommandError::Usage(format!("{shown} is no UTF-8 text")))?;
+    let text =
+        String::from_utf8(text).map_err(|_| CommandError::Usage(format!("{shown} is no UTF-8 text")))?;
     let folder = file.parent().map(std::path::absolute).transpose()?.unwrap_or_default();
     let hosts = parse(&text, &folder).map_err(|why| CommandError::Usage(format!("{shown}: {why}")))?;
     let known: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
     if let Some(unknown) = only.iter().find(|name| !known.contains(&name.as_str())) {
-        return Err(CommandError::Usage(format!("{shown} has no host {unknown:?}{}", suggestion(unknown, &known))));
+        return Err(CommandError::Usage(format!(
+            "{shown} has no host {unknown:?}{}",
+            suggestion(unknown, &known)
+        )));
     }
     Ok(hosts.into_iter().filter(|host| only.is_empty() || only.contains(&host.name)).collect())
 }

@@ -54,7 +54,12 @@ impl Stage {
     }
 
     /// Deals with every host, several at once, and says of each how it went when it is done. The rows are in the hosts' order.
-    fn all<R: Row + Send>(&self, hosts: &[Host], says: bool, work: impl Fn(&Host, &Reach<'_>) -> R + Sync) -> Vec<R> {
+    fn all<R: Row + Send>(
+        &self,
+        hosts: &[Host],
+        says: bool,
+        work: impl Fn(&Host, &Reach<'_>) -> R + Sync,
+    ) -> Vec<R> {
         let width = hosts.iter().map(|host| host.name.len()).max().unwrap_or_default();
         let reach = Reach { nowhere: &self.nowhere, cancel: &self.cancel };
         let (next, work) = (AtomicUsize::new(0), &work);

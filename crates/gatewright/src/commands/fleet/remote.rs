@@ -134,15 +134,18 @@ impl Reach<'_> {
         if self.cancel.is_cancelled() {
             return Err(Trouble::new("stopped before it was begun", "run it again"));
         }
-        let said = ssh::run(&host.ssh, self.nowhere, remote, input, after, self.cancel).map_err(|error| match error {
-            HelperError::Missing(fault) => {
-                let advice = "install OpenSSH's client, such as Debian's package openssh-client";
-                Trouble::new(fault.message, advice)
-            }
-            late @ HelperError::Late { .. } => Trouble::new(late.to_string(), again(host)),
-            HelperError::Cancelled => Trouble::new("stopped before it had ended", again(host)),
-            other => Trouble { why: other.to_string(), advice: None },
-        })?;
+        let said =
+            ssh::run(&host.ssh, self.nowhere, remote, input, after, self.cancel).map_err(
+                |error| match error {
+                    HelperError::Missing(fault) => {
+                        let advice = "install OpenSSH's client, such as Debian's package openssh-client";
+                        Trouble::new(fault.message, advice)
+                    }
+                    late @ HelperError::Late { .. } => Trouble::new(late.to_string(), again(host)),
+                    HelperError::Cancelled => Trouble::new("stopped before it had ended", again(host)),
+                    other => Trouble { why: other.to_string(), advice: None },
+                },
+            )?;
         if said.code == Some(ssh::FAILED) { Err(told(&said.stderr, host)) } else { Ok(said) }
     }
 
@@ -157,7 +160,13 @@ impl Reach<'_> {
     }
 
     /// Puts a program there, whose SHA-256 is given.
-    pub fn put(&self, host: &Host, program: Input, (name, sha256): (Word, Word), after: Duration) -> Result<Put, Trouble> {
+    pub fn put(
+        &self,
+        host: &Host,
+        program: Input,
+        (name, sha256): (Word, Word),
+        after: Duration,
+    ) -> Result<Put, Trouble> {
         let words = [host.path.clone(), name, sha256];
         let said = self.run(host, Remote { script: PUT, words: &words }, program, after)?;
         put(&String::from_utf8_lossy(&said.stdout), &said.stderr, host)
@@ -230,7 +239,9 @@ fn put(text: &str, stderr: &str, host: &Host) -> Result<Put, Trouble> {
 /// Where a deployment stopped: everything on the host is as it was.
 fn refused(at: &str, stderr: &str, host: &Host) -> Trouble {
     let (why, advice) = match at {
-        "directory" => ("a folder is at the program's place".to_owned(), "name the file itself as `path`".to_owned()),
+        "directory" => {
+            ("a folder is at the program's place".to_owned(), "name the file itself as `path`".to_owned())
+        }
         "folder" => ("its folder could not be made".to_owned(), writable(host)),
         "copy" => ("it could not be written there".to_owned(), writable(host)),
         "digest" => ("what arrived is not what was sent".to_owned(), "try again".to_owned()),
@@ -267,7 +278,8 @@ fn told(stderr: &str, host: &Host) -> Trouble {
     let (why, advice) = if says("REMOTE HOST IDENTIFICATION HAS CHANGED") || says("differs from the key") {
         (
             "its host key is another than before",
-            "find out why before anything else: it may be another machine, or somebody between you and it".to_owned(),
+            "find out why before anything else: it may be another machine, or somebody between you and it"
+                .to_owned(),
         )
     } else if says("Host key verification failed") || says("host key is known") {
         (
@@ -277,14 +289,19 @@ fn told(stderr: &str, host: &Host) -> Trouble {
     } else if says("Permission denied") || says("Too many authentication failures") {
         (
             "it does not let you in",
-            format!("is your key in its authorized_keys, and in your agent (`ssh-add -l`)? Nobody is asked for a password: try {by_hand}"),
+            format!(
+                "is your key in its authorized_keys, and in your agent (`ssh-add -l`)? Nobody is asked for a password: try {by_hand}"
+            ),
         )
     } else if says("Connection refused") {
         ("it refuses connections", format!("is its ssh server running, and is the port right? Try {by_hand}"))
     } else if says("timed out") || says("No route to host") || says("is unreachable") {
         ("it cannot be reached", format!("is it on, and is the VPN up? Can you {by_hand} yourself?"))
     } else if says("Could not resolve") {
-        ("its name is not known", format!("check `ssh` of [hosts.{name}]; is the VPN up, whose names it may be one of?"))
+        (
+            "its name is not known",
+            format!("check `ssh` of [hosts.{name}]; is the VPN up, whose names it may be one of?"),
+        )
     } else {
         ("there is no connection", format!("try {by_hand}"))
     };
@@ -312,15 +329,35 @@ mod tests {
     #[test]
     fn what_ssh_says_becomes_a_reason_and_a_next_step() {
         for (stderr, why, advice) in [
-            ("No ED25519 host key is known for tower and you have requested strict checking.\r\nHost key verification failed.\r\n", "not known here", "fingerprint"),
-            ("@@@\n@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.\n", "another than before", "find out why"),
+            (
+                "No ED25519 host key is known for tower and you have requested strict checking.\r\nHost key verification failed.\r\n",
+                "not known here",
+                "fingerprint",
+            ),
+            (
+                "@@@\n@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.\n",
+                "another than before",
+                "find out why",
+            ),
             ("ssh: connect to host tower port 22: Connection refused\n", "refuses", "port right"),
             ("ssh: connect to host tower port 22: Connection timed out\n", "cannot be reached", "VPN up"),
-            ("Connection timed out during banner exchange\n", "cannot be reached", "`ssh ana@tower` yourself"),
+            (
+                "Connection timed out during banner exchange\n",
+                "cannot be reached",
+                "`ssh ana@tower` yourself",
+            ),
             ("ssh: connect to host tower port 22: No route to host\n", "cannot be reached", "VPN up"),
             ("ana@tower: Permission denied (publickey).\n", "does not let you in", "ssh-add"),
-            ("ssh: Could not resolve hostname tower: Name or service not known\n", "name is not known", "[hosts.tower]"),
-            ("kex_exchange_identification: read: Connection reset by peer\n", "no connection: kex", "`ssh ana@tower`"),
+            (
+                "ssh: Could not resolve hostname tower: Name or service not known\n",
+                "name is not known",
+                "[hosts.tower]",
+            ),
+            (
+                "kex_exchange_identification: read: Connection reset by peer\n",
+                "no connection: kex",
+                "`ssh ana@tower`",
+            ),
             ("", "there is no connection", "`ssh ana@tower`"),
         ] {
             let trouble = told(stderr, &host());
@@ -341,7 +378,12 @@ mod tests {
         let there = File::There { sha256: sha, version: Some("0.1.0".to_owned()) };
         assert_eq!(
             found(&text).unwrap(),
-            Found { system: "Linux x86_64".to_owned(), file: there, blocked: None, machine: Some("mach_1".to_owned()) }
+            Found {
+                system: "Linux x86_64".to_owned(),
+                file: there,
+                blocked: None,
+                machine: Some("mach_1".to_owned())
+            }
         );
         assert_eq!(found(&text.replace("gatewright:end=yes\n", "")), None, "it was cut");
         assert_eq!(found("bash: sh: command not found\n"), None);
@@ -349,7 +391,12 @@ mod tests {
         assert!(matches!(other.file, File::There { version: None, .. }), "{other:?}");
         let blocked = found(&text.replace("folder=fine", "folder=/opt")).unwrap().blocked;
         assert_eq!(blocked.as_deref(), Some("/opt"));
-        for (line, is) in [("gatewright 1.2.3-rc.1", true), ("gatewright", false), ("gatewright x", false), ("cat 9", false)] {
+        for (line, is) in [
+            ("gatewright 1.2.3-rc.1", true),
+            ("gatewright", false),
+            ("gatewright x", false),
+            ("cat 9", false),
+        ] {
             assert_eq!(version(line).is_some(), is, "{line}");
         }
     }
@@ -357,12 +404,18 @@ mod tests {
     #[test]
     fn a_deployment_that_says_nothing_of_its_end_did_not_succeed() {
         let put = |text: &str| put(text, "", &host());
-        let report = "gatewright:state=deployed\ngatewright:code=0\ngatewright:selftest\n{}\ngatewright:end=yes\n";
+        let report =
+            "gatewright:state=deployed\ngatewright:code=0\ngatewright:selftest\n{}\ngatewright:end=yes\n";
         assert!(matches!(put(report), Ok(Put::Deployed(said)) if said.starts_with("{}")));
         for broken in ["", "gatewright:state=deployed\n", "gatewright:state=great\ngatewright:selftest\n{}"] {
             assert!(put(broken).is_err(), "{broken}");
         }
-        for (at, part) in [("digest", "not what was sent"), ("start", "does not start"), ("copy", "written"), ("keep", ".old")] {
+        for (at, part) in [
+            ("digest", "not what was sent"),
+            ("start", "does not start"),
+            ("copy", "written"),
+            ("keep", ".old"),
+        ] {
             assert!(put(&format!("gatewright:stopped={at}\n")).unwrap_err().why.contains(part));
         }
         let broken = put("gatewright:state=broken\n").unwrap_err();

@@ -16,7 +16,7 @@ use super::super::{CommandError, CommandResult, print_json, runtime};
 use super::binary::Binary;
 use super::hosts::{self, Host};
 use super::remote::{File, Reach};
-use super::{Row as _, Stage, millis};
+use super::{Stage, millis};
 use crate::cli::{Format, StatusArgs};
 use crate::term::{BAD, DIM, GOOD, NOTE};
 use crate::{config, remembered};
@@ -68,7 +68,8 @@ impl super::Row for Row {
     }
 
     fn trouble(&self) -> Option<(&str, Option<&str>)> {
-        (self.state == State::Failed).then(|| (self.why.as_deref().unwrap_or_default(), self.advice.as_deref()))
+        (self.state == State::Failed)
+            .then(|| (self.why.as_deref().unwrap_or_default(), self.advice.as_deref()))
     }
 
     fn print(&self, width: usize) {
@@ -80,7 +81,11 @@ impl super::Row for Row {
         };
         let version = self.version.as_deref().map(|version| format!("{version}, ")).unwrap_or_default();
         let seen = self.seen.map(|seen| format!(", last seen {seen}")).unwrap_or_default();
-        say!("{style}{mark}{style:#} {:<width$}  {version}{what}{seen} {DIM}({} ms){DIM:#}", self.host, self.took);
+        say!(
+            "{style}{mark}{style:#} {:<width$}  {version}{what}{seen} {DIM}({} ms){DIM:#}",
+            self.host,
+            self.took
+        );
     }
 }
 
@@ -122,7 +127,12 @@ fn known() -> Result<BTreeMap<String, Machine>, Fault> {
     let runtime = runtime().map_err(|error: CommandError| Fault::internal(error.to_string()))?;
     let listed = runtime.block_on(async { tokio::time::timeout(PATIENCE, store.machines()).await });
     runtime.shutdown_timeout(Duration::from_millis(500));
-    let late = |_| Fault::new(contract::Code::Timeout, format!("the store did not answer within {} s", PATIENCE.as_secs()));
+    let late = |_| {
+        Fault::new(
+            contract::Code::Timeout,
+            format!("the store did not answer within {} s", PATIENCE.as_secs()),
+        )
+    };
     let listed = listed.map_err(late)?.map_err(Fault::from)?;
     Ok(listed.into_iter().map(|machine| (machine.told.id.to_string(), machine)).collect())
 }

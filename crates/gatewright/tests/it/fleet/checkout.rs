@@ -27,7 +27,10 @@ fn a_checkout_with_changes_or_commits_that_nobody_else_has_is_not_deployed_from(
     place.commit();
     refused("not what its origin has");
     let origin = place.scratch.path().join("origin.git");
-    let made = Command::new("git").args(["init", "--quiet", "--bare", "--initial-branch=main"]).arg(&origin).status();
+    let made = Command::new("git")
+        .args(["init", "--quiet", "--bare", "--initial-branch=main"])
+        .arg(&origin)
+        .status();
     assert!(made.unwrap().success());
     place.git(&["remote", "add", "origin", origin.to_str().unwrap()]);
     place.git(&["push", "--quiet", "--set-upstream", "origin", "main"]);

@@ -18,8 +18,9 @@ const OWN: &str = env!("CARGO_BIN_EXE_gatewright");
 /// A program that says it is gatewright and has an opinion on itself.
 fn stand_in(far: &Far, version: &str, selftest: &str) -> PathBuf {
     let path = far.place.scratch.path().join(format!("stand-in-{version}"));
-    let script =
-        format!("#!/bin/sh\ncase $1 in\n--version) echo 'gatewright {version}' ;;\nselftest) {selftest} ;;\nesac\nexit\n");
+    let script = format!(
+        "#!/bin/sh\ncase $1 in\n--version) echo 'gatewright {version}' ;;\nselftest) {selftest} ;;\nesac\nexit\n"
+    );
     program(&path, script.as_bytes());
     path
 }
@@ -57,7 +58,10 @@ fn a_rehearsal_changes_nothing_and_an_apply_puts_a_program_there_that_passes_its
     let there = far.at(".local/bin/gatewright");
     assert_eq!(std::fs::read(&there).unwrap(), std::fs::read(OWN).unwrap());
     let out = Command::new(&there).arg("--version").output().unwrap();
-    assert_eq!(String::from_utf8(out.stdout).unwrap().trim(), concat!("gatewright ", env!("CARGO_PKG_VERSION")));
+    assert_eq!(
+        String::from_utf8(out.stdout).unwrap().trim(),
+        concat!("gatewright ", env!("CARGO_PKG_VERSION"))
+    );
     assert!(far.list("state/gatewright").contains(&"machine".to_owned()), "its selftest ran over there");
 
     let (code, again) = far.fleet(&["deploy", "--apply"]);
@@ -65,7 +69,10 @@ fn a_rehearsal_changes_nothing_and_an_apply_puts_a_program_there_that_passes_its
     let (code, status) = far.fleet(&["status"]);
     assert_eq!((code, states(&status)), (0, vec![("tower", "same")]), "{status:#}");
     let id = std::fs::read_to_string(far.at("state/gatewright/machine")).unwrap();
-    assert_eq!((&status["hosts"][0]["machine"], &status["hosts"][0]["seen"]), (&json!(id.trim()), &Value::Null));
+    assert_eq!(
+        (&status["hosts"][0]["machine"], &status["hosts"][0]["seen"]),
+        (&json!(id.trim()), &Value::Null)
+    );
 
     let file = far.place.scratch.path().join("fleet.toml");
     let text = far.place.ok(&["fleet", "deploy", "--hosts", file.to_str().unwrap()]);
@@ -112,11 +119,22 @@ fn what_was_there_is_kept_beside_and_a_program_that_fails_its_own_test_is_taken_
     let out = far
         .place
         .command()
-        .args(["fleet", "deploy", "--apply", "--binary", bad.to_str().unwrap(), "--hosts", file.to_str().unwrap()])
+        .args([
+            "fleet",
+            "deploy",
+            "--apply",
+            "--binary",
+            bad.to_str().unwrap(),
+            "--hosts",
+            file.to_str().unwrap(),
+        ])
         .output()
         .unwrap();
     let text = String::from_utf8(out.stdout).unwrap();
-    assert!(text.contains("rolled back to 2.0.0") && text.contains("→ start it") && !text.contains('\u{1b}'), "{text}");
+    assert!(
+        text.contains("rolled back to 2.0.0") && text.contains("→ start it") && !text.contains('\u{1b}'),
+        "{text}"
+    );
 
     // One that dies without a word.
     let mute = stand_in(&far, "4.0.0", "kill -9 $$");
@@ -173,7 +191,8 @@ fn hosts_that_cannot_be_dealt_with_say_why_and_keep_no_other_from_it() {
     assert_eq!((code, states(&other)), (0, vec![("a-fine", "other"), ("e-folder", "missing")]), "{other:#}");
 
     let file = far.place.scratch.path().join("fleet.toml");
-    let args = ["fleet", "deploy", "--only", "c-closed", "--only", "d-blocked", "--binary", binary, "--hosts"];
+    let args =
+        ["fleet", "deploy", "--only", "c-closed", "--only", "d-blocked", "--binary", binary, "--hosts"];
     let out = far.place.command().args(args).arg(&file).output().unwrap();
     let text = String::from_utf8(out.stdout).unwrap();
     assert!(text.contains("2 of 2 hosts failed.") && text.contains("→ is its ssh server running"), "{text}");
@@ -261,7 +280,11 @@ fn a_machine_that_is_deployed_registers_itself_where_a_team_sees_it() {
     assert!(row["seen"].is_string() && row["build"].as_str().unwrap().ends_with("-linux"), "{row:#}");
     far.place.configure("[store]\nurl = 'postgres://gw@127.0.0.1:1/none'\n");
     let (code, status) = far.fleet(&["status"]);
-    assert_eq!((code, &status["hosts"][0]["state"]), (0, &json!("same")), "a store is no reason to fail: {status:#}");
+    assert_eq!(
+        (code, &status["hosts"][0]["state"]),
+        (0, &json!("same")),
+        "a store is no reason to fail: {status:#}"
+    );
     assert!(status["store"].is_string(), "{status:#}");
 }
 
