@@ -363,10 +363,12 @@ async fn store(config: &Config) -> Looked<(Store, StoreKind)> {
     let (store, kind) = remembered::store(&config.store)?;
     let machines = store.machines().await.map_err(Fault::from)?;
     let what = match kind {
-        StoreKind::Sqlite => "a file of this machine",
-        StoreKind::Postgres => "a database that a team shares",
+        StoreKind::Sqlite => "a file of this machine".to_owned(),
+        StoreKind::Postgres => {
+            format!("a database that a team shares, with {}", counted(machines.len(), "machine"))
+        }
     };
-    pass(format!("{what}, with {}", counted(machines.len(), "machine")), (store, kind))
+    pass(what, (store, kind))
 }
 
 /// This machine, registered where others can see it.

@@ -194,6 +194,15 @@ mod tests {
     }
 
     #[test]
+    fn the_hosts_of_the_guide_are_understood() {
+        let page = include_str!("../../../../../docs/guide/fleet.md");
+        let hosts = read(page.split("```toml").nth(1).unwrap().split("```").next().unwrap()).unwrap();
+        let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
+        assert_eq!(names, ["laptop", "tower"]);
+        assert_eq!(hosts[0].ssh.config.as_deref(), Some(Path::new("/folder/fleet.ssh")));
+    }
+
+    #[test]
     fn what_is_wrong_is_said_with_its_line() {
         for (text, line, part) in [
             ("[hosts.a]\nssh = 'a'\npotr = 22\n", 3, "did you mean `port`?"),

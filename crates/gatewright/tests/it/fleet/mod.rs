@@ -299,6 +299,8 @@ fn hosts_and_programs_that_are_none_are_refused_before_anybody_is_asked() {
     };
     let (code, error) = fleet(&[]);
     assert!(code == 2 && error.contains("hosts.toml") && error.contains("[hosts.tower]"), "{error}");
+    let (code, error) = place.fails(&["fleet", "status"]);
+    assert!(code == 2 && error.contains("config/gatewright/fleet.toml"), "{error}");
     let run = format!("touch {}", canary.display());
     for (text, part) in [
         (format!("[hosts.a]\nssh = '-oProxyCommand={run}'\n"), "line 2"),
