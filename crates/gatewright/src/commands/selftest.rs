@@ -129,7 +129,7 @@ pub fn run(args: &SelftestArgs) -> CommandResult {
     let machine = runtime.block_on(whole(&mut trial));
     // A store that does not answer is not waited for.
     runtime.shutdown_timeout(Duration::from_millis(500));
-    let passed = trial.checks.iter().all(|check| check.status != Status::Fail);
+    let passed = trial.works();
     if trial.says {
         let (style, verdict) = if passed { (GOOD, "all of it works") } else { (BAD, "not all of it works") };
         say!("{style}{verdict}{style:#}");
@@ -149,6 +149,11 @@ struct Trial {
 }
 
 impl Trial {
+    /// Whether nothing failed so far.
+    fn works(&self) -> bool {
+        self.checks.iter().all(|check| check.status != Status::Fail)
+    }
+
     /// Looks at one thing, for [`PATIENCE`] at most.
     async fn look<T>(&mut self, name: &str, work: impl Future<Output = Looked<T>>) -> Option<T> {
         let began = Instant::now();
@@ -209,6 +214,8 @@ async fn whole(trial: &mut Trial) -> Option<NewMachine> {
         .then("confinement", config.as_ref().zip(place), async |(config, place)| confinement(config, place))
         .await;
     let store = trial.then("store", config.as_ref(), async |config| store(config).await).await;
+    // A machine on which something fails, or a program that is about to be taken back from it, is nothing that others should see.
+    let store = store.filter(|_| trial.works());
     trial.look("machine", this_machine(store)).await
 }
 
@@ -376,7 +383,7 @@ async fn this_machine(store: Option<(Store, StoreKind)>) -> Looked<NewMachine> {
     let here = machine::here(&StateDir::base()?)?;
     let why = match store {
         Some((_, StoreKind::Sqlite)) => "no store of a team is configured",
-        None => "the store did not answer",
+        None => "something before failed",
         Some((store, _)) => {
             store.register(here.clone()).await.map_err(Fault::from)?;
             return pass(format!("{} is registered", here.name), here);

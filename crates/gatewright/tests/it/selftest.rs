@@ -117,4 +117,12 @@ fn a_machine_registers_itself_where_a_teams_store_is_configured() {
     let (_, report) = selftest(&place, Some(&database));
     let store = check(&report, "store")["message"].as_str().unwrap();
     assert!(store.contains("with 1 machine"), "the same machine is one: {store}");
+    let other = Place::new();
+    other.configure("[stroe]\n");
+    let (code, report) = selftest(&other, Some(&database));
+    assert_eq!((code, &check(&report, "machine")["status"]), (Some(1), &json!("skip")), "{report:#}");
+    other.configure("");
+    let (_, report) = selftest(&other, Some(&database));
+    let store = check(&report, "store")["message"].as_str().unwrap();
+    assert!(store.contains("with 1 machine"), "one on which something failed is not among them: {store}");
 }
