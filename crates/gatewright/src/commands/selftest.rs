@@ -92,6 +92,7 @@ struct Fine<T> {
     value: T,
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is what checks end with")]
 fn pass<T>(message: impl Into<String>, value: T) -> Looked<T> {
     Ok(Fine { status: Status::Pass, message: message.into(), fix: None, value })
 }

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::hosts::Host;
 
 /// How long a look at a host may take, connecting included.
-pub const GLANCE: Duration = Duration::from_secs(60);
+pub const GLANCE: Duration = Duration::from_mins(1);
 /// Most characters of what a host says that are shown.
 const SHOWN: usize = 400;
 
