@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::sh::{Done, step};
 
 /// A program, and the package that has it.
-const PROGRAMS: [(&str, &str); 10] = [
+const PROGRAMS: [(&str, &str); 12] = [
     ("gh", "gh"),
     ("strace", "strace"),
     ("git", "git"),
@@ -18,6 +18,8 @@ const PROGRAMS: [(&str, &str); 10] = [
     // Without a font pages have no text: the browser's package only recommends one.
     ("fc-list", "fontconfig fonts-liberation"),
     ("initdb", "postgresql"),
+    ("ssh", "openssh-client"),
+    ("sshd", "openssh-server"),
 ];
 
 /// Installs what is missing; returns what could not be, with the command that would.
@@ -40,12 +42,15 @@ pub(crate) fn install() -> Vec<String> {
 /// Where Debian keeps the programs of PostgreSQL's server, by version: off the PATH.
 const SERVERS: &str = "/usr/lib/postgresql";
 
+/// Where systems keep servers: on the PATH of root alone.
+const DAEMONS: &str = "/usr/sbin";
+
 /// Whether it is on the PATH, or where Debian hides it: not every program of these answers when it is asked for its version.
 fn is_there(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let servers =
         std::fs::read_dir(SERVERS).into_iter().flatten().flatten().map(|dir| dir.path().join("bin"));
-    std::env::split_paths(&path).chain(servers).any(|dir| dir.join(program).is_file())
+    std::env::split_paths(&path).chain(servers).chain([DAEMONS.into()]).any(|dir| dir.join(program).is_file())
 }
 
 fn apt(packages: &[&str]) -> Done {

@@ -1,10 +1,13 @@
-//! Programs that act with the user's own credentials, such as GitHub's `gh`: started by argv, outside every root, with a few variables,
-//! for a short time.
+//! Programs that act with the user's own credentials, such as GitHub's `gh` and OpenSSH's `ssh`: started by argv, outside every root, with
+//! a few variables, for a short time.
 //!
 //! They are **not confined**: reading the user's credentials and reaching their server is what they are for. Nothing of a repository
 //! reaches them (they run in an empty folder), and nothing of a caller but what the few callers of this module put together.
 
+pub mod ssh;
+
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::Read;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -22,6 +25,8 @@ use crate::run::{find, trusted};
 const MAX_OUTPUT: u64 = 4 << 20;
 /// Most bytes of what it says is wrong.
 const MAX_COMPLAINT: u64 = 64 << 10;
+/// Most bytes that a helper is given to read.
+pub const MAX_INPUT: u64 = 1 << 30;
 /// How long pipes are waited for once everybody of the group has ended.
 const LINGERS: Duration = Duration::from_secs(1);
 /// How often is looked whether it has ended.
@@ -32,6 +37,8 @@ const TICK: Duration = Duration::from_millis(5);
 pub enum Program {
     /// GitHub's own program.
     Gh,
+    /// OpenSSH's client: [`ssh`] puts its arguments together.
+    Ssh,
 }
 
 impl Program {
@@ -40,6 +47,7 @@ impl Program {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Gh => "gh",
+            Self::Ssh => "ssh",
         }
     }
 
@@ -62,6 +70,8 @@ impl Program {
         ];
         let own = match self {
             Self::Gh => name.starts_with("GH_") || name.starts_with("GITHUB_"),
+            // The agent has the keys; the others are what a person's configuration of ssh may ask for.
+            Self::Ssh => matches!(name, "SSH_AUTH_SOCK" | "USER" | "LOGNAME" | "KRB5CCNAME"),
         };
         own || name.starts_with("XDG_") || common.contains(&name)
     }
@@ -75,6 +85,8 @@ impl Program {
                 ("NO_COLOR", "1"),
                 ("GH_PAGER", "cat"),
             ],
+            // What it says is read; where a server takes the variable, too.
+            Self::Ssh => &[("LC_ALL", "C")],
         }
     }
 }
@@ -104,6 +116,12 @@ pub enum HelperError {
     /// Nobody waits for it any more.
     #[error("the call was cancelled")]
     Cancelled,
+    /// What it was to read is no file, or too large.
+    #[error("{program} is given a regular file of at most {} MiB to read", MAX_INPUT >> 20)]
+    Input {
+        /// The helper.
+        program: &'static str,
+    },
     /// It said too much.
     #[error("{program} said more than {} MiB", MAX_OUTPUT >> 20)]
     TooLarge {
@@ -123,6 +141,28 @@ pub struct Said {
     pub stderr: String,
 }
 
+/// What a helper reads from its standard input.
+#[derive(Debug, Default)]
+pub enum Input {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// An open file, from where it stands to its end: a regular one of at most [`MAX_INPUT`] bytes. The helper reads it itself, so that
+    /// nothing of it is held here.
+    File(File),
+}
+
+impl Input {
+    fn into_stdio(self, program: Program) -> Result<Stdio, HelperError> {
+        let Self::File(file) = self else { return Ok(Stdio::null()) };
+        let about = file.metadata().map_err(|source| HelperError::Io { program: program.name(), source })?;
+        if !about.is_file() || about.len() > MAX_INPUT {
+            return Err(HelperError::Input { program: program.name() });
+        }
+        Ok(file.into())
+    }
+}
+
 /// Where a helper is, looked for on the `PATH` of whoever started gatewright and never below `root`.
 pub fn place(program: Program, root: &Path) -> Result<PathBuf, Fault> {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -134,8 +174,20 @@ pub fn place(program: Program, root: &Path) -> Result<PathBuf, Fault> {
 /// is over or the call is cancelled.
 pub fn run(
     program: Program,
+    places: (&Path, &Path),
+    args: &[&str],
+    after: Duration,
+    cancel: &CancellationToken,
+) -> Result<Said, HelperError> {
+    fed(program, places, args, Input::Nothing, after, cancel)
+}
+
+/// As [`run`], for a helper that reads something.
+pub fn fed(
+    program: Program,
     (root, nowhere): (&Path, &Path),
     args: &[&str],
+    input: Input,
     after: Duration,
     cancel: &CancellationToken,
 ) -> Result<Said, HelperError> {
@@ -150,7 +202,7 @@ pub fn run(
         .envs(kept)
         .envs(program.manners().iter().copied())
         .current_dir(nowhere)
-        .stdin(Stdio::null())
+        .stdin(input.into_stdio(program)?)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0)

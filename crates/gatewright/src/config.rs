@@ -375,7 +375,7 @@ fn take<T: Default + for<'de> Deserialize<'de>>(table: &Table, name: &str) -> Re
     )
 }
 
-fn suggestion(name: &str, known: &[&str]) -> String {
+pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
     let scored = known.iter().map(|k| (strsim::jaro_winkler(name, k), *k));
     match scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score > 0.7) {
         Some((_, close)) => format!(": did you mean `{close}`?"),
@@ -384,7 +384,7 @@ fn suggestion(name: &str, known: &[&str]) -> String {
 }
 
 /// serde names the fields that it knows; the closest is what was probably meant.
-fn with_suggestion(message: &str) -> String {
+pub(crate) fn with_suggestion(message: &str) -> String {
     let mut names = message.split('`').skip(1).step_by(2);
     match names.next() {
         Some(unknown) if message.starts_with("unknown field") => {

@@ -2,7 +2,7 @@
 
 mod build;
 mod checkouts;
-mod machine;
+pub mod machine;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -201,7 +201,7 @@ impl Workplace for Here {
     fn build(&self) -> Build {
         Build {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            build: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+            build: machine::build(),
             replaced: self.own.is_replaced(),
         }
     }

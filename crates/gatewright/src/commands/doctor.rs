@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 
 use ::audit::Ledger;
+use contract::Fault;
 use contract::text::counted;
-use exec::StateDir;
 use exec::run::{Launcher, Level};
+use exec::{Root, StateDir};
 
 use super::CommandResult;
 use crate::roots::Asked;
@@ -48,9 +49,9 @@ pub fn run(asked: &Asked) -> CommandResult {
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-type Root = Result<Option<std::sync::Arc<exec::Root>>, contract::Fault>;
+type Asks = Result<Option<std::sync::Arc<Root>>, Fault>;
 
-fn root_check(root: &Root) -> Result<String, (String, String)> {
+fn root_check(root: &Asks) -> Result<String, (String, String)> {
     match root {
         Ok(Some(root)) => Ok(format!("tools work in {}", root.path().display())),
         Ok(None) => Err((
@@ -100,7 +101,7 @@ fn upstreams_check() -> Result<String, (String, String)> {
 /// What scans of pages are made with. Nothing of it is needed by anything else.
 fn browser_check() -> Result<String, (String, String)> {
     let config = config::load(None).unwrap_or_default().browser;
-    let said = |fault: contract::Fault| (fault.message, fault.suggestions.join(" "));
+    let said = |fault: Fault| (fault.message, fault.suggestions.join(" "));
     let program = match browser::find(config.program.as_deref()) {
         Ok(program) => program,
         // What the user named has to be there; what nobody named is only missed by scans.
@@ -122,14 +123,25 @@ fn browser_check() -> Result<String, (String, String)> {
     Ok(format!("{}; {axe}", program.display()))
 }
 
+/// What makes more confinement possible.
+pub const CONFINE: &str = "allow unprivileged user namespaces (`sysctl kernel.unprivileged_userns_clone=1`, or \
+                           `kernel.apparmor_restrict_unprivileged_userns=0` on Ubuntu), or use a kernel with Landlock; or accept \
+                           less with `confinement` under [security] in your configuration";
+
 /// How far programs are confined here, and over what they are rehearsed.
-fn confinement_check(root: &Root) -> Result<String, (String, String)> {
-    let config = config::load(None).unwrap_or_default();
-    let launcher = Launcher::own().at_least(config.security.confinement.level());
-    let root = root.as_ref().ok().and_then(|root| root.as_deref());
-    let state = compose::state(root).map_err(|f| (f.message, f.suggestions.join(" ")))?;
-    let tried =
-        exec::workshop::tried(&launcher, &state, root).map_err(|f| (f.message, f.suggestions.join(" ")))?;
+pub struct Confined {
+    /// How far.
+    pub level: Level,
+    /// How far the user wants it: below, programs are refused.
+    pub least: Level,
+    /// In words.
+    pub text: String,
+}
+
+/// Tries it over `root`.
+pub fn confined(state: &StateDir, root: Option<&Root>, least: Level) -> Result<Confined, Fault> {
+    let launcher = Launcher::own().at_least(least);
+    let tried = exec::workshop::tried(&launcher, state, root)?;
     let layers: Vec<String> = tried
         .offer
         .layers
@@ -141,29 +153,27 @@ fn confinement_check(root: &Root) -> Result<String, (String, String)> {
         Some(false) => "; rehearsed over a copy of the root, since no overlay can be laid over it",
         None => "",
     };
-    let level = tried.offer.level;
+    let (level, least) = (tried.offer.level, launcher.least());
     let missing = tried.offer.missing.join("; ");
-    let fix = "allow unprivileged user namespaces (`sysctl kernel.unprivileged_userns_clone=1`, or \
-               `kernel.apparmor_restrict_unprivileged_userns=0` on Ubuntu), or use a kernel with Landlock; or accept less \
-               with `confinement` under [security] in your configuration";
-    if level < launcher.least() {
-        return Err((
-            format!(
-                "programs are refused: {:?} is asked for and {:?} is to be had ({missing})",
-                launcher.least().word(),
-                level.word()
-            ),
-            fix.into(),
-        ));
-    }
-    if level < Level::Full {
-        return Err((
-            format!("programs are confined by {:?} only ({missing}){over}", level.word()),
-            fix.into(),
-        ));
-    }
-    let lacks = if missing.is_empty() { String::new() } else { format!(", without {missing}") };
-    Ok(format!("full: {}{lacks}{over}", layers.join(", ")))
+    let text = if level < least {
+        let (asked, had) = (least.word(), level.word());
+        format!("programs are refused: {asked:?} is asked for and {had:?} is to be had ({missing})")
+    } else if level < Level::Full {
+        format!("programs are confined by {:?} only ({missing}){over}", level.word())
+    } else {
+        let lacks = if missing.is_empty() { String::new() } else { format!(", without {missing}") };
+        format!("full: {}{lacks}{over}", layers.join(", "))
+    };
+    Ok(Confined { level, least, text })
+}
+
+fn confinement_check(root: &Asks) -> Result<String, (String, String)> {
+    let config = config::load(None).unwrap_or_default();
+    let root = root.as_ref().ok().and_then(|root| root.as_deref());
+    let said = |f: Fault| (f.message, f.suggestions.join(" "));
+    let state = compose::state(root).map_err(said)?;
+    let confined = confined(&state, root, config.security.confinement.level()).map_err(said)?;
+    if confined.level < Level::Full { Err((confined.text, CONFINE.into())) } else { Ok(confined.text) }
 }
 
 fn state_check() -> Result<String, (String, String)> {
@@ -171,7 +181,7 @@ fn state_check() -> Result<String, (String, String)> {
     Ok(format!("kept in {}", base.display()))
 }
 
-fn ledger_check(root: &Root) -> Result<String, (String, String)> {
+fn ledger_check(root: &Asks) -> Result<String, (String, String)> {
     let fix = || "free disk space, or restore write access to the state folder".to_owned();
     let state =
         compose::state(root.as_ref().ok().and_then(|r| r.as_deref())).map_err(|f| (f.message, fix()))?;
@@ -190,7 +200,7 @@ fn ledger_check(root: &Root) -> Result<String, (String, String)> {
     Ok(format!("writable, {}{key}", counted(records, "record")))
 }
 
-fn git_check(root: &Root) -> Result<String, (String, String)> {
+fn git_check(root: &Asks) -> Result<String, (String, String)> {
     let Ok(Some(root)) = root else { return Ok("no repository is needed".into()) };
     match exec::branch::head(root) {
         Ok(Some(commit)) => Ok(format!("HEAD is {}", commit.get(..12).unwrap_or(&commit))),

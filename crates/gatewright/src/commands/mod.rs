@@ -6,10 +6,13 @@ mod call;
 mod context;
 mod doctor;
 mod find;
+mod fleet;
 mod kits;
 mod quickstart;
 mod recover;
 mod report;
+mod scratch;
+mod selftest;
 mod serve;
 mod setup;
 mod tools;
@@ -80,6 +83,8 @@ pub fn run(cli: Cli) -> CommandResult {
         Command::Kits(command) => kits::run(root, command),
         Command::Setup(part) => setup::run(part),
         Command::Quickstart(args) => quickstart::run(&args),
+        Command::Selftest(args) => selftest::run(&args),
+        Command::Fleet(command) => fleet::run(command),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "gatewright", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)

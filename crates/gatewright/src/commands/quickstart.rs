@@ -1,45 +1,23 @@
 //! `gatewright quickstart`: all of it, on a scratch copy of the example, through the protocol, with nothing left behind.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use ::audit::Anchor;
-use ::audit::ledger::KeyFile;
-use ::audit::verify::{With, verify};
 use contract::text::counted;
-use rmcp::model::{CallToolRequestParams, CallToolResult, object};
-use rmcp::service::RunningService;
-use rmcp::transport::TokioChildProcess;
-use rmcp::{RoleClient, ServiceExt as _};
 use serde_json::{Value, json};
 
+use super::scratch::{self, Client, Place};
 use super::{CommandError, CommandResult};
 use crate::cli::QuickstartArgs;
 use crate::term::{self, BAD, BOLD, DIM, GOOD, NOTE};
-
-/// The example, as it is in the repository.
-const EXAMPLE: [(&str, &str); 6] = [
-    ("tokens/base.json", include_str!("../../../../examples/harbor/tokens/base.json")),
-    ("tokens/semantic.json", include_str!("../../../../examples/harbor/tokens/semantic.json")),
-    ("themes/dark.json", include_str!("../../../../examples/harbor/themes/dark.json")),
-    ("gatewright.toml", include_str!("../../../../examples/harbor/gatewright.toml")),
-    ("app/index.html", include_str!("../../../../examples/harbor/app/index.html")),
-    ("app/app.css", include_str!("../../../../examples/harbor/app/app.css")),
-];
 
 /// Lines of a diff that are shown.
 const SHOWN: usize = 14;
 
 pub fn run(args: &QuickstartArgs) -> CommandResult {
     let scratch = tempfile::Builder::new().prefix("gatewright-quickstart-").tempdir()?;
-    let place = Place { root: scratch.path().join("harbor"), state: scratch.path().join("state") };
-    for (name, text) in EXAMPLE {
-        let path = place.root.join(name);
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent)?;
-        }
-        std::fs::write(path, text)?;
-    }
+    let place = Place::make(scratch.path())?;
     super::runtime()?.block_on(show(&place))?;
     clients()?;
     if args.keep {
@@ -48,28 +26,6 @@ pub fn run(args: &QuickstartArgs) -> CommandResult {
     }
     Ok(ExitCode::SUCCESS)
 }
-
-struct Place {
-    root: PathBuf,
-    state: PathBuf,
-}
-
-impl Place {
-    fn command(&self) -> Result<tokio::process::Command, CommandError> {
-        let mut command = tokio::process::Command::new(std::env::current_exe()?);
-        command.env("XDG_STATE_HOME", &self.state).env("XDG_CONFIG_HOME", self.state.join("config"));
-        command.env("LOG_LEVEL", "error").arg("--root").arg(&self.root);
-        Ok(command)
-    }
-
-    fn ledger(&self) -> Result<PathBuf, CommandError> {
-        let mut roots = std::fs::read_dir(self.state.join("gatewright"))?;
-        let first = roots.next().ok_or_else(|| wrong("there is no state folder"))??;
-        Ok(first.path().join("ledger"))
-    }
-}
-
-type Client = RunningService<RoleClient, ()>;
 
 fn wrong(what: impl std::fmt::Display) -> CommandError {
     CommandError::Quickstart(format!("quickstart: {what}"))
@@ -80,13 +36,8 @@ fn step(n: u32, what: &str) {
 }
 
 async fn call(client: &Client, arguments: Value) -> Result<(Value, Option<Anchor>), CommandError> {
-    let params = CallToolRequestParams::new("tokens_build").with_arguments(object(arguments));
-    let result: CallToolResult = client.call_tool(params).await.map_err(wrong)?;
-    let anchor = result.meta.as_ref().and_then(|m| m.0.get("gatewright/anchor").cloned());
-    let anchor = anchor.and_then(|a| serde_json::from_value(a).ok());
-    result.structured_content.map(|value| (value, anchor)).ok_or_else(|| {
-        wrong(result.content.first().and_then(|c| c.as_text()).map_or("no content", |t| t.text.as_str()))
-    })
+    let answer = scratch::call(client, "tokens_build", arguments).await.map_err(wrong)?;
+    Ok((answer.value, answer.anchor))
 }
 
 fn show_plan(value: &Value) {
@@ -105,9 +56,7 @@ fn show_plan(value: &Value) {
 async fn show(place: &Place) -> Result<(), CommandError> {
     say!("{BOLD}Gatewright on a scratch copy of a small design system.{BOLD:#}");
     step(1, "An agent connects: the server is started and spoken to over MCP (stdio).");
-    let mut command = place.command()?;
-    command.arg("serve");
-    let client: Client = ().serve(TokioChildProcess::new(command)?).await.map_err(wrong)?;
+    let client = place.connect().await.map_err(wrong)?;
     let tools = client.list_all_tools().await.map_err(wrong)?;
     let names: Vec<&str> = tools.iter().map(|t| &*t.name).collect();
     say!("   tools: {}", names.join(", "));
@@ -154,9 +103,7 @@ async fn show(place: &Place) -> Result<(), CommandError> {
 }
 
 fn check(ledger: &Path, anchor: &Anchor, expected: bool) -> Result<(), CommandError> {
-    let initial_key = KeyFile::read(&ledger.join(::audit::ledger::INITIAL_KEY)).ok();
-    let with = With { initial_key, anchors: vec![anchor.clone()], public_key: None };
-    let report = verify(ledger, &with, |_| {})?;
+    let report = scratch::verified(ledger, anchor)?;
     let style = if report.intact { GOOD } else { BAD };
     say!(
         "   {style}{}{style:#}: {}, {}, {} and {} matched",

@@ -25,8 +25,13 @@ pub fn here(base: &Path) -> Result<NewMachine, Fault> {
         os: std::env::consts::OS.to_owned(),
         arch: std::env::consts::ARCH.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        build: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+        build: build(),
     })
+}
+
+/// What this program was built for.
+pub fn build() -> String {
+    format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS)
 }
 
 /// The host's name, and what tells it from others of that name.
