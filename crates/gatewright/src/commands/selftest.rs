@@ -3,6 +3,7 @@
 
 use std::future::Future;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ::audit::Anchor;
@@ -12,8 +13,7 @@ use exec::run::Level;
 use exec::{Rights, Root, StateDir};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::Store;
-use store_api::Machines as _;
+use store_api::Context;
 use store_api::machine::NewMachine;
 use tokio::time::timeout;
 use tools_session::workplace::StoreKind;
@@ -22,7 +22,7 @@ use super::scratch::{self, Client, Place, Wrong};
 use super::{CommandResult, doctor};
 use crate::cli::{Format, SelftestArgs};
 use crate::config::{self, Config};
-use crate::remembered;
+use crate::remembered::{self, Remembered};
 use crate::term::{BAD, BOLD, DIM, GOOD, NOTE};
 use crate::workplace::machine;
 
@@ -367,20 +367,21 @@ fn confinement(config: &Config, place: &Place) -> Looked<()> {
 }
 
 /// Opens the store that is configured, and reads from it.
-async fn store(config: &Config) -> Looked<(Store, StoreKind)> {
-    let (store, kind) = remembered::store(&config.store)?;
+async fn store(config: &Config) -> Looked<(Arc<dyn Context>, StoreKind)> {
+    let Remembered { context: store, using: kind, .. } = remembered::remembered(config)?;
     let machines = store.machines().await.map_err(Fault::from)?;
     let what = match kind {
         StoreKind::Sqlite => "a file of this machine".to_owned(),
         StoreKind::Postgres => {
             format!("a database that a team shares, with {}", counted(machines.len(), "machine"))
         }
+        StoreKind::Remote => format!("a team's context, with {}", counted(machines.len(), "machine")),
     };
     pass(what, (store, kind))
 }
 
 /// This machine, registered where others can see it.
-async fn this_machine(store: Option<(Store, StoreKind)>) -> Looked<NewMachine> {
+async fn this_machine(store: Option<(Arc<dyn Context>, StoreKind)>) -> Looked<NewMachine> {
     let here = machine::here(&StateDir::base()?)?;
     let why = match store {
         Some((_, StoreKind::Sqlite)) => "no store of a team is configured",

@@ -9,7 +9,7 @@ use contract::text::counted;
 use serde::Serialize;
 use serde_json::json;
 use store_api::machine::Machine;
-use store_api::{Machines as _, Timestamp};
+use store_api::Timestamp;
 use tools_session::workplace::StoreKind;
 
 use super::super::{CommandError, CommandResult, print_json, runtime};
@@ -19,6 +19,7 @@ use super::remote::{File, Reach};
 use super::{Stage, millis};
 use crate::cli::{Format, StatusArgs};
 use crate::term::{BAD, DIM, GOOD, NOTE};
+use crate::remembered::Remembered;
 use crate::{config, remembered};
 
 /// How long the store is waited for.
@@ -120,7 +121,7 @@ pub fn run(args: &StatusArgs) -> CommandResult {
 /// What the store of a team knows of machines, by id; nothing where there is none.
 fn known() -> Result<BTreeMap<String, Machine>, Fault> {
     let config = config::load(None).map_err(|e| Fault::invalid(e.to_string()))?;
-    let (store, kind) = remembered::store(&config.store)?;
+    let Remembered { context: store, using: kind, .. } = remembered::remembered(&config)?;
     if kind == StoreKind::Sqlite {
         return Ok(BTreeMap::new());
     }
