@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::sh::{Done, step};
 
 /// A program, and the package that has it.
-const PROGRAMS: [(&str, &str); 12] = [
+const PROGRAMS: [(&str, &str); 15] = [
     ("gh", "gh"),
     ("strace", "strace"),
     ("git", "git"),
@@ -20,6 +20,9 @@ const PROGRAMS: [(&str, &str); 12] = [
     ("initdb", "postgresql"),
     ("ssh", "openssh-client"),
     ("sshd", "openssh-server"),
+    ("secret-tool", "libsecret-tools"),
+    ("gnome-keyring-daemon", "gnome-keyring"),
+    ("dbus-run-session", "dbus-daemon"),
 ];
 
 /// Installs what is missing; returns what could not be, with the command that would.

@@ -1,4 +1,4 @@
-//! Programs that act with the user's own credentials, such as GitHub's `gh` and OpenSSH's `ssh`: started by argv, outside every root, with
+//! Programs that act with the user's own credentials, such as GitHub's `gh`, OpenSSH's `ssh` and libsecret's `secret-tool`: started by argv, outside every root, with
 //! a few variables, for a short time.
 //!
 //! They are **not confined**: reading the user's credentials and reaching their server is what they are for. Nothing of a repository
@@ -39,6 +39,8 @@ pub enum Program {
     Gh,
     /// OpenSSH's client: [`ssh`] puts its arguments together.
     Ssh,
+    /// libsecret's client of the desktop's keyring.
+    SecretTool,
 }
 
 impl Program {
@@ -48,6 +50,7 @@ impl Program {
         match self {
             Self::Gh => "gh",
             Self::Ssh => "ssh",
+            Self::SecretTool => "secret-tool",
         }
     }
 
@@ -72,6 +75,8 @@ impl Program {
             Self::Gh => name.starts_with("GH_") || name.starts_with("GITHUB_"),
             // The agent has the keys; the others are what a person's configuration of ssh may ask for.
             Self::Ssh => matches!(name, "SSH_AUTH_SOCK" | "USER" | "LOGNAME" | "KRB5CCNAME"),
+            // A keyring that is locked asks the person at the display.
+            Self::SecretTool => matches!(name, "DISPLAY" | "WAYLAND_DISPLAY" | "XAUTHORITY"),
         };
         own || name.starts_with("XDG_") || common.contains(&name)
     }
@@ -87,6 +92,7 @@ impl Program {
             ],
             // What it says is read; where a server takes the variable, too.
             Self::Ssh => &[("LC_ALL", "C")],
+            Self::SecretTool => &[],
         }
     }
 }

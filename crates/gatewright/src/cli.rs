@@ -115,6 +115,16 @@ pub enum ContextCommand {
     /// Make, list and revoke keys of the server.
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Take the key of a context, see that it counts, and keep it in the keyring.
+    Login {
+        /// The context's address; that of the configuration where none is named.
+        url: Option<String>,
+    },
+    /// Forget the key of a context.
+    Logout {
+        /// The context's address; that of the configuration where none is named.
+        url: Option<String>,
+    },
     /// Say which context is in use here, whether it answers, and what waits for it.
     Status,
     /// Look at what waits for the context, or was refused by it.

@@ -13,6 +13,7 @@ mod commands;
 mod compose;
 mod config;
 mod families;
+mod keyring;
 mod oauth;
 mod releases;
 mod remembered;

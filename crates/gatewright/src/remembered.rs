@@ -11,7 +11,7 @@ use tools_session::workplace::StoreKind;
 use url::Url;
 
 use crate::config::{Config, ContextSection, StoreSection};
-use crate::workplace;
+use crate::{keyring, workplace};
 
 /// The environment variable that names a database.
 pub const URL: &str = "GATEWRIGHT_STORE_URL";
@@ -58,15 +58,14 @@ fn of_environment(name: &str) -> Option<String> {
 /// The context that is configured: its key is looked up when it is used first.
 pub fn remote(section: &ContextSection) -> Result<Option<Remote>, Fault> {
     let Some(url) = of_environment(CONTEXT_URL).or_else(|| section.url.clone()) else { return Ok(None) };
-    let remote = Remote::asking(&url, key, None).map_err(|e| {
-        Fault::invalid(format!("[context] url: {e}")).suggest("It is to be https://host[:port][/path].")
-    })?;
+    let place = url.trim_end_matches('/').to_owned();
+    let remote =
+        Remote::asking(&url, move || of_environment(CONTEXT_KEY).or_else(|| keyring::key(&place)), None)
+            .map_err(|e| {
+                Fault::invalid(format!("[context] url: {e}"))
+                    .suggest("It is to be https://host[:port][/path].")
+            })?;
     Ok(Some(remote))
-}
-
-/// The key of the context: of the environment.
-fn key() -> Option<String> {
-    of_environment(CONTEXT_KEY)
 }
 
 /// The store, and of which kind it is. Nothing is opened before it is asked for.

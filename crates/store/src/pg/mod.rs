@@ -83,7 +83,8 @@ impl Postgres {
     /// Connects and goes away again. One that takes the connection and says nothing is no server.
     async fn knock(&self, doing: &'static str) -> Result<(), StoreError> {
         let knocking = async { self.options.connect().await.doing(doing)?.close().await.doing(doing) };
-        let silent = || StoreError::Unreachable(format!("it did not answer within {} s", CONNECTING.as_secs()));
+        let silent =
+            || StoreError::Unreachable(format!("it did not answer within {} s", CONNECTING.as_secs()));
         tokio::time::timeout(CONNECTING, knocking).await.unwrap_or_else(|_| Err(silent()))
     }
 

@@ -1,6 +1,7 @@
 //! `gatewright context`.
 
 mod keys;
+mod login;
 mod outbox;
 mod serve;
 
@@ -16,6 +17,8 @@ pub fn run(command: ContextCommand) -> CommandResult {
     match command {
         ContextCommand::Serve(args) => serve::run(&config, args),
         ContextCommand::Key(command) => runtime()?.block_on(keys::run(&config, command)),
+        ContextCommand::Login { url } => runtime()?.block_on(login::login(&config, url)),
+        ContextCommand::Logout { url } => login::logout(&config, url),
         ContextCommand::Status => runtime()?.block_on(outbox::status(&config)),
         ContextCommand::Outbox(command) => runtime()?.block_on(outbox::run(&config, command)),
     }

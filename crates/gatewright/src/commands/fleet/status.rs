@@ -8,8 +8,8 @@ use contract::Fault;
 use contract::text::counted;
 use serde::Serialize;
 use serde_json::json;
-use store_api::machine::Machine;
 use store_api::Timestamp;
+use store_api::machine::Machine;
 use tools_session::workplace::StoreKind;
 
 use super::super::{CommandError, CommandResult, print_json, runtime};
@@ -18,8 +18,8 @@ use super::hosts::{self, Host};
 use super::remote::{File, Reach};
 use super::{Stage, millis};
 use crate::cli::{Format, StatusArgs};
-use crate::term::{BAD, DIM, GOOD, NOTE};
 use crate::remembered::Remembered;
+use crate::term::{BAD, DIM, GOOD, NOTE};
 use crate::{config, remembered};
 
 /// How long the store is waited for.

@@ -15,7 +15,7 @@ use store_api::session::{Begin, SessionKey, Speaker, Standing};
 use store_api::{Notes as _, Sessions as _, Timestamp};
 
 use super::super::bench::Bench;
-use super::super::{Place, cluster};
+use super::super::{Place, cluster, skip};
 use super::{ok, repository, sod};
 
 /// Where servers are set up: their configuration and, without PostgreSQL, their store.
@@ -347,4 +347,64 @@ fn servers_over_one_database_behave_as_one_and_one_that_is_killed_loses_nothing(
         assert!(there.current(begin("one").key).await.unwrap().is_some());
     });
     second.end();
+}
+
+#[test]
+fn a_key_is_kept_in_the_keyring_and_never_seen() {
+    let programs = ["dbus-run-session", "gnome-keyring-daemon", "secret-tool"];
+    let path = std::env::var_os("PATH").unwrap();
+    let has = |program: &str| std::env::split_paths(&path).any(|dir| dir.join(program).is_file());
+    if !programs.into_iter().all(has) {
+        return skip("a key in a real keyring (gnome-keyring, libsecret-tools and dbus are not installed)");
+    }
+    let office = Office::new(None);
+    let server = office.serve(0);
+    let key = office.key("here");
+    let bench =
+        repository("git@github.com:acme/app.git").telling("GATEWRIGHT_CONTEXT_URL", server.base().into());
+    // One session bus with a keyring of its own, in which everything happens; what it says is looked at.
+    let script = r#"
+        printf 'password' | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1
+        "$1" context status; echo "before: $?"
+        echo gwk_no | "$1" context login; echo "no key: $?"
+        printf '%s\n' "$KEY" | env -u KEY "$1" context login; echo "login: $?"
+        env -u KEY "$1" context status; echo "after: $?"
+        env -u KEY "$1" --root "$2" call preflight --output json
+        env -u KEY "$1" context logout; echo "logout: $?"
+        env -u KEY "$1" context logout
+        env -u KEY "$1" context status; echo "end: $?"
+        pkill -P $$ gnome-keyring 2>/dev/null || true
+    "#;
+    let mut command = Command::new("dbus-run-session");
+    let program = env!("CARGO_BIN_EXE_gatewright");
+    bench.place.home(&mut command).args(["--", "sh", "-c", script, "sh", program]).arg(bench.place.root());
+    std::fs::create_dir_all(bench.place.root().join("../run")).unwrap();
+    command.env("XDG_RUNTIME_DIR", bench.place.root().join("../run")).env("KEY", &key);
+    let out = command.env("GATEWRIGHT_CONTEXT_URL", server.base()).output().unwrap();
+    let said = format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    for line in [
+        "before: 1",
+        "no key: 2",
+        "login: 0",
+        "the keyring keeps it",
+        "after: 0",
+        "there is a key for the context",
+        "logout: 0",
+        "there was no key",
+        "end: 1",
+    ] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+    assert!(!said.contains(&key), "{said}");
+    // Without a keyring the way without one is told.
+    let mut alone = bench.command();
+    alone.env_remove("DBUS_SESSION_BUS_ADDRESS").env("PATH", "/nonexistent").args(["context", "login"]);
+    let mut child = alone.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), format!("{key}\n").as_bytes()).unwrap();
+    let out = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&out.stderr);
+    assert!(
+        !out.status.success() && told.contains("libsecret-tools") && told.contains("GATEWRIGHT_CONTEXT_KEY"),
+        "{told}"
+    );
 }
