@@ -3,6 +3,7 @@
 //!
 //! - [`Failures`]: which failures are new, known, flaky or back ([`rules`] decides; `docs/design/failure-history.md`).
 //! - [`context`]: what a team shares: sessions, handoffs, notes, documents, machines (`docs/design/working-day.md`).
+//! - [`upkeep`]: what is let go of, and when.
 //! - `testing`: the conformance suite that every driver is held to (feature `testing`).
 
 pub mod context;
@@ -19,6 +20,7 @@ pub mod run;
 pub mod session;
 pub mod text;
 pub mod time;
+pub mod upkeep;
 pub mod verdict;
 
 #[cfg(feature = "testing")]
@@ -32,6 +34,7 @@ pub use error::StoreError;
 pub use history::{Cursor, FailureHistory, Forgotten, HistoryQuery, LineHistory, LineState, Page};
 pub use run::{FailureKind, FailureSeen, Outcome, RunOutcome, TestSeen};
 pub use time::Timestamp;
+pub use upkeep::{Swept, Upkeep};
 pub use verdict::{Flakiness, Judged, Mark, Passing, Recovery, Verdict, Verdicts};
 
 /// A future that can be boxed and sent. It borrows nothing: a driver clones its handle into it.

@@ -15,8 +15,10 @@ pub mod once;
 pub mod search;
 pub mod sessions;
 pub mod table;
+pub mod upkeep;
 
 pub use context::{Watch, context};
+pub use upkeep::upkeep;
 
 use crate::{FailureKind, FailureSeen, Failures, Outcome, RunOutcome, TestSeen, Timestamp};
 
