@@ -16,7 +16,7 @@ const MIGRATIONS: [&str; 2] = [
 ];
 
 /// The number of the newest schema.
-const NEWEST: i64 = 2;
+pub(crate) const NEWEST: i64 = 2;
 
 /// "GWST", which marks a file as a store (`application_id`).
 const OURS: i64 = 0x4757_5354;

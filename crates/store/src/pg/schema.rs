@@ -16,7 +16,7 @@ const MIGRATIONS: [&str; 2] = [
 ];
 
 /// The number of the newest schema.
-const NEWEST: i64 = 2;
+pub(crate) const NEWEST: i64 = 2;
 
 const LOOKING: &str = "the schema's number was read";
 const MIGRATING: &str = "the schema was brought up to date";
