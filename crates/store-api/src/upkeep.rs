@@ -50,4 +50,3 @@ pub trait Upkeep: Send + Sync {
     /// It goes in small steps, so that nobody waits for it; one that is cut off has done some of them. Several may sweep at once.
     fn sweep(&self, keep_days: Option<u32>) -> Answer<Swept>;
 }
-

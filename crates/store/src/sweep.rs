@@ -55,7 +55,7 @@ const ABANDON: Sql = sql!(
 );
 /// In the order in which they began: the oldest stand at the front, and are found without a look at the rest.
 const OVER: Sql = sql!(
-    "SELECT id FROM sessions WHERE status <> 'active' AND ended < $1 ORDER BY number LIMIT $2" [unlocked]
+    "SELECT id FROM sessions WHERE status <> 'active' AND ended < $1 ORDER BY number LIMIT $2"[unlocked]
 );
 /// What belongs to sessions, and they themselves last.
 const BELONGINGS: [Sql; 3] = [
@@ -63,9 +63,8 @@ const BELONGINGS: [Sql; 3] = [
     sql!("DELETE FROM checkpoints WHERE session IN " [texts "$1"]),
     sql!("DELETE FROM sessions WHERE id IN " [texts "$1"]),
 ];
-const AWAY: Sql = sql!(
-    "SELECT place FROM notes WHERE archived = 1 AND updated < $1 ORDER BY place LIMIT $2" [unlocked]
-);
+const AWAY: Sql =
+    sql!("SELECT place FROM notes WHERE archived = 1 AND updated < $1 ORDER BY place LIMIT $2"[unlocked]);
 const NOTES: Sql = sql!("DELETE FROM notes WHERE place IN " [ints "$1"]);
 const WORDS: Sql = Sql::new(
     "DELETE FROM note_words WHERE rowid IN (SELECT value FROM json_each($1))",

@@ -10,9 +10,7 @@ use crate::note::{NotePatch, NoteQuery};
 use crate::once::KEPT;
 use crate::session::{SILENCE, SessionStatus};
 use crate::upkeep::{DAY, FAILURES_KEPT};
-use crate::{
-    Context, FailureKind, Failures, Forgotten, HistoryQuery, RunOutcome, Swept, Timestamp, Upkeep,
-};
+use crate::{Context, FailureKind, Failures, Forgotten, HistoryQuery, RunOutcome, Swept, Timestamp, Upkeep};
 
 /// Holds a driver to it. The driver goes by `watch`, and nobody else uses the database: what is swept is everybody's.
 pub async fn upkeep<S: Context + Failures + Upkeep>(store: &S, watch: &Watch, name: &str) {
@@ -192,8 +190,7 @@ pub async fn what_was_put_away_too_long_ago_goes_with_its_words<S: Context + Fai
         watch.turn(MINUTE);
     }
     let put_away = |id: &crate::id::NoteId| {
-        store
-            .change_note(NotePatch { archived: Some(true), ..NotePatch::of(id.clone(), "x") }, None)
+        store.change_note(NotePatch { archived: Some(true), ..NotePatch::of(id.clone(), "x") }, None)
     };
     put_away(&ids[0]).await.unwrap();
     watch.turn(MINUTE);
@@ -201,12 +198,8 @@ pub async fn what_was_put_away_too_long_ago_goes_with_its_words<S: Context + Fai
     watch.turn(30 * DAY);
     assert_eq!(sweep(store, Some(30)).await, Swept { notes: 1, ..Swept::default() });
     let there = async |archived: bool, q: Option<&str>, tag: Option<&str>| {
-        let query = NoteQuery {
-            archived,
-            q: q.map(str::to_owned),
-            tag: tag.map(str::to_owned),
-            ..of(&venture, 10)
-        };
+        let query =
+            NoteQuery { archived, q: q.map(str::to_owned), tag: tag.map(str::to_owned), ..of(&venture, 10) };
         let page = store.notes(query).await.unwrap();
         (page.total, page.items.into_iter().map(|hit| hit.title).collect::<Vec<_>>())
     };

@@ -74,7 +74,8 @@ pub(super) fn blank(file: &Path) -> Result<(), TransferError> {
 /// Sees that a copy is on disk.
 pub(super) fn synced(file: &Path) -> Result<(), TransferError> {
     let synced = File::open(file).and_then(|copy| copy.sync_all());
-    let synced = synced.and_then(|()| File::open(file.parent().unwrap_or(file)).and_then(|dir| dir.sync_all()));
+    let synced =
+        synced.and_then(|()| File::open(file.parent().unwrap_or(file)).and_then(|dir| dir.sync_all()));
     Ok(synced.map_err(place("the backup was synced"))?)
 }
 

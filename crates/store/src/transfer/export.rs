@@ -60,7 +60,8 @@ pub(super) async fn body(
             row::write(&mut line, table, schema, &mut found.fields())?;
             if line.len() > MAX_LINE {
                 // Nobody could read it in again.
-                let why = format!("a row of {} has {} bytes, and exports take {MAX_LINE}", table.name, line.len());
+                let why =
+                    format!("a row of {} has {} bytes, and exports take {MAX_LINE}", table.name, line.len());
                 return Err(driver(DOING, why).into());
             }
             hasher.update(&line);

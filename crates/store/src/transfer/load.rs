@@ -9,11 +9,11 @@ use super::reader::{self, Reader};
 use super::row::{Read, Row, spell_cells};
 use super::tables::{TABLES, Table};
 use super::{TransferError, Transferred};
+use crate::Store;
 use crate::error::damaged;
 use crate::notes::save_tags;
 use crate::search::Indexed;
 use crate::sql::{Conn, values};
-use crate::Store;
 
 const DOING: &str = "an export was taken in";
 

@@ -61,7 +61,10 @@ impl Store {
 
     /// Takes an export in, all of it or nothing. The store must be empty, and nobody else may write until it is done. `from` is
     /// read twice, and blocks this thread.
-    pub async fn import(&self, from: &mut (impl BufRead + Seek + Send)) -> Result<Transferred, TransferError> {
+    pub async fn import(
+        &self,
+        from: &mut (impl BufRead + Seek + Send),
+    ) -> Result<Transferred, TransferError> {
         load::import(self, from).await
     }
 

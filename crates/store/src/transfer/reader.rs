@@ -75,7 +75,8 @@ impl<'f, R: BufRead + Seek> Reader<'f, R> {
         if any.schema > NEWEST {
             return Err(TransferError::NewerSchema { found: any.schema, known: NEWEST });
         }
-        let head: Head = serde_json::from_slice(&reader.line).map_err(|error| reader.wrong(error.to_string()))?;
+        let head: Head =
+            serde_json::from_slice(&reader.line).map_err(|error| reader.wrong(error.to_string()))?;
         let is_ours = head.gatewright == "store" && head.format == FORMAT && head.schema >= OLDEST;
         if !is_ours || !matches!(&*head.from, "sqlite" | "postgresql") {
             return Err(reader.wrong("no gatewright wrote such a first line"));

@@ -1,7 +1,7 @@
 //! What there is.
 
-use super::tables::TABLES;
 use super::TransferError;
+use super::tables::TABLES;
 use crate::{Database, NEWEST, Store};
 
 /// What a store is, and how much is in it.

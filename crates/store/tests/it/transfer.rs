@@ -1,0 +1,508 @@
+//! A store written out and read in: nothing is lost, also from one database to the other.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::io::Cursor;
+
+use contract::Digest;
+use gatewright_store::Store;
+use gatewright_store::transfer::{LEFT_OUT, TABLES, TransferError, Transferred, check};
+use store_api::id::NoteId;
+use store_api::note::NoteQuery;
+use store_api::testing::context::{Watch, begin, key};
+use store_api::testing::documents::document;
+use store_api::testing::notes::note;
+use store_api::testing::{context, failure, run, table};
+use store_api::{Documents, FailureKind, Failures, HistoryQuery, Notes, RunOutcome, Sessions, StoreError};
+
+use crate::conformance::SUNDAY;
+use crate::{Place, runtime};
+
+/// Every kind of row, with all that the conformance suite writes: other scripts, quotes, nulls, the longest texts and greatest numbers.
+async fn fill(store: &Store, watch: &Watch, name: &str) {
+    context(store, watch, name).await;
+    table::every_row_holds(store, name).await;
+    store_api::testing::history::texts_come_back_as_they_were(store, name).await;
+}
+
+pub(crate) async fn exported(store: &Store) -> (String, Transferred) {
+    let mut file = Vec::new();
+    let told = store.export(&mut file).await.unwrap();
+    (String::from_utf8(file).unwrap(), told)
+}
+
+async fn imported(store: &Store, file: &str) -> Result<Transferred, TransferError> {
+    store.import(&mut Cursor::new(file)).await
+}
+
+/// All but the first line.
+fn body(file: &str) -> &str {
+    file.split_once('\n').unwrap().1
+}
+
+/// What is found by words, by question.
+async fn found(store: &Store) -> Vec<(u64, BTreeSet<NoteId>)> {
+    let mut all = Vec::new();
+    for q in [
+        "token",
+        "useAuthToken",
+        "caf\u{e9}",
+        "\u{65e5}\u{672c}",
+        "tag:database",
+        "depl*",
+        "\"auth token\"",
+        "token -deploy",
+    ] {
+        let mut query = NoteQuery { q: Some(q.to_owned()), limit: 1_000, ..NoteQuery::default() };
+        for archived in [false, true] {
+            query.archived = archived;
+            let page = store.notes(query.clone()).await.unwrap();
+            all.push((page.total, page.items.into_iter().map(|hit| hit.id).collect()));
+        }
+    }
+    all
+}
+
+#[test]
+fn what_went_from_one_database_into_the_other_and_back_is_the_same_to_the_byte() {
+    for (from, into) in
+        [(Place::in_postgres(), Some(Place::new())), (Some(Place::new()), Place::in_postgres())]
+    {
+        // Where there is no PostgreSQL, from SQLite into SQLite.
+        let (from, into) = (from.unwrap_or_else(Place::new), into.unwrap_or_else(Place::new));
+        runtime().block_on(async {
+            let watch = Watch::at(SUNDAY);
+            let (store, other) = (from.store().with_clock(watch.clock()), into.store().with_clock(watch.clock()));
+            fill(&store, &watch, "fill").await;
+            let (file, told) = exported(&store).await;
+            assert!(file.starts_with(&format!("{{\"gatewright\":\"store\",\"format\":1,\"schema\":2,\"made\":\"{}\",\"from\":\"{}\"}}\n", watch.now(), from.kind())), "{}", file.lines().next().unwrap());
+            assert!(told.rows.iter().all(|(table, rows)| *rows > 0 || panic!("{table} has no row")));
+            assert_eq!(told.total(), file.lines().count() as u64 - 2);
+            assert_eq!(check(&mut Cursor::new(&file)).unwrap(), told);
+
+            assert_eq!(imported(&other, &file).await.unwrap(), told);
+            let (there, told_there) = exported(&other).await;
+            assert!(body(&there) == body(&file) && told_there == told, "from {} into {}", from.kind(), into.kind());
+            assert_eq!(found(&other).await, found(&store).await);
+
+            let back = Place::new();
+            let back = back.store();
+            imported(&back, &there).await.unwrap();
+            assert!(body(&exported(&back).await.0) == body(&file), "and back");
+
+            // All that can be written can be written there, too: nothing meets a number that is taken.
+            fill(&other, &watch, "again").await;
+            let (more, told_more) = exported(&other).await;
+            assert!(told_more.rows.iter().zip(&told.rows).all(|(now, then)| now.1 > then.1));
+            check(&mut Cursor::new(more)).unwrap();
+        });
+    }
+}
+
+#[test]
+fn every_table_and_column_is_written_out_or_left_out_for_a_reason() {
+    for place in Place::all() {
+        runtime().block_on(async {
+            let store = place.store();
+            store.put(document("global", "d", "text")).await.unwrap();
+            store.close().await;
+            let real = place.columns().await;
+            let known: BTreeSet<&str> =
+                TABLES.iter().map(|table| table.name).chain(LEFT_OUT.iter().map(|(name, _)| *name)).collect();
+            let names: BTreeSet<&str> = real.keys().map(String::as_str).chain(["note_words"]).collect();
+            assert_eq!(
+                names, known,
+                "add what is new to `TABLES` or `LEFT_OUT` (store/src/transfer/tables.rs)"
+            );
+            for table in TABLES {
+                let told = table.columns.iter().map(|column| {
+                    let of = format!("{:?}", column.holds).to_lowercase().replace("int", "integer");
+                    (column.name.to_owned(), of, column.maybe)
+                });
+                assert_eq!(told.collect::<Vec<_>>(), real[table.name], "the columns of {}", table.name);
+                assert!(
+                    table.columns.iter().all(|column| column.since == table.since || column.maybe),
+                    "exports of before have none"
+                );
+            }
+            assert!(LEFT_OUT.iter().all(|(name, why)| !name.is_empty() && why.len() > 10));
+        });
+    }
+}
+
+/// A small store with a row of each kind.
+async fn small(store: &Store, watch: &Watch) {
+    let begun = store
+        .begin(begin(watch, &key("v", "a", "")), Some(store_api::testing::context::once("o", "k", "r")))
+        .await
+        .unwrap();
+    let id = begun.value.session.id;
+    let new = store_api::handoff::NewCheckpoint {
+        id: store_api::id::CheckpointId::new(watch.now(), store_api::testing::context::next()),
+        session: id.clone(),
+        summary: "half".to_owned(),
+        anchor: None,
+        payload: Some(serde_json::json!({ "a": [1, null] })),
+    };
+    store.checkpoint(new, None).await.unwrap();
+    store
+        .end(
+            id,
+            Some(store_api::testing::handoffs::handoff(watch, "done \u{1f600}")),
+            "manual".to_owned(),
+            None,
+        )
+        .await
+        .unwrap();
+    store.begin(begin(watch, &key("v", "b", "t")), None).await.unwrap();
+    for title in ["one", "two"] {
+        let mut note = note(watch, Some("v"), title, "a needle in \"hay\"\n");
+        note.tags = vec!["Tag".to_owned()];
+        store.add_note(note, None).await.unwrap();
+    }
+    store.put(document("global", "d", "text")).await.unwrap();
+    store_api::Machines::register(store, store_api::testing::machines::machine(watch, "host")).await.unwrap();
+    let failing = RunOutcome {
+        failures: vec![failure("t", FailureKind::Test)],
+        ran: vec![store_api::testing::test("p", store_api::Outcome::Passed)],
+        transcript: Some(table::transcript(1)),
+        ..run("root", Some("main"), Some("c1"))
+    };
+    store.record(failing).await.unwrap();
+}
+
+pub(crate) async fn of_small() -> String {
+    let watch = Watch::at(SUNDAY);
+    let place = Place::new();
+    let store = place.store().with_clock(watch.clock());
+    small(&store, &watch).await;
+    exported(&store).await.0
+}
+
+/// The lines of an export with the last line that belongs to them.
+pub(crate) fn sealed(lines: &[String]) -> String {
+    let (head, rows) = lines.split_first().unwrap();
+    let rows: String = rows.iter().fold(String::new(), |mut all, row| {
+        writeln!(all, "{row}").unwrap();
+        all
+    });
+    let counts: Vec<String> = TABLES
+        .iter()
+        .map(|table| {
+            let of_it = format!("{{\"t\":\"{}\",", table.name);
+            format!("\"{}\":{}", table.name, rows.lines().filter(|row| row.starts_with(&of_it)).count())
+        })
+        .collect();
+    let sha256 = Digest::of(rows.as_bytes());
+    format!("{head}\n{rows}{{\"end\":{{{}}},\"sha256\":\"{sha256}\"}}\n", counts.join(","))
+}
+
+/// All lines but the last.
+pub(crate) fn rows(file: &str) -> Vec<String> {
+    let mut lines: Vec<String> = file.lines().map(str::to_owned).collect();
+    lines.pop();
+    lines
+}
+
+async fn is_empty(store: &Store) -> bool {
+    store.status().await.unwrap().rows.iter().all(|(_, rows)| *rows == 0)
+}
+
+#[test]
+fn a_file_that_was_cut_off_is_refused_wherever_it_was_cut() {
+    runtime().block_on(async {
+        let file = of_small().await;
+        assert_eq!(sealed(&rows(&file)), file, "what the other tests here seal is sealed as exports are");
+        for end in 0..file.len() {
+            let cut = &file.as_bytes()[..end];
+            let refused = check(&mut Cursor::new(cut)).unwrap_err();
+            let is_told = matches!(refused, TransferError::CutOff { .. } | TransferError::NotAnExport);
+            assert!(is_told, "{end}: {refused}");
+        }
+        let place = Place::new();
+        let store = place.store();
+        let cut = &file[..file.len() / 2];
+        let told = imported(&store, cut).await.unwrap_err().to_string();
+        assert!(told.contains("cut off") && told.contains("export again"), "{told}");
+        assert!(is_empty(&store).await);
+        imported(&store, &file).await.unwrap();
+    });
+}
+
+#[test]
+fn a_changed_byte_is_seen() {
+    runtime().block_on(async {
+        let file = of_small().await;
+        let head = file.find('\n').unwrap();
+        for at in head..file.len() {
+            let mut changed = file.clone().into_bytes();
+            changed[at] ^= 1;
+            let refused = check(&mut Cursor::new(changed));
+            assert!(refused.is_err(), "byte {at} of {}", file.len());
+        }
+    });
+}
+
+#[test]
+fn what_cannot_be_taken_in_is_refused_and_says_why() {
+    runtime().block_on(async {
+        let file = of_small().await;
+        let lines = rows(&file);
+        let at = |table: &str| {
+            lines.iter().position(|line| line.starts_with(&format!("{{\"t\":\"{table}\""))).unwrap()
+        };
+        let changed = |table: &str, from: &str, to: &str| {
+            let mut lines = lines.clone();
+            let line = &mut lines[at(table)];
+            assert!(line.contains(from), "{line} has no {from}");
+            *line = line.replacen(from, to, 1);
+            sealed(&lines)
+        };
+        let without = |table: &str| {
+            let mut lines = lines.clone();
+            lines.remove(at(table));
+            sealed(&lines)
+        };
+        let twice = |table: &str| {
+            let mut lines = lines.clone();
+            lines.insert(at(table), lines[at(table)].clone());
+            sealed(&lines)
+        };
+        let swapped = |one: &str, other: &str| {
+            let mut lines = lines.clone();
+            lines.swap(at(one), at(other));
+            sealed(&lines)
+        };
+        let headed = |head: &str| format!("{head}\n{}", body(&file));
+        let head = lines[0].as_str();
+        for (case, say) in [
+            (String::new(), "no export of a store"),
+            ("{}\n".to_owned(), "no export of a store"),
+            (file.replacen("\"store\"", "\"shop\"", 1), "no export of a store"),
+            (body(&file).to_owned(), "no export of a store"),
+            (headed(&head.replace("\"format\":1", "\"format\":2")), "format 2"),
+            (headed(&head.replace("\"schema\":2", "\"schema\":9999")), "schema 9999"),
+            (headed(&head.replace("\"schema\":2", "\"schema\":1")), "line 1"),
+            (headed(&head.replace("\"format\":1", "\"format\":0")), "line 1"),
+            (headed(&head.replace("sqlite", "oracle")), "line 1"),
+            (headed(&head.replace("\"from\"", "\"more\":1,\"from\"")), "line 1"),
+            (format!("{file}\n"), "behind the end"),
+            (format!("{file}{file}"), "behind the end"),
+            (file.replacen("\"notes\":2", "\"notes\":3", 1), "counts other rows"),
+            (changed("notes", "\"t\":\"notes\"", "\"t\":\"votes\""), "no table \"votes\""),
+            (changed("notes", "\"t\":\"notes\"", "\"t\":\"note_tags\""), "no table"),
+            (changed("notes", "\"title\"", "\"titel\""), "stands where title should"),
+            (changed("notes", ",\"title\":\"one\"", ""), "stands where title should"),
+            (changed("notes", "\\n\"}", "\\n\",\"more\":1}"), "no column \"more\""),
+            (changed("notes", "\"version\":1", "\"version\":\"1\""), "invalid type"),
+            (changed("notes", "\"version\":1", "\"version\":1.0"), "invalid type"),
+            (changed("notes", "\"version\":1", "\"version\":null"), "version is null"),
+            (changed("notes", "\"version\":1", "\"version\":99999999999999999999"), "line "),
+            (changed("notes", "\"number\":1", "\"number\":0"), "number is 0"),
+            (
+                changed("notes", "\"place\":1", "\"place\":9223372036854775807"),
+                "place is 9223372036854775807",
+            ),
+            (changed("notes", "\"version\":1", "\"version\": 1"), "not spelled"),
+            (changed("notes", "needle", "\\u006eeedle"), "not spelled"),
+            (changed("notes", "needle", "need\\u0000"), "NUL"),
+            (changed("notes", "needle", "needles"), "number of characters"),
+            (changed("notes", "\"archived\":0", "\"archived\":2"), "0 or 1"),
+            (changed("notes", "[\\\"Tag\\\"]", "[\\\"b\\\",\\\"a\\\"]"), "not sorted"),
+            (changed("notes", "[\\\"Tag\\\"]", "{}"), "tags"),
+            (changed("notes", "note_", "node_"), "note is not valid"),
+            (changed("documents", "\"content\":\"text\"", "\"content\":\"test\""), "another digest"),
+            (changed("documents", "\"written\"", "\"found\""), "origin is"),
+            (changed("sessions", "\"ended\"", "\"endet\""), "line "),
+            (changed("sessions", "\"status\":\"ended\"", "\"status\":\"active\""), "says something else"),
+            (changed("sessions", "\"status\":\"ended\"", "\"status\":\"gone\""), "status is"),
+            (changed("handoffs", "in_progress", "in_limbo"), "status is"),
+            (changed("checkpoints", "{\\\"a\\\"", "{\\\"a"), "payload"),
+            (changed("failures", "\"id\":\"t\"", "\"id\":\"u\""), "another failure"),
+            (changed("lines", "\"open\"", "\"shut\""), "state is"),
+            (changed("runs", "\"dirty\":0", "\"dirty\":7"), "0 or 1"),
+            (changed("machines", "\"name\":\"host\"", "\"name\":\"\""), "empty"),
+            (changed("idempotency", "\"key\":\"k\"", "\"key\":\"k k\""), "idempotency key"),
+            (changed("idempotency", "\"answer\":\"{", "\"answer\":\"["), "answer"),
+            (twice("sessions"), "order of rows"),
+            (twice("documents"), "order of rows"),
+            (swapped("runs", "sessions"), "order of rows"),
+            (without("failures"), "contradict"),
+            (without("sessions"), "contradict"),
+            (changed("lines", "\"entry\":1", "\"entry\":2"), "contradict"),
+            (changed("notes", "\"place\":1", "\"place\":2"), "contradict"),
+        ] {
+            for place in [Some(Place::new()), (say == "contradict").then(Place::in_postgres).flatten()]
+                .into_iter()
+                .flatten()
+            {
+                let store = place.store();
+                let refused = imported(&store, &case).await.unwrap_err();
+                assert!(refused.to_string().contains(say), "{say}: {refused}");
+                assert!(is_empty(&store).await, "{say}");
+            }
+        }
+        assert!(matches!(
+            check(&mut Cursor::new(headed(&head.replace("\"schema\":2", "\"schema\":9999")))),
+            Err(TransferError::NewerSchema { found: 9999, .. })
+        ));
+    });
+}
+
+#[test]
+fn two_active_sessions_of_one_key_are_a_contradiction() {
+    for place in Place::all() {
+        runtime().block_on(async {
+            let mut lines = rows(&of_small().await);
+            let last = lines.iter().rposition(|line| line.starts_with("{\"t\":\"sessions\"")).unwrap();
+            let another = lines[last].replacen("\"number\":2", "\"number\":3", 1);
+            let id = another.find("sess_").unwrap() + 30;
+            let other = if &another[id..=id] == "0" { "1" } else { "0" };
+            lines.insert(last + 1, format!("{}{other}{}", &another[..id], &another[id + 1..]));
+            let store = place.store();
+            let refused = imported(&store, &sealed(&lines)).await;
+            assert!(matches!(refused, Err(TransferError::Contradiction(_))), "{refused:?}");
+            assert!(is_empty(&store).await);
+        });
+    }
+}
+
+#[test]
+fn only_an_empty_store_takes_an_export_in_and_nothing_in_it_is_touched() {
+    for place in Place::all() {
+        runtime().block_on(async {
+            let file = of_small().await;
+            let store = place.store();
+            store.put(document("global", "mine", "text")).await.unwrap();
+            let refused = imported(&store, &file).await.unwrap_err();
+            assert!(matches!(refused, TransferError::NotEmpty { table: "documents" }), "{refused}");
+            assert!(refused.to_string().contains("GATEWRIGHT_STORE_URL"), "{refused}");
+            assert!(store.remove("global".to_owned(), "mine".to_owned()).await.unwrap());
+            let told = imported(&store, &file).await.unwrap();
+            assert!(matches!(imported(&store, &file).await, Err(TransferError::NotEmpty { table: "runs" })));
+            assert_eq!(exported(&store).await.1, told);
+            let status = store.status().await.unwrap();
+            assert_eq!((status.rows, status.schema, status.kind), (told.rows, 2, place.kind()));
+            assert!(status.bytes > 10_000 && !status.place.is_empty(), "{} {}", status.bytes, status.place);
+        });
+    }
+}
+
+#[test]
+fn the_next_run_comes_after_all_that_failures_name_also_those_that_are_forgotten() {
+    const LATER: &str = "UPDATE failures SET failed_run = 1000; DELETE FROM runs";
+    for (from, into) in [
+        (Place::new(), Place::in_postgres().unwrap_or_else(Place::new)),
+        (Place::in_postgres().unwrap_or_else(Place::new), Place::new()),
+    ] {
+        runtime().block_on(async {
+            let seen = |id: &str| RunOutcome {
+                failures: vec![failure(id, FailureKind::Test)],
+                ..run("root", Some("main"), Some("c1"))
+            };
+            let store = from.store();
+            store.record(seen("old")).await.unwrap();
+            from.behind(LATER, LATER).await;
+            let (file, _) = exported(&store).await;
+            let other = into.store();
+            imported(&other, &file).await.unwrap();
+            other.record(seen("new")).await.unwrap();
+            let page = other.history(HistoryQuery::of("root")).await.unwrap();
+            assert_eq!(
+                page.items.iter().map(|item| item.failure.id.as_str()).collect::<Vec<_>>(),
+                ["new", "old"],
+                "what failed last comes first"
+            );
+            assert!(exported(&other).await.0.contains("\"number\":1001"));
+        });
+    }
+}
+
+#[test]
+fn an_export_is_of_one_time_whoever_writes_meanwhile() {
+    for place in Place::all() {
+        runtime().block_on(async {
+            let watch = Watch::at(SUNDAY);
+            let store = place.store();
+            let ended = async |n: u32| {
+                let id = store
+                    .begin(begin(&watch, &key("v", &format!("a{n}"), "")), None)
+                    .await
+                    .unwrap()
+                    .value
+                    .session
+                    .id;
+                let told = Some(store_api::testing::handoffs::handoff(&watch, "done"));
+                store.end(id, told, String::new(), None).await.unwrap();
+            };
+            for n in 0..200 {
+                ended(n).await;
+            }
+            let writing = async {
+                for n in 200..300 {
+                    ended(n).await;
+                }
+            };
+            let exporting = async {
+                let mut seen = Vec::new();
+                for _ in 0..10 {
+                    let (file, told) = exported(&store).await;
+                    let there = Place::new();
+                    assert_eq!(imported(&there.store(), &file).await.unwrap(), told);
+                    seen.push(
+                        told.rows
+                            .iter()
+                            .filter(|(table, _)| matches!(*table, "sessions" | "handoffs"))
+                            .map(|(_, rows)| *rows)
+                            .collect::<Vec<_>>(),
+                    );
+                }
+                seen
+            };
+            let ((), seen) = tokio::join!(writing, exporting);
+            // A session that is over has its handoff; one may have just begun.
+            assert!(seen.iter().all(|rows| rows[0] - rows[1] <= 1), "{seen:?}");
+        });
+    }
+}
+
+/// Rows in files, at times that are no text and texts that are no ids, as they were written by the first version that exported.
+#[test]
+fn exports_of_before_are_still_taken_in() {
+    const FIRST: &str = include_str!("export-of-schema-2.jsonl");
+    for place in Place::all() {
+        runtime().block_on(async {
+            let store = place.store();
+            let told = imported(&store, FIRST).await.unwrap();
+            assert!(told.rows.iter().all(|(table, rows)| *rows > 0 || panic!("{table} has no row")));
+            let (file, now) = exported(&store).await;
+            assert!(now.total() == told.total() && check(&mut Cursor::new(file)).is_ok());
+            small(&store, &Watch::at(SUNDAY + 1)).await;
+        });
+    }
+}
+
+#[test]
+fn an_errors_words_say_what_is_wrong_with_the_disk() {
+    struct Full;
+    impl std::io::Write for Full {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(std::io::ErrorKind::StorageFull.into())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    runtime().block_on(async {
+        let place = Place::new();
+        let store = place.store();
+        let refused = store.export(&mut Full).await;
+        assert!(matches!(refused, Err(TransferError::Write(_))), "{refused:?}");
+        // Nothing is held on to.
+        store.put(document("global", "d", "text")).await.unwrap();
+        assert!(matches!(
+            store.backup(std::path::Path::new("relative")).await,
+            Err(TransferError::Store(StoreError::Invalid { .. }))
+        ));
+    });
+}
