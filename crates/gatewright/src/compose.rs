@@ -33,6 +33,7 @@ use crate::config::{self, Config};
 use crate::families;
 use crate::remembered;
 use crate::roots::Asked;
+use crate::sweeping::Sweeping;
 use crate::upstreams::{self, Refresh};
 use crate::workplace;
 
@@ -165,6 +166,8 @@ pub struct Offered {
     pub browsers: Arc<Pool>,
     /// To be run where upstreams are configured.
     pub refresh: Option<Refresh>,
+    /// To be run beside the server.
+    pub sweeping: Option<Sweeping>,
 }
 
 /// Everything that is offered: an engine per root. What an earlier process left unfinished is recovered first.
@@ -221,6 +224,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         },
     );
     let (store, using) = remembered::store(&config.store)?;
+    let sweeping = Sweeping::new(&store, &config.store);
     let store = Arc::new(store);
     let shared: Arc<dyn Context> = Arc::<Store>::clone(&store);
     let told =
@@ -264,7 +268,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         let wanted = Box::new(move |head: &Head| offer.wants(head));
         Refresh { gateway, catalog, wanted }
     });
-    Ok(Offered { house, menu, jobs, browsers, refresh })
+    Ok(Offered { house, menu, jobs, browsers, refresh, sweeping })
 }
 
 fn configuration(root: Option<&Root>) -> Result<Config, Fault> {

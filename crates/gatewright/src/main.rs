@@ -18,6 +18,7 @@ mod releases;
 mod remembered;
 mod roots;
 mod setup;
+mod sweeping;
 mod upstreams;
 mod workplace;
 
