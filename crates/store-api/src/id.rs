@@ -97,6 +97,8 @@ ids! {
     NoteId = "note_", "note";
     /// A machine's id.
     MachineId = "mach_", "machine";
+    /// The id of a key of the API.
+    KeyId = "key_", "key";
 }
 
 fn is_ulid(text: &str) -> bool {

@@ -3,6 +3,7 @@
 //!
 //! - [`Failures`]: which failures are new, known, flaky or back ([`rules`] decides; `docs/design/failure-history.md`).
 //! - [`context`]: what a team shares: sessions, handoffs, notes, documents, machines (`docs/design/working-day.md`).
+//! - [`server`]: what a server of contexts keeps beside it; [`outbox`]: what a client keeps for one that it cannot reach.
 //! - [`upkeep`]: what is let go of, and when.
 //! - `testing`: the conformance suite that every driver is held to (feature `testing`).
 
@@ -15,8 +16,10 @@ pub mod id;
 pub mod machine;
 pub mod note;
 pub mod once;
+pub mod outbox;
 pub mod rules;
 pub mod run;
+pub mod server;
 pub mod session;
 pub mod text;
 pub mod time;
@@ -32,7 +35,9 @@ use std::pin::Pin;
 pub use context::{Answer, Clock, Context, Documents, Machines, Notes, Sessions};
 pub use error::StoreError;
 pub use history::{Cursor, FailureHistory, Forgotten, HistoryQuery, LineHistory, LineState, Page};
+pub use outbox::Outbox;
 pub use run::{FailureKind, FailureSeen, Outcome, RunOutcome, TestSeen};
+pub use server::{Keys, Texts, Traffic};
 pub use time::Timestamp;
 pub use upkeep::{Swept, Upkeep};
 pub use verdict::{Flakiness, Judged, Mark, Passing, Recovery, Verdict, Verdicts};

@@ -142,6 +142,9 @@ pub struct Session {
     /// Where the work stands.
     #[serde(flatten)]
     pub standing: Standing,
+    /// The commit that was checked out when it began; it stays as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_commit: Option<String>,
     /// When it began.
     pub started: Timestamp,
     /// The last sign of life.

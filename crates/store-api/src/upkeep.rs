@@ -27,6 +27,8 @@ pub struct Swept {
     pub checkpoints: u64,
     /// Notes that were put away too long ago.
     pub notes: u64,
+    /// Requests in the log of a server.
+    pub requests: u64,
 }
 
 impl Swept {
@@ -44,6 +46,7 @@ pub trait Upkeep: Send + Sync {
     /// - answers to writes whose time has come ([`crate::once::KEPT`]);
     /// - sessions that were silent for [`crate::session::SILENCE`] or more are abandoned as of their last sign of life;
     /// - failures, tests and runs that were last seen more than [`FAILURES_KEPT`] ago;
+    /// - requests that were logged longer ago than [`crate::server::LOGGED`], and counts of minutes that are over;
     /// - with `keep_days`, and never without it or with 0: sessions that ended more than so many days ago with their handoffs and
     ///   checkpoints, and notes that were put away so long ago. Active sessions and other notes stay, however old.
     ///

@@ -20,15 +20,18 @@ mod lite;
 mod machines;
 mod notes;
 mod once;
+mod outbox;
 mod pg;
 mod search;
+mod server;
 mod sessions;
 mod sql;
 mod sweep;
 pub mod transfer;
 
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use lite::Sqlite;
@@ -48,6 +51,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Store {
     database: Database,
     clock: Clock,
+    /// Requests by owner in the minute that is named, where one process counts alone.
+    counts: Arc<Mutex<(i64, BTreeMap<String, u64>)>>,
 }
 
 #[derive(Clone)]
@@ -81,7 +86,7 @@ impl Store {
     }
 
     fn of(database: Database) -> Self {
-        Self { database, clock: Arc::new(|| jiff::Timestamp::now().into()) }
+        Self { database, clock: Arc::new(|| jiff::Timestamp::now().into()), counts: Arc::default() }
     }
 
     /// The same store by another clock. Each process has the system's, unless it is told otherwise.
@@ -96,6 +101,23 @@ impl Store {
             Database::Lite(sqlite) => sqlite.close().await,
             Database::Pg(postgres) => postgres.close().await,
         }
+    }
+
+    /// Whether several machines may share it.
+    #[must_use]
+    pub const fn is_server(&self) -> bool {
+        matches!(self.database, Database::Pg(_))
+    }
+
+    /// Counts one more of `owner` within a minute.
+    fn counted(&self, owner: String, minute: i64) -> u64 {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if counts.0 != minute {
+            *counts = (minute, BTreeMap::new());
+        }
+        let count = counts.1.entry(owner).or_default();
+        *count += 1;
+        *count
     }
 
     fn now(&self) -> Timestamp {

@@ -22,7 +22,7 @@ macro_rules! session {
         sql!(
             $before
             "id, agent, venture, repo, track, status, client, client_version, machine, branch, commit_id, issue,
-             started, heartbeat, ended, version, principal"
+             started_commit, started, heartbeat, ended, version, principal"
             $after
             $($more)*
         )
@@ -112,6 +112,7 @@ fn read(row: &mut Fields<'_>) -> Result<Session, StoreError> {
             commit: row.maybe_text()?,
             issue: row.maybe_int()?.map(i64::unsigned_abs),
         },
+        started_commit: row.maybe_text()?,
         started: row.time()?,
         heartbeat: row.time()?,
         ended: row.maybe_int()?.map(Timestamp::from_millis),
@@ -213,8 +214,8 @@ async fn insert(tx: &mut Conn, begin: &Begin, now: Timestamp) -> Result<Session,
     let Begin { id, key, speaker, standing, by } = begin;
     let insert = session!(
         "INSERT INTO sessions (id, agent, venture, repo, track, status, client, client_version, machine, branch, commit_id,
-                issue, started, heartbeat, version, principal)
-         VALUES ($1, $2, $3, $4, $5, 'active', $6, $7, $8, $9, $10, $11, $12, $12, 1, $13) RETURNING ",
+                started_commit, issue, started, heartbeat, version, principal)
+         VALUES ($1, $2, $3, $4, $5, 'active', $6, $7, $8, $9, $10, $10, $11, $12, $12, 1, $13) RETURNING ",
         ""
     );
     let row = values![
@@ -323,7 +324,7 @@ macro_rules! alive {
 const COUNT: Sql = alive!("SELECT count(*)", "");
 const LIST: Sql = alive!(
     "SELECT heartbeat, number, id, agent, venture, repo, track, status, client, client_version, machine, branch,
-            commit_id, issue, started, heartbeat, ended, version, principal",
+            commit_id, issue, started_commit, started, heartbeat, ended, version, principal",
     " AND ($5 IS NULL OR (heartbeat, number) < ($5, $6)) ORDER BY heartbeat DESC, number DESC LIMIT $7"
 );
 

@@ -2,7 +2,7 @@
 
 use store_api::session::SessionStatus;
 use store_api::upkeep::{DAY, FAILURES_KEPT};
-use store_api::{Answer, Failures as _, StoreError, Swept, Timestamp, Upkeep};
+use store_api::{Answer, Failures as _, StoreError, Swept, Timestamp, Traffic as _, Upkeep};
 
 use crate::Store;
 use crate::error::json;
@@ -19,7 +19,8 @@ impl Upkeep for Store {
             let days = keep_days.filter(|days| *days > 0);
             let now = store.now();
             let ago = |millis: i64| Timestamp::from_millis(now.as_millis().saturating_sub(millis));
-            let mut swept = Swept { failures: store.forget(ago(FAILURES_KEPT)).await?, ..Swept::default() };
+            let failures = store.forget(ago(FAILURES_KEPT)).await?;
+            let mut swept = Swept { failures, requests: store.sweep_traffic().await?, ..Swept::default() };
             let step = Step { over: days.map(|days| ago(i64::from(days).saturating_mul(DAY))) };
             loop {
                 let done = store.written(&step, None).await?.value;

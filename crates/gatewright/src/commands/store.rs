@@ -118,8 +118,8 @@ async fn sweep(store: &Store, section: &StoreSection, output: Format) -> Result<
 }
 
 /// What was let go of, in words.
-fn told(swept: &Swept) -> [(u64, &'static str); 9] {
-    let Swept { answers, abandoned, failures, sessions, handoffs, checkpoints, notes } = *swept;
+fn told(swept: &Swept) -> [(u64, &'static str); 10] {
+    let Swept { answers, abandoned, failures, sessions, handoffs, checkpoints, notes, requests } = *swept;
     [
         (answers, "answers to writes that can no longer be sent again"),
         (abandoned, "sessions that fell silent: abandoned, and still there"),
@@ -130,6 +130,7 @@ fn told(swept: &Swept) -> [(u64, &'static str); 9] {
         (handoffs, "handoffs of theirs"),
         (checkpoints, "checkpoints of theirs"),
         (notes, "notes that were archived too long ago"),
+        (requests, "requests of more than a week ago"),
     ]
 }
 

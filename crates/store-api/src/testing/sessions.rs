@@ -116,6 +116,7 @@ pub async fn what_is_given_replaces_and_what_is_absent_stays(store: &dyn Context
     };
     let again = store.begin(detached, None).await.unwrap().value.session;
     assert_eq!(again.standing, Standing { branch: None, commit: text("c2"), issue: Some(7) });
+    assert_eq!(again.started_commit, text("c1"), "where it began stays");
     assert_eq!(again.speaker, Speaker { client: text("two"), client_version: None, machine: Some(machine) });
     watch.turn(MINUTE);
     let standing = Standing { branch: text("topic"), issue: Some(8), commit: None };

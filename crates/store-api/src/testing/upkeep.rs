@@ -8,14 +8,16 @@ use crate::handoff::{HandoffQuery, NewCheckpoint};
 use crate::id::{CheckpointId, SessionId};
 use crate::note::{NotePatch, NoteQuery};
 use crate::once::KEPT;
+use crate::server::{LOGGED, Logged};
 use crate::session::{SILENCE, SessionStatus};
 use crate::upkeep::{DAY, FAILURES_KEPT};
 use crate::{Context, FailureKind, Failures, Forgotten, HistoryQuery, RunOutcome, Swept, Timestamp, Upkeep};
 
 /// Holds a driver to it. The driver goes by `watch`, and nobody else uses the database: what is swept is everybody's.
-pub async fn upkeep<S: Context + Failures + Upkeep>(store: &S, watch: &Watch, name: &str) {
+pub async fn upkeep<S: Context + Failures + Traffic + Upkeep>(store: &S, watch: &Watch, name: &str) {
     what_is_over_is_let_go_of_to_the_millisecond(store, watch, name).await;
     old_failures_are_forgotten(store, watch, name).await;
+    old_requests_leave_the_log(store, watch).await;
     nothing_that_ended_goes_unless_it_is_told_so(store, watch, name).await;
     what_ended_too_long_ago_goes_with_what_belongs_to_it(store, watch, name).await;
     what_was_put_away_too_long_ago_goes_with_its_words(store, watch, name).await;
@@ -48,7 +50,7 @@ async fn ended<S: Context>(store: &S, watch: &Watch, venture: &str, agent: &str)
 }
 
 /// A millisecond before nothing goes; then a session is abandoned as of its last sign of life, and a key may be used again.
-pub async fn what_is_over_is_let_go_of_to_the_millisecond<S: Context + Failures + Upkeep>(
+pub async fn what_is_over_is_let_go_of_to_the_millisecond<S: Context + Failures + Traffic + Upkeep>(
     store: &S,
     watch: &Watch,
     name: &str,
@@ -86,7 +88,7 @@ pub async fn what_is_over_is_let_go_of_to_the_millisecond<S: Context + Failures 
 }
 
 /// Ninety days after they were last seen, to the millisecond.
-pub async fn old_failures_are_forgotten<S: Context + Failures + Upkeep>(
+pub async fn old_failures_are_forgotten<S: Context + Failures + Traffic + Upkeep>(
     store: &S,
     watch: &Watch,
     name: &str,
@@ -109,8 +111,27 @@ pub async fn old_failures_are_forgotten<S: Context + Failures + Upkeep>(
     assert_eq!(sweep(store, None).await.failures, forgotten);
 }
 
+/// A week after they were asked, to the millisecond.
+pub async fn old_requests_leave_the_log<S: Context + Failures + Traffic + Upkeep>(store: &S, watch: &Watch) {
+    let asked = Logged {
+        at: watch.now(),
+        correlation: "corr".to_owned(),
+        key: None,
+        method: "GET".to_owned(),
+        route: "/v1/notes".to_owned(),
+        status: 200,
+        millis: 1,
+    };
+    store.log(vec![asked]).await.unwrap();
+    watch.turn(LOGGED);
+    assert_eq!(sweep(store, None).await.requests, 0);
+    watch.turn(1);
+    assert_eq!(sweep(store, None).await.requests, 1);
+    assert_eq!(store.logged(10).await.unwrap(), []);
+}
+
 /// Without a number of days, and with none, what a team did is kept for ever.
-pub async fn nothing_that_ended_goes_unless_it_is_told_so<S: Context + Failures + Upkeep>(
+pub async fn nothing_that_ended_goes_unless_it_is_told_so<S: Context + Failures + Traffic + Upkeep>(
     store: &S,
     watch: &Watch,
     name: &str,
@@ -137,7 +158,9 @@ pub async fn nothing_that_ended_goes_unless_it_is_told_so<S: Context + Failures 
 }
 
 /// Thirty days: ended, abandoned and superseded ones alike, never one that goes on, and no younger one's belongings.
-pub async fn what_ended_too_long_ago_goes_with_what_belongs_to_it<S: Context + Failures + Upkeep>(
+pub async fn what_ended_too_long_ago_goes_with_what_belongs_to_it<
+    S: Context + Failures + Traffic + Upkeep,
+>(
     store: &S,
     watch: &Watch,
     name: &str,
@@ -175,7 +198,7 @@ pub async fn what_ended_too_long_ago_goes_with_what_belongs_to_it<S: Context + F
 }
 
 /// By when it was put away. Whatever was not, stays, however old; what is gone is not found, and what is left still is.
-pub async fn what_was_put_away_too_long_ago_goes_with_its_words<S: Context + Failures + Upkeep>(
+pub async fn what_was_put_away_too_long_ago_goes_with_its_words<S: Context + Failures + Traffic + Upkeep>(
     store: &S,
     watch: &Watch,
     name: &str,

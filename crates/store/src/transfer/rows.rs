@@ -8,7 +8,9 @@ use store_api::id::MachineId;
 use store_api::machine::NewMachine;
 use store_api::note::{NewNote, sorted};
 use store_api::once::Once;
+use store_api::outbox::Letter;
 use store_api::rules::Line;
+use store_api::server::{NewKey, NewText, TextKind};
 use store_api::session::{Begin, SessionKey, SessionStatus, Speaker, Standing, check_reason};
 use store_api::{FailureSeen, LineState, Outcome, RunOutcome, StoreError, TestSeen, Timestamp, Verdicts};
 
@@ -174,6 +176,8 @@ pub(super) fn session(row: &Row<'_>) -> Checked {
         by: row.text("principal")?.to_owned(),
     };
     begun.check().map_err(said)?;
+    let started = Standing { commit: owned(row.maybe_text("started_commit")?), ..Standing::default() };
+    started.check().map_err(said)?;
     check_reason(row.maybe_text("reason")?.unwrap_or_default()).map_err(said)?;
     let status = word(row, "status", SessionStatus::of)?;
     if (status == SessionStatus::Active) == row.maybe_int("ended")?.is_some() {
@@ -273,4 +277,43 @@ pub(super) fn answer(row: &Row<'_>) -> Checked {
     };
     once.check().map_err(said)?;
     json::<IgnoredAny>(row, "answer").map(|_| ())
+}
+
+pub(super) fn api_key(row: &Row<'_>) -> Checked {
+    flag(row, "admin")?;
+    let hash = row.text("hash")?.parse::<Digest>().map_err(|_| "hash is no digest".to_owned())?;
+    let key = NewKey { id: id(row, "id")?, name: row.text("name")?.to_owned(), admin: false, hash };
+    key.check().map_err(said)
+}
+
+pub(super) fn text(row: &Row<'_>) -> Checked {
+    counted(row, "version")?;
+    let kinds = [TextKind::Requirement, TextKind::Script];
+    let text = NewText {
+        kind: word(row, "kind", |word| kinds.into_iter().find(|kind| kind.word() == word))?,
+        name: row.text("name")?.to_owned(),
+        content: row.text("content")?.to_owned(),
+        expected: None,
+    };
+    text.check().map_err(said)?;
+    if Digest::of(text.content.as_bytes()).to_string() == row.text("sha256")? {
+        Ok(())
+    } else {
+        Err("its text has another digest".to_owned())
+    }
+}
+
+pub(super) fn letter(row: &Row<'_>) -> Checked {
+    counted(row, "number")?;
+    let letter = Letter {
+        key: row.text("key")?.to_owned(),
+        request: row.text("request")?.parse().map_err(|_| "request is no digest".to_owned())?,
+        path: row.text("path")?.to_owned(),
+        body: row.text("body")?.to_owned(),
+    };
+    letter.check().map_err(said)
+}
+
+pub(super) fn renamed(row: &Row<'_>) -> Checked {
+    if row.text("id")? == row.text("becomes")? { Err("it keeps its name".to_owned()) } else { Ok(()) }
 }

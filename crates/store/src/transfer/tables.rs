@@ -74,6 +74,10 @@ impl Table {
 pub const LEFT_OUT: &[(&str, &str)] = &[
     ("note_tags", "derived from the notes' tags"),
     ("note_words", "derived from the notes by the crate words"),
+    ("request_log", "what a server was asked, for a week"),
+    ("rate", "counts of the current minute"),
+    ("mirror", "copies of another server's answers"),
+    ("leases", "who does what for the next minutes"),
 ];
 
 macro_rules! column {
@@ -225,6 +229,7 @@ tables! {
         reason: maybe_text,
         version: int,
         principal: text,
+        started_commit: maybe_text since 3,
     }
     handoffs since 2 by (number) numbers number as rows::handoff {
         number: int,
@@ -295,5 +300,35 @@ tables! {
         answer: text,
         created: int,
         expires: int,
+    }
+    api_keys since 3 by (id) as rows::api_key {
+        id: text,
+        name: text,
+        admin: int,
+        hash: text,
+        created: int,
+        used: maybe_int,
+        revoked: maybe_int,
+    }
+    texts since 3 by (kind, name) as rows::text {
+        kind: text,
+        name: text,
+        version: int,
+        sha256: text,
+        updated: int,
+        content: text,
+    }
+    outbox since 3 by (number) numbers number as rows::letter {
+        number: int,
+        key: text,
+        request: text,
+        path: text,
+        body: text,
+        made: int,
+        why: maybe_text,
+    }
+    renamed since 3 by (id) as rows::renamed {
+        id: text,
+        becomes: text,
     }
 }

@@ -37,3 +37,15 @@ async fn shares(place: Place) {
     let watch = Watch::at(SUNDAY);
     context(&place.store().with_clock(watch.clock()), &watch, place.kind()).await;
 }
+
+#[test]
+fn each_database_keeps_what_a_server_and_a_client_need() {
+    for place in Place::all() {
+        runtime().block_on(async {
+            let watch = Watch::at(SUNDAY);
+            let store = place.store().with_clock(watch.clock());
+            store_api::testing::server(&store, &watch).await;
+            store_api::testing::outbox(&store, &watch).await;
+        });
+    }
+}

@@ -7,13 +7,18 @@ use std::io::Cursor;
 use contract::Digest;
 use gatewright_store::Store;
 use gatewright_store::transfer::{LEFT_OUT, TABLES, TransferError, Transferred, check};
-use store_api::id::NoteId;
+use store_api::id::{KeyId, NoteId};
 use store_api::note::{NotePatch, NoteQuery};
+use store_api::outbox::Letter;
+use store_api::server::{NewKey, NewText, TextKind};
 use store_api::testing::context::{Watch, begin, key};
 use store_api::testing::documents::document;
 use store_api::testing::notes::note;
 use store_api::testing::{context, failure, run, table};
-use store_api::{Documents, FailureKind, Failures, HistoryQuery, Notes, RunOutcome, Sessions, StoreError};
+use store_api::{
+    Documents, FailureKind, Failures, HistoryQuery, Keys, Notes, Outbox, RunOutcome, Sessions, StoreError,
+    Texts,
+};
 
 use crate::conformance::SUNDAY;
 use crate::{Place, runtime};
@@ -21,6 +26,9 @@ use crate::{Place, runtime};
 /// Every kind of row, with all that the conformance suite writes: other scripts, quotes, nulls, the longest texts and greatest numbers.
 async fn fill(store: &Store, watch: &Watch, name: &str) {
     context(store, watch, name).await;
+    store_api::testing::server(store, watch).await;
+    store_api::testing::outbox(store, watch).await;
+    small(store, watch).await;
     table::every_row_holds(store, name).await;
     store_api::testing::history::texts_come_back_as_they_were(store, name).await;
 }
@@ -75,7 +83,7 @@ fn what_went_from_one_database_into_the_other_and_back_is_the_same_to_the_byte()
             let (store, other) = (from.store().with_clock(watch.clock()), into.store().with_clock(watch.clock()));
             fill(&store, &watch, "fill").await;
             let (file, told) = exported(&store).await;
-            assert!(file.starts_with(&format!("{{\"gatewright\":\"store\",\"format\":1,\"schema\":2,\"made\":\"{}\",\"from\":\"{}\"}}\n", watch.now(), from.kind())), "{}", file.lines().next().unwrap());
+            assert!(file.starts_with(&format!("{{\"gatewright\":\"store\",\"format\":1,\"schema\":3,\"made\":\"{}\",\"from\":\"{}\"}}\n", watch.now(), from.kind())), "{}", file.lines().next().unwrap());
             assert!(told.rows.iter().all(|(table, rows)| *rows > 0 || panic!("{table} has no row")));
             assert_eq!(told.total(), file.lines().count() as u64 - 2);
             assert_eq!(check(&mut Cursor::new(&file)).unwrap(), told);
@@ -167,10 +175,31 @@ async fn small(store: &Store, watch: &Watch) {
     }
     store.put(document("global", "d", "text")).await.unwrap();
     store_api::Machines::register(store, store_api::testing::machines::machine(watch, "host")).await.unwrap();
+    let hash = Digest::of(b"secret");
+    let key =
+        NewKey { id: KeyId::new(watch.now(), context::next()), name: "ana".to_owned(), admin: true, hash };
+    store.add_key(key).await.unwrap();
+    let text = NewText {
+        kind: TextKind::Script,
+        name: format!("n{}", context::next()),
+        content: "true\n".to_owned(),
+        expected: None,
+    };
+    store.put_text(text).await.unwrap();
+    let letter = |key: u128| Letter {
+        key: key.to_string(),
+        request: hash,
+        path: "/v1/notes".to_owned(),
+        body: "{}".to_owned(),
+    };
+    let refused = store.post(letter(context::next())).await.unwrap();
+    store.refuse(refused, "because".to_owned()).await.unwrap();
+    store.post(letter(context::next())).await.unwrap();
+    store.rename(format!("sess_{}", context::next()), "sess_b".to_owned()).await.unwrap();
     let failing = RunOutcome {
         failures: vec![failure("t", FailureKind::Test)],
         ran: vec![store_api::testing::test("p", store_api::Outcome::Passed)],
-        transcript: Some(table::transcript(1)),
+        transcript: Some(table::transcript(u64::try_from(context::next()).unwrap())),
         ..run("root", Some("main"), Some("c1"))
     };
     store.record(failing).await.unwrap();
@@ -286,8 +315,8 @@ fn what_cannot_be_taken_in_is_refused_and_says_why() {
             (file.replacen("\"store\"", "\"shop\"", 1), "no export of a store"),
             (body(&file).to_owned(), "no export of a store"),
             (headed(&head.replace("\"format\":1", "\"format\":2")), "format 2"),
-            (headed(&head.replace("\"schema\":2", "\"schema\":9999")), "schema 9999"),
-            (headed(&head.replace("\"schema\":2", "\"schema\":1")), "line 1"),
+            (headed(&head.replace("\"schema\":3", "\"schema\":9999")), "schema 9999"),
+            (headed(&head.replace("\"schema\":3", "\"schema\":1")), "line 1"),
             (headed(&head.replace("\"format\":1", "\"format\":0")), "line 1"),
             (headed(&head.replace("sqlite", "oracle")), "line 1"),
             (headed(&head.replace("\"from\"", "\"more\":1,\"from\"")), "line 1"),
@@ -329,6 +358,11 @@ fn what_cannot_be_taken_in_is_refused_and_says_why() {
             (changed("machines", "\"name\":\"host\"", "\"name\":\"\""), "empty"),
             (changed("idempotency", "\"key\":\"k\"", "\"key\":\"k k\""), "idempotency key"),
             (changed("idempotency", "\"answer\":\"{", "\"answer\":\"["), "answer"),
+            (changed("api_keys", "\"admin\":1", "\"admin\":9"), "0 or 1"),
+            (changed("texts", "true\\n", "false\\n"), "another digest"),
+            (changed("texts", "\"script\"", "\"sript\""), "kind is"),
+            (changed("outbox", "\"path\":\"/v1/notes\"", "\"path\":\"\""), "empty"),
+            (changed("renamed", "\"becomes\":\"", "\"becomes\":null,\"x\":\""), "becomes is null"),
             (twice("sessions"), "order of rows"),
             (twice("documents"), "order of rows"),
             (swapped("runs", "sessions"), "order of rows"),
@@ -348,7 +382,7 @@ fn what_cannot_be_taken_in_is_refused_and_says_why() {
             }
         }
         assert!(matches!(
-            check(&mut Cursor::new(headed(&head.replace("\"schema\":2", "\"schema\":9999")))),
+            check(&mut Cursor::new(headed(&head.replace("\"schema\":3", "\"schema\":9999")))),
             Err(TransferError::NewerSchema { found: 9999, .. })
         ));
     });
@@ -387,7 +421,7 @@ fn only_an_empty_store_takes_an_export_in_and_nothing_in_it_is_touched() {
             assert!(matches!(imported(&store, &file).await, Err(TransferError::NotEmpty { table: "runs" })));
             assert_eq!(exported(&store).await.1, told);
             let status = store.status().await.unwrap();
-            assert_eq!((status.rows, status.schema, status.kind), (told.rows, 2, place.kind()));
+            assert_eq!((status.rows, status.schema, status.kind), (told.rows, 3, place.kind()));
             assert!(status.bytes > 10_000 && !status.place.is_empty(), "{} {}", status.bytes, status.place);
         });
     }

@@ -214,7 +214,9 @@ impl Place {
     /// The commit at which it began.
     fn start(&self) -> Option<String> {
         match self {
-            Self::Known(session) => session.standing.commit.clone(),
+            Self::Known(session) => {
+                session.started_commit.clone().or_else(|| session.standing.commit.clone())
+            }
             Self::Unborn(_) => None,
         }
     }
