@@ -27,6 +27,7 @@ mod remote;
 mod scripts;
 mod session;
 mod stdio;
+mod store;
 mod strings;
 mod tls;
 mod upstreams;
