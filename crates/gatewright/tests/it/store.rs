@@ -21,7 +21,10 @@ fn worked() -> Bench {
         "note",
         json!({ "action": "create", "title": "Staging needs a VPN", "content": "Ask ops for `useAuthToken`.", "tags": ["staging"] }),
     );
-    session.ok("handoff", json!({ "summary": "Login works; \u{1f600} is \"quoted\".", "status": "in_progress" }));
+    session.ok(
+        "handoff",
+        json!({ "summary": "Login works; \u{1f600} is \"quoted\".", "status": "in_progress" }),
+    );
     bench
 }
 
@@ -182,7 +185,8 @@ fn of_2020(bench: &Bench) -> String {
     let ended: Value = serde_json::from_str(&lines[at]).unwrap();
     let mut line = lines[at].clone();
     for name in ["started", "heartbeat", "ended"] {
-        line = line.replace(&format!("\"{name}\":{}", ended["r"][name]), &format!("\"{name}\":1577836800000"));
+        line =
+            line.replace(&format!("\"{name}\":{}", ended["r"][name]), &format!("\"{name}\":1577836800000"));
     }
     let id = ended["r"]["id"].as_str().unwrap();
     let another = format!("{}{}", &id[..id.len() - 1], if id.ends_with('0') { '1' } else { '0' });

@@ -11,7 +11,9 @@ use crate::once::KEPT;
 use crate::server::{LOGGED, Logged};
 use crate::session::{SILENCE, SessionStatus};
 use crate::upkeep::{DAY, FAILURES_KEPT};
-use crate::{Context, FailureKind, Failures, Forgotten, HistoryQuery, RunOutcome, Swept, Timestamp, Upkeep};
+use crate::{
+    Context, FailureKind, Failures, Forgotten, HistoryQuery, RunOutcome, Swept, Timestamp, Traffic, Upkeep,
+};
 
 /// Holds a driver to it. The driver goes by `watch`, and nobody else uses the database: what is swept is everybody's.
 pub async fn upkeep<S: Context + Failures + Traffic + Upkeep>(store: &S, watch: &Watch, name: &str) {
