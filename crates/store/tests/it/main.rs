@@ -14,6 +14,7 @@ mod mutations;
 mod places;
 mod postgres;
 mod processes;
+mod refused;
 mod transfer;
 mod upkeep;
 mod working_day;
