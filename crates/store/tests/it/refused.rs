@@ -14,6 +14,7 @@ async fn is_empty(store: &Store) -> bool {
     store.status().await.unwrap().rows.iter().all(|(_, rows)| *rows == 0)
 }
 
+#[test]
 fn a_file_that_was_cut_off_is_refused_wherever_it_was_cut() {
     runtime().block_on(async {
         let file = of_small().await;
@@ -34,6 +35,7 @@ fn a_file_that_was_cut_off_is_refused_wherever_it_was_cut() {
     });
 }
 
+#[test]
 fn a_changed_byte_is_seen() {
     runtime().block_on(async {
         let file = of_small().await;
@@ -47,6 +49,7 @@ fn a_changed_byte_is_seen() {
     });
 }
 
+#[test]
 fn what_cannot_be_taken_in_is_refused_and_says_why() {
     runtime().block_on(async {
         let file = of_small().await;
@@ -157,6 +160,7 @@ fn what_cannot_be_taken_in_is_refused_and_says_why() {
     });
 }
 
+#[test]
 fn two_active_sessions_of_one_key_are_a_contradiction() {
     for place in Place::all() {
         runtime().block_on(async {
@@ -174,6 +178,7 @@ fn two_active_sessions_of_one_key_are_a_contradiction() {
     }
 }
 
+#[test]
 fn only_an_empty_store_takes_an_export_in_and_nothing_in_it_is_touched() {
     for place in Place::all() {
         runtime().block_on(async {

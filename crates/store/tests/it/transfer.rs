@@ -243,11 +243,6 @@ pub(crate) fn rows(file: &str) -> Vec<String> {
 }
 
 #[test]
-#[test]
-#[test]
-#[test]
-#[test]
-#[test]
 fn the_next_run_comes_after_all_that_failures_name_also_those_that_are_forgotten() {
     const LATER: &str = "UPDATE failures SET failed_run = 1000; DELETE FROM runs";
     for (from, into) in [
