@@ -49,115 +49,144 @@ fn a_changed_byte_is_seen() {
     });
 }
 
+/// Changes of the first row of a table, and what is said of them.
+const ROWS: &[[&str; 4]] = &[
+    ["notes", "\"t\":\"notes\"", "\"t\":\"votes\"", "no table \"votes\""],
+    ["notes", "\"t\":\"notes\"", "\"t\":\"note_tags\"", "no table"],
+    ["notes", "\"title\"", "\"titel\"", "stands where title should"],
+    ["notes", ",\"title\":\"one\"", "", "stands where title should"],
+    ["notes", "\\n\"}", "\\n\",\"more\":1}", "no column \"more\""],
+    ["notes", "\"version\":1", "\"version\":\"1\"", "invalid type"],
+    ["notes", "\"version\":1", "\"version\":1.0", "invalid type"],
+    ["notes", "\"version\":1", "\"version\":null", "version is null"],
+    ["notes", "\"version\":1", "\"version\":99999999999999999999", "line "],
+    ["notes", "\"number\":1", "\"number\":0", "number is 0"],
+    ["notes", "\"place\":1", "\"place\":9223372036854775807", "place is 9223372036854775807"],
+    ["notes", "\"version\":1", "\"version\": 1", "not spelled"],
+    ["notes", "needle", "\\u006eeedle", "not spelled"],
+    ["notes", "needle", "need\\u0000", "NUL"],
+    ["notes", "needle", "needles", "number of characters"],
+    ["notes", "\"archived\":0", "\"archived\":2", "0 or 1"],
+    ["notes", "[\\\"Tag\\\"]", "[\\\"b\\\",\\\"a\\\"]", "not sorted"],
+    ["notes", "[\\\"Tag\\\"]", "{}", "tags"],
+    ["notes", "note_", "node_", "note is not valid"],
+    ["documents", "\"content\":\"text\"", "\"content\":\"test\"", "another digest"],
+    ["documents", "\"written\"", "\"found\"", "origin is"],
+    ["sessions", "\"ended\"", "\"endet\"", "line "],
+    ["sessions", "\"status\":\"ended\"", "\"status\":\"active\"", "says something else"],
+    ["sessions", "\"status\":\"ended\"", "\"status\":\"gone\"", "status is"],
+    ["handoffs", "in_progress", "in_limbo", "status is"],
+    ["checkpoints", "{\\\"a\\\"", "{\\\"a", "payload"],
+    ["failures", "\"id\":\"t\"", "\"id\":\"u\"", "another failure"],
+    ["lines", "\"open\"", "\"shut\"", "state is"],
+    ["runs", "\"dirty\":0", "\"dirty\":7", "0 or 1"],
+    ["machines", "\"name\":\"host\"", "\"name\":\"\"", "empty"],
+    ["idempotency", "\"key\":\"k\"", "\"key\":\"k k\"", "idempotency key"],
+    ["idempotency", "\"answer\":\"{", "\"answer\":\"[", "answer"],
+    ["api_keys", "\"admin\":1", "\"admin\":9", "0 or 1"],
+    ["texts", "true\\n", "false\\n", "another digest"],
+    ["texts", "\"script\"", "\"sript\"", "kind is"],
+    ["outbox", "\"path\":\"/v1/notes\"", "\"path\":\"\"", "empty"],
+    ["renamed", "\"becomes\":\"", "\"becomes\":null,\"x\":\"", "becomes is null"],
+];
+
+/// Changes that only a database sees.
+const CONTRADICTIONS: &[[&str; 3]] =
+    &[["lines", "\"entry\":1", "\"entry\":2"], ["notes", "\"place\":1", "\"place\":2"]];
+
+/// Where the first row of a table stands.
+fn first_of(lines: &[String], table: &str) -> usize {
+    lines.iter().position(|line| line.starts_with(&format!("{{\"t\":\"{table}\""))).unwrap()
+}
+
+/// An export with another first row of a table.
+fn changed(lines: &[String], table: &str, from: &str, to: &str) -> String {
+    let mut lines = lines.to_vec();
+    let at = first_of(&lines, table);
+    assert!(lines[at].contains(from), "{} has no {from}", lines[at]);
+    lines[at] = lines[at].replacen(from, to, 1);
+    sealed(&lines)
+}
+
+/// That a file is refused in these words, and leaves nothing.
+async fn is_refused(place: &Place, file: &str, say: &str) {
+    let store = place.store();
+    let refused = imported(&store, file).await.unwrap_err();
+    assert!(refused.to_string().contains(say), "{say}: {refused}");
+    assert!(is_empty(&store).await, "{say}");
+}
+
 #[test]
-fn what_cannot_be_taken_in_is_refused_and_says_why() {
+fn what_is_no_export_or_a_newer_one_is_refused_and_says_so() {
     runtime().block_on(async {
         let file = of_small().await;
-        let lines = rows(&file);
-        let at = |table: &str| {
-            lines.iter().position(|line| line.starts_with(&format!("{{\"t\":\"{table}\""))).unwrap()
-        };
-        let changed = |table: &str, from: &str, to: &str| {
-            let mut lines = lines.clone();
-            let line = &mut lines[at(table)];
-            assert!(line.contains(from), "{line} has no {from}");
-            *line = line.replacen(from, to, 1);
-            sealed(&lines)
-        };
-        let without = |table: &str| {
-            let mut lines = lines.clone();
-            lines.remove(at(table));
-            sealed(&lines)
-        };
-        let twice = |table: &str| {
-            let mut lines = lines.clone();
-            lines.insert(at(table), lines[at(table)].clone());
-            sealed(&lines)
-        };
-        let swapped = |one: &str, other: &str| {
-            let mut lines = lines.clone();
-            lines.swap(at(one), at(other));
-            sealed(&lines)
-        };
-        let headed = |head: &str| format!("{head}\n{}", body(&file));
-        let head = lines[0].as_str();
+        let head = file.lines().next().unwrap();
+        let headed = |from: &str, to: &str| format!("{}\n{}", head.replace(from, to), body(&file));
+        let newer = headed("\"schema\":3", "\"schema\":9999");
+        assert!(matches!(
+            check(&mut Cursor::new(&newer)),
+            Err(TransferError::NewerSchema { found: 9999, .. })
+        ));
+        let place = Place::new();
         for (case, say) in [
             (String::new(), "no export of a store"),
             ("{}\n".to_owned(), "no export of a store"),
             (file.replacen("\"store\"", "\"shop\"", 1), "no export of a store"),
             (body(&file).to_owned(), "no export of a store"),
-            (headed(&head.replace("\"format\":1", "\"format\":2")), "format 2"),
-            (headed(&head.replace("\"schema\":3", "\"schema\":9999")), "schema 9999"),
-            (headed(&head.replace("\"schema\":3", "\"schema\":1")), "line 1"),
-            (headed(&head.replace("\"format\":1", "\"format\":0")), "line 1"),
-            (headed(&head.replace("sqlite", "oracle")), "line 1"),
-            (headed(&head.replace("\"from\"", "\"more\":1,\"from\"")), "line 1"),
+            (newer, "schema 9999"),
+            (headed("\"format\":1", "\"format\":2"), "format 2"),
+            (headed("\"schema\":3", "\"schema\":1"), "line 1"),
+            (headed("\"format\":1", "\"format\":0"), "line 1"),
+            (headed("sqlite", "oracle"), "line 1"),
+            (headed("\"from\"", "\"more\":1,\"from\""), "line 1"),
             (format!("{file}\n"), "behind the end"),
             (format!("{file}{file}"), "behind the end"),
             (file.replacen("\"notes\":2", "\"notes\":3", 1), "counts other rows"),
-            (changed("notes", "\"t\":\"notes\"", "\"t\":\"votes\""), "no table \"votes\""),
-            (changed("notes", "\"t\":\"notes\"", "\"t\":\"note_tags\""), "no table"),
-            (changed("notes", "\"title\"", "\"titel\""), "stands where title should"),
-            (changed("notes", ",\"title\":\"one\"", ""), "stands where title should"),
-            (changed("notes", "\\n\"}", "\\n\",\"more\":1}"), "no column \"more\""),
-            (changed("notes", "\"version\":1", "\"version\":\"1\""), "invalid type"),
-            (changed("notes", "\"version\":1", "\"version\":1.0"), "invalid type"),
-            (changed("notes", "\"version\":1", "\"version\":null"), "version is null"),
-            (changed("notes", "\"version\":1", "\"version\":99999999999999999999"), "line "),
-            (changed("notes", "\"number\":1", "\"number\":0"), "number is 0"),
-            (
-                changed("notes", "\"place\":1", "\"place\":9223372036854775807"),
-                "place is 9223372036854775807",
-            ),
-            (changed("notes", "\"version\":1", "\"version\": 1"), "not spelled"),
-            (changed("notes", "needle", "\\u006eeedle"), "not spelled"),
-            (changed("notes", "needle", "need\\u0000"), "NUL"),
-            (changed("notes", "needle", "needles"), "number of characters"),
-            (changed("notes", "\"archived\":0", "\"archived\":2"), "0 or 1"),
-            (changed("notes", "[\\\"Tag\\\"]", "[\\\"b\\\",\\\"a\\\"]"), "not sorted"),
-            (changed("notes", "[\\\"Tag\\\"]", "{}"), "tags"),
-            (changed("notes", "note_", "node_"), "note is not valid"),
-            (changed("documents", "\"content\":\"text\"", "\"content\":\"test\""), "another digest"),
-            (changed("documents", "\"written\"", "\"found\""), "origin is"),
-            (changed("sessions", "\"ended\"", "\"endet\""), "line "),
-            (changed("sessions", "\"status\":\"ended\"", "\"status\":\"active\""), "says something else"),
-            (changed("sessions", "\"status\":\"ended\"", "\"status\":\"gone\""), "status is"),
-            (changed("handoffs", "in_progress", "in_limbo"), "status is"),
-            (changed("checkpoints", "{\\\"a\\\"", "{\\\"a"), "payload"),
-            (changed("failures", "\"id\":\"t\"", "\"id\":\"u\""), "another failure"),
-            (changed("lines", "\"open\"", "\"shut\""), "state is"),
-            (changed("runs", "\"dirty\":0", "\"dirty\":7"), "0 or 1"),
-            (changed("machines", "\"name\":\"host\"", "\"name\":\"\""), "empty"),
-            (changed("idempotency", "\"key\":\"k\"", "\"key\":\"k k\""), "idempotency key"),
-            (changed("idempotency", "\"answer\":\"{", "\"answer\":\"["), "answer"),
-            (changed("api_keys", "\"admin\":1", "\"admin\":9"), "0 or 1"),
-            (changed("texts", "true\\n", "false\\n"), "another digest"),
-            (changed("texts", "\"script\"", "\"sript\""), "kind is"),
-            (changed("outbox", "\"path\":\"/v1/notes\"", "\"path\":\"\""), "empty"),
-            (changed("renamed", "\"becomes\":\"", "\"becomes\":null,\"x\":\""), "becomes is null"),
-            (twice("sessions"), "order of rows"),
-            (twice("documents"), "order of rows"),
-            (swapped("runs", "sessions"), "order of rows"),
-            (without("failures"), "contradict"),
-            (without("sessions"), "contradict"),
-            (changed("lines", "\"entry\":1", "\"entry\":2"), "contradict"),
-            (changed("notes", "\"place\":1", "\"place\":2"), "contradict"),
         ] {
-            for place in [Some(Place::new()), (say == "contradict").then(Place::in_postgres).flatten()]
-                .into_iter()
-                .flatten()
-            {
-                let store = place.store();
-                let refused = imported(&store, &case).await.unwrap_err();
-                assert!(refused.to_string().contains(say), "{say}: {refused}");
-                assert!(is_empty(&store).await, "{say}");
-            }
+            is_refused(&place, &case, say).await;
         }
-        assert!(matches!(
-            check(&mut Cursor::new(headed(&head.replace("\"schema\":3", "\"schema\":9999")))),
-            Err(TransferError::NewerSchema { found: 9999, .. })
-        ));
     });
+}
+
+#[test]
+fn a_row_that_no_write_could_have_left_is_refused_and_says_why() {
+    runtime().block_on(async {
+        let lines = rows(&of_small().await);
+        let place = Place::new();
+        for [table, from, to, say] in ROWS {
+            is_refused(&place, &changed(&lines, table, from, to), say).await;
+        }
+    });
+}
+
+#[test]
+fn rows_that_stand_twice_in_another_order_or_alone_are_refused() {
+    let lines = runtime().block_on(async { rows(&of_small().await) });
+    let with = |change: &dyn Fn(&mut Vec<String>)| {
+        let mut lines = lines.clone();
+        change(&mut lines);
+        sealed(&lines)
+    };
+    for place in Place::all() {
+        runtime().block_on(async {
+            for table in ["sessions", "documents"] {
+                let at = first_of(&lines, table);
+                let twice = with(&|lines| lines.insert(at, lines[at].clone()));
+                is_refused(&place, &twice, "order of rows").await;
+            }
+            let (one, other) = (first_of(&lines, "runs"), first_of(&lines, "sessions"));
+            is_refused(&place, &with(&|lines| lines.swap(one, other)), "order of rows").await;
+            for table in ["failures", "sessions"] {
+                let without = with(&|lines| {
+                    lines.remove(first_of(lines, table));
+                });
+                is_refused(&place, &without, "contradict").await;
+            }
+            for [table, from, to] in CONTRADICTIONS {
+                is_refused(&place, &changed(&lines, table, from, to), "contradict").await;
+            }
+        });
+    }
 }
 
 #[test]
