@@ -24,7 +24,7 @@ const WITHOUT_TOKIO: [&str; 10] = [
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
 
 /// Which crates of ours a crate may use outside its tests; the binary may use all.
-const MAY_USE: [(&str, &[&str]); 31] = [
+const MAY_USE: [(&str, &[&str]); 33] = [
     ("gatewright-kits", &[]),
     ("gatewright-words", &[]),
     ("gatewright-documents", &["gatewright-projects"]),
@@ -62,7 +62,12 @@ const MAY_USE: [(&str, &[&str]); 31] = [
     ),
     ("design-tokens", &[]),
     ("gatewright-gateway", &["gatewright-contract", "gatewright-exec", "gatewright-kit"]),
-    ("gatewright-mcp", &["gatewright-contract", "gatewright-exec", "gatewright-kit"]),
+    ("gatewright-listen", &[]),
+    (
+        "gatewright-context",
+        &["gatewright-contract", "gatewright-exec", "gatewright-listen", "gatewright-store-api"],
+    ),
+    ("gatewright-mcp", &["gatewright-contract", "gatewright-exec", "gatewright-kit", "gatewright-listen"]),
     ("gatewright-github", &[]),
     (
         "gatewright-tools-session",

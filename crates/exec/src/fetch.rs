@@ -24,9 +24,9 @@ pub enum FetchError {
     /// Nobody answered in time, or the answer broke off.
     #[error("{0}")]
     Failed(String),
-    /// The answer is larger than [`MAX_ANSWER`].
-    #[error("the answer is larger than {MAX_ANSWER} bytes")]
-    TooLarge,
+    /// The answer is larger than so many bytes.
+    #[error("the answer is larger than {0} bytes")]
+    TooLarge(u64),
 }
 
 /// An answer, whatever its status.
@@ -62,7 +62,85 @@ pub(crate) fn manners(timeout: Duration) -> ureq::config::Config {
         .build()
 }
 
+/// A question with everything that it may have.
+#[derive(Debug, Clone)]
+pub struct Ask<'a> {
+    /// The HTTP method.
+    pub method: &'a str,
+    /// Where: https, or http on this machine.
+    pub url: &'a str,
+    /// Headers.
+    pub headers: &'a [(&'a str, &'a str)],
+    /// The body, where it has one.
+    pub body: Option<&'a [u8]>,
+    /// How long connecting may take.
+    pub connecting: Duration,
+    /// How long all of it may take.
+    pub timeout: Duration,
+    /// Most bytes of the answer.
+    pub most: u64,
+}
+
+/// An answer with its headers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// The HTTP status.
+    pub status: u16,
+    /// The headers that are text, names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Told {
+    /// The first value of a header.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+    }
+}
+
 impl Fetcher {
+    /// Asks, whatever the method.
+    pub fn ask(&self, ask: &Ask<'_>) -> Result<Told, FetchError> {
+        let url = checked(ask.url)?;
+        let wrong = |error: ureq::http::Error| FetchError::Failed(error.to_string());
+        let mut request = ureq::http::Request::builder().method(ask.method).uri(url.as_str());
+        for (name, value) in ask.headers {
+            request = request.header(*name, *value);
+        }
+        let answer = match ask.body {
+            Some(body) => {
+                let request = request.body(body).map_err(wrong)?;
+                self.agent.run(self.timed(request, ask))
+            }
+            None => {
+                let request = request.body(()).map_err(wrong)?;
+                self.agent.run(self.timed(request, ask))
+            }
+        };
+        let mut answer = answer.map_err(|error| FetchError::Failed(error.to_string()))?;
+        let headers = answer.headers().iter();
+        let headers = headers
+            .filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())))
+            .collect();
+        let status = answer.status().as_u16();
+        let body = read(answer.body_mut(), ask.most)?;
+        Ok(Told { status, headers, body })
+    }
+
+    fn timed<B: ureq::AsSendBody>(
+        &self,
+        request: ureq::http::Request<B>,
+        ask: &Ask<'_>,
+    ) -> ureq::http::Request<B> {
+        self.agent
+            .configure_request(request)
+            .timeout_connect(Some(ask.connecting))
+            .timeout_global(Some(ask.timeout))
+            .build()
+    }
+
     /// `GET`s a JSON document.
     pub fn get(&self, url: &str) -> Result<Fetched, FetchError> {
         let url = checked(url)?;
@@ -141,9 +219,13 @@ pub fn is_here(url: &Url) -> bool {
 fn answer(asked: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<Fetched, FetchError> {
     let mut response = asked.map_err(|e| FetchError::Failed(e.to_string()))?;
     let status = response.status().as_u16();
-    match response.body_mut().with_config().limit(MAX_ANSWER).read_to_vec() {
-        Ok(body) => Ok(Fetched { status, body }),
-        Err(ureq::Error::BodyExceedsLimit(_)) => Err(FetchError::TooLarge),
+    Ok(Fetched { status, body: read(response.body_mut(), MAX_ANSWER)? })
+}
+
+fn read(body: &mut ureq::Body, most: u64) -> Result<Vec<u8>, FetchError> {
+    match body.with_config().limit(most).read_to_vec() {
+        Ok(body) => Ok(body),
+        Err(ureq::Error::BodyExceedsLimit(_)) => Err(FetchError::TooLarge(most)),
         Err(error) => Err(FetchError::Failed(error.to_string())),
     }
 }

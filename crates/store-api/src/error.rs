@@ -96,6 +96,9 @@ pub enum StoreError {
     /// The key was used for something else.
     #[error("the idempotency key was used for another request within the last hour: use a new one")]
     OnceReused,
+    /// A server that others share refused it.
+    #[error("the context refused it: {0}")]
+    Refused(String),
     /// The words that were searched for make no question.
     #[error("q: {0}")]
     Query(String),
@@ -122,7 +125,7 @@ impl From<StoreError> for Fault {
         let code = match &error {
             StoreError::Invalid { .. } => Code::InvalidArgument,
             StoreError::TooLarge { .. } => Code::TooLarge,
-            StoreError::Query(_) => Code::InvalidArgument,
+            StoreError::Query(_) | StoreError::Refused(_) => Code::InvalidArgument,
             StoreError::NotFound { .. } => Code::NotFound,
             StoreError::AlreadyRecorded
             | StoreError::Closed { .. }

@@ -3,7 +3,6 @@
 
 mod caller;
 pub(crate) mod direct;
-mod listen;
 mod message;
 pub mod oauth;
 mod sessions;
@@ -29,7 +28,7 @@ use tower_http::timeout::TimeoutLayer;
 use crate::ServeError;
 use crate::server::Server;
 pub use caller::{Identify, Loopback, Refused};
-pub use listen::{Tls, TlsError};
+use listen::Tls;
 use message::{Doorkeeper, MAX_BODY};
 use sessions::Sessions;
 

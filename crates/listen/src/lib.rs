@@ -70,7 +70,7 @@ impl Tls {
 /// Serves `app` on `listener` until `stop` is cancelled and every connection has ended.
 ///
 /// Of `places` connections at once; who comes later waits to be accepted.
-pub(super) async fn serve(
+pub async fn serve(
     listener: TcpListener,
     tls: Option<Tls>,
     places: usize,
