@@ -4,6 +4,7 @@ pub(crate) mod design;
 pub(crate) mod protocol;
 pub(crate) mod runs;
 mod samples;
+pub(crate) mod session;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

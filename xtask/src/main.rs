@@ -42,6 +42,8 @@ cargo xtask bench pipeline    what a call costs, the ledger, the jail
 cargo xtask bench runs [--repo PATH] [--rounds N] [--only PARTS]
                               confined runs against plain ones, files, detection, git (of PATH), parsers, the analysis of
                               failures, N kill rounds (default 1000); PARTS: overhead, files, detection, git, …
+cargo xtask bench session [--notes N,N] [--only PARTS] [--program PATH] [--quick]
+                            the working day as data grows: a day, searches, the context API, on both databases
 cargo xtask bench design [--pages N] [--packages N] [--only PARTS] [--program PATH] [--quick]
                               scans against pa11y and @axe-core/cli, findings against plain axe-core, review kits by part, packs
                               against npm pack, publint and attw; PARTS: scan, agreement, kit, pack; PATH: a gatewright that is
@@ -78,6 +80,7 @@ fn main() -> ExitCode {
         ["bench", "pipeline"] => bench::pipeline(),
         ["bench", "runs", rest @ ..] => bench::runs::run(rest),
         ["bench", "design", rest @ ..] => bench::design::run(rest),
+        ["bench", "session", rest @ ..] => bench::session::run(rest),
         _ => Err(USAGE.to_owned()),
     };
     match done {

@@ -28,6 +28,7 @@ pub(crate) struct Place {
     pub(crate) state: PathBuf,
     config: PathBuf,
     programs: Option<PathBuf>,
+    variables: Vec<(&'static str, String)>,
 }
 
 impl Place {
@@ -45,7 +46,23 @@ impl Place {
             state: state.to_owned(),
             config,
             programs: None,
+            variables: Vec::new(),
         })
+    }
+
+    /// With more in its configuration.
+    pub(crate) fn configured(&self, more: &str) -> Done {
+        let file = self.config.join("gatewright/config.toml");
+        std::fs::write(&file, format!("{CONFIG}{more}")).map_err(|e| format!("{}: {e}", file.display()))
+    }
+
+    /// The same, with variables.
+    pub(crate) fn with_variables(
+        mut self,
+        variables: impl IntoIterator<Item = (&'static str, String)>,
+    ) -> Self {
+        self.variables.extend(variables);
+        self
     }
 
     /// The same, with this folder of programs before the machine's own.
@@ -74,6 +91,7 @@ impl Place {
             .env("XDG_CONFIG_HOME", &self.config)
             .env("NO_COLOR", "1")
             .env_remove("LOG_LEVEL")
+            .envs(self.variables.iter().map(|(name, value)| (*name, value)))
             .stdin(Stdio::null());
         if let Some(programs) = &self.programs {
             let own = std::env::var_os("PATH").unwrap_or_default();

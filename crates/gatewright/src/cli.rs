@@ -73,6 +73,9 @@ pub enum Command {
     /// List review kits, show them in a browser, or write one into a folder.
     #[command(subcommand)]
     Kits(KitsCommand),
+    /// Serve what a team shares to its machines, and look after it.
+    #[command(subcommand)]
+    Context(ContextCommand),
     /// Set up once what is not in this program.
     #[command(subcommand)]
     Setup(SetupPart),
@@ -136,6 +139,84 @@ pub enum ReportCommand {
         report: String,
         /// The folder, which is made where it is not there.
         folder: PathBuf,
+    },
+}
+
+/// What is done with contexts.
+#[derive(Debug, Subcommand)]
+pub enum ContextCommand {
+    /// Serve sessions, notes and documents over HTTP, out of the store that is configured.
+    #[command(after_help = CONTEXT)]
+    Serve(ContextServeArgs),
+    /// Make, list and revoke keys of the server.
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Say which context is in use here, whether it answers, and what waits for it.
+    Status,
+    /// Look at what waits for the context, or was refused by it.
+    #[command(subcommand)]
+    Outbox(OutboxCommand),
+}
+
+const CONTEXT: &str = "\
+The store is a file of this machine, or the PostgreSQL database of `[store] url` or GATEWRIGHT_STORE_URL; any number
+of servers may share one database. Make a key for each machine with `gatewright context key add NAME`.
+
+Examples:
+  gatewright context serve --listen 127.0.0.1:7410       behind a proxy that ends TLS
+  gatewright context serve --listen 0.0.0.0:7410 --tls-cert chain.pem --tls-key key.pem --allow-host context.example.com";
+
+/// How contexts are served.
+#[derive(Debug, Args)]
+pub struct ContextServeArgs {
+    /// Where to listen.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7410")]
+    pub listen: SocketAddr,
+    /// The certificate chain as PEM, the server's own first.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+    /// Its private key as PEM.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+    /// A name that requests may be addressed to (`Host`), besides this machine's own; any where none is given.
+    #[arg(long, value_name = "NAME")]
+    pub allow_host: Vec<String>,
+    /// Requests that each key may make in a minute.
+    #[arg(long, value_name = "N", default_value_t = 600)]
+    pub per_minute: u64,
+}
+
+/// What is done with keys.
+#[derive(Debug, Subcommand)]
+pub enum KeyCommand {
+    /// Make a key and print it, once.
+    Add {
+        /// Whose it is: a machine, or a person.
+        name: String,
+        /// It may keep documents that people wrote, requirements and scripts.
+        #[arg(long)]
+        admin: bool,
+    },
+    /// List them.
+    List,
+    /// Refuse a key from now on.
+    Revoke {
+        /// Its id (`key_…`).
+        id: String,
+    },
+}
+
+/// What is done with what waits.
+#[derive(Debug, Subcommand)]
+pub enum OutboxCommand {
+    /// List it, in order.
+    List,
+    /// Send what waits now, and what was refused once more.
+    Retry,
+    /// Let go of something: it is never sent.
+    Drop {
+        /// Its number.
+        number: i64,
     },
 }
 

@@ -22,11 +22,11 @@ use kit::lock::Lock;
 use kit::menu::{self, Choose};
 use kit::registry::Roots;
 use kit::{Catalog, Engine, House, Registry};
-use store::Store;
 use store_api::{Context, Failures};
 use tools_session::Workplace;
 
 use browser::Pool;
+use context::Offline;
 
 use crate::approved::{self, Kept};
 use crate::config::{self, Config};
@@ -168,6 +168,8 @@ pub struct Offered {
     pub refresh: Option<Refresh>,
     /// To be run beside the server.
     pub sweeping: Option<Sweeping>,
+    /// A context somewhere else: what waits for it is to be sent while a server lives.
+    pub offline: Option<Offline>,
 }
 
 /// Everything that is offered: an engine per root. What an earlier process left unfinished is recovered first.
@@ -223,14 +225,14 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
             wear: browser::Wear::default(),
         },
     );
-    let (store, using) = remembered::store(&config.store)?;
+    let remembered = remembered::remembered(&config)?;
+    let (store, shared, offline) = (Arc::new(remembered.store), remembered.context, remembered.offline);
+    let using = remembered.using;
     let sweeping = Sweeping::new(&store, &config.store);
-    let store = Arc::new(store);
-    let shared: Arc<dyn Context> = Arc::<Store>::clone(&store);
     let told =
         workplace::Told { session: config.session, ventures: config.ventures, github: config.github, using };
     let places = roots.iter().map(|root| root.path().to_owned()).collect();
-    let workplace = workplace::Here::new(told, places, Arc::clone(&shared));
+    let workplace = workplace::Here::new(told, places, Arc::clone(&shared), offline.clone());
     let services = Services::default()
         .with::<dyn Failures>(store)
         .with::<dyn Context>(shared)
@@ -268,7 +270,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         let wanted = Box::new(move |head: &Head| offer.wants(head));
         Refresh { gateway, catalog, wanted }
     });
-    Ok(Offered { house, menu, jobs, browsers, refresh, sweeping })
+    Ok(Offered { house, menu, jobs, browsers, refresh, sweeping, offline })
 }
 
 fn configuration(root: Option<&Root>) -> Result<Config, Fault> {
@@ -296,7 +298,7 @@ fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fau
     let of_environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     secrets.extend(config.secrets.values().filter_map(|secret| of_environment(&secret.env)));
     secrets.extend(workplace::token(&config.github));
-    secrets.extend(remembered::secret());
+    secrets.extend(remembered::secrets());
     let redactor = Redactor::new(&secrets, ledger.tag_key());
     let sender = (!config.egress.hosts.is_empty()).then(|| {
         Arc::new(Egress::new(config.egress.hosts.clone(), config.egress.allow_private)) as Arc<dyn Sender>

@@ -109,6 +109,15 @@ pub struct StoreSection {
     pub keep_days: u32,
 }
 
+/// `[context]`: the user's alone. Where a team's context is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct ContextSection {
+    /// The address of a server (`gatewright context serve`), such as `https://context.example.com`; http on this machine alone. Its key is in
+    /// `GATEWRIGHT_CONTEXT_KEY` or in the keyring (`gatewright context login`), never here. `GATEWRIGHT_CONTEXT_URL` goes before it.
+    pub url: Option<String>,
+}
+
 /// `[secrets]`: the user's alone. What pages are given by the name of a secret; where nothing binds it to a place, whoever calls
 /// could send it anywhere.
 pub type SecretsSection = std::collections::BTreeMap<String, SecretEntry>;
@@ -168,6 +177,7 @@ const OWN: &[Own] = &[
     Own::of::<VenturesSection>("ventures", false),
     Own::of::<GithubSection>("github", false),
     Own::of::<StoreSection>("store", false),
+    Own::of::<ContextSection>("context", false),
 ];
 
 /// The configuration in force.
@@ -203,6 +213,8 @@ pub struct Config {
     pub github: GithubSection,
     /// Where the user's store is.
     pub store: StoreSection,
+    /// Where the user's team shares its work.
+    pub context: ContextSection,
     /// The user's sections for tools; the project's are read by each call, through its view.
     pub settings: Settings,
     /// The project's sections for tools, for showing them; calls read them for themselves.
@@ -414,6 +426,7 @@ mod tests {
                 "a11y",
                 "browser",
                 "cache",
+                "context",
                 "devtools",
                 "documents",
                 "egress",

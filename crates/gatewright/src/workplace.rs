@@ -9,17 +9,20 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use context::Offline;
+use context::wire::machine::Venture;
 use contract::{Digest, Fault};
 use exec::StateDir;
 use store_api::id::SessionId;
 use store_api::machine::NewMachine;
 use store_api::session::{HEARTBEAT, JITTER};
-use store_api::{Context, StoreError, Timestamp};
+use store_api::{Boxed, Context, StoreError, Timestamp};
 use tools_session::Workplace;
-use tools_session::settings::{GithubSection, SessionSection, VenturesSection};
-use tools_session::workplace::{Build, Checkouts, StoreKind};
+use tools_session::settings::{GithubSection, SessionSection, VentureEntry, VenturesSection};
+use tools_session::workplace::{Build, Checkouts, Link, StoreKind};
 
 pub use build::Own;
+pub use machine::random;
 
 /// Whose session, in which root.
 type Place = (Digest, String);
@@ -55,12 +58,22 @@ pub struct Here {
     roots: Vec<PathBuf>,
     own: Own,
     store: Arc<dyn Context>,
+    /// The context, where it is somewhere else.
+    offline: Option<Offline>,
+    /// Its ventures, once it said them.
+    theirs: Arc<Mutex<Option<Arc<VenturesSection>>>>,
     sessions: Arc<Mutex<BTreeMap<Place, SessionId>>>,
 }
 
 impl Here {
-    pub fn new(settings: Told, roots: Vec<PathBuf>, store: Arc<dyn Context>) -> Self {
-        Self { settings, roots, own: Own::now(), store, sessions: Arc::default() }
+    pub fn new(
+        settings: Told,
+        roots: Vec<PathBuf>,
+        store: Arc<dyn Context>,
+        offline: Option<Offline>,
+    ) -> Self {
+        let (own, theirs, sessions) = (Own::now(), Arc::default(), Arc::default());
+        Self { settings, roots, own, store, offline, theirs, sessions }
     }
 }
 
@@ -69,8 +82,48 @@ impl Workplace for Here {
         &self.settings.session
     }
 
-    fn ventures(&self) -> &VenturesSection {
-        &self.settings.ventures
+    fn ventures(&self) -> Arc<VenturesSection> {
+        let theirs = self.theirs.lock().unwrap_or_else(PoisonError::into_inner);
+        theirs.clone().unwrap_or_else(|| Arc::new(self.settings.ventures.clone()))
+    }
+
+    fn has_own_ventures(&self) -> bool {
+        !self.settings.ventures.is_empty()
+    }
+
+    fn settle(&self) -> Boxed<()> {
+        let is_settled = self.theirs.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        let offline = self.offline.clone().filter(|_| !is_settled && self.settings.ventures.is_empty());
+        let theirs = Arc::clone(&self.theirs);
+        Box::pin(async move {
+            let Some(offline) = offline else { return };
+            match offline.ventures().await {
+                Ok(ventures) => {
+                    let ventures = Arc::new(ventures.into_iter().map(entry).collect());
+                    *theirs.lock().unwrap_or_else(PoisonError::into_inner) = Some(ventures);
+                }
+                Err(error) => tracing::warn!(%error, "the context's ventures are not known"),
+            }
+        })
+    }
+
+    fn link(&self) -> Boxed<Option<Link>> {
+        let offline = self.offline.clone();
+        Box::pin(async move {
+            let link = offline?.link().await.ok()?;
+            Some(Link {
+                online: link.offline_since.is_none(),
+                since: link.offline_since,
+                shown_from: link.shown_from,
+                waiting: link.line.waiting,
+                failed: link.line.failed,
+            })
+        })
+    }
+
+    fn has_key(&self) -> Boxed<Option<bool>> {
+        let offline = self.offline.clone();
+        Box::pin(async move { Some(offline?.remote().has_key().await) })
     }
 
     fn github(&self) -> &GithubSection {
@@ -90,7 +143,7 @@ impl Workplace for Here {
     }
 
     fn random(&self) -> Result<u128, Fault> {
-        machine::random()
+        random()
     }
 
     fn begun(&self, who: &Digest, root: &str, session: &SessionId) {
@@ -154,10 +207,16 @@ impl Workplace for Here {
     }
 }
 
+/// A venture of a context as the configuration has one.
+fn entry(venture: Venture) -> (String, VentureEntry) {
+    let Venture { code, name, organisation, repositories, capabilities } = venture;
+    (code, VentureEntry { name, organisation, repositories, capabilities })
+}
+
 /// Until the next sign of life: ten minutes, two more or less, so that a fleet does not give them at once.
 fn pause() -> Duration {
     let span = u128::from(JITTER.unsigned_abs()) * 2 + 1;
-    let more = machine::random().map_or(JITTER, |random| i64::try_from(random % span).unwrap_or(JITTER));
+    let more = random().map_or(JITTER, |random| i64::try_from(random % span).unwrap_or(JITTER));
     Duration::from_millis((HEARTBEAT - JITTER + more).unsigned_abs())
 }
 

@@ -87,6 +87,7 @@ impl Change for Write {
 static FAMILY: Family = Family {
     name: "bench",
     guide: "Benches.",
+    shelves: &[],
     markers: &[],
     toolsets: &[Toolset("bench")],
     tools: &[Entry::read::<Echo>(), Entry::change::<Write>()],

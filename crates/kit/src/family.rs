@@ -6,6 +6,7 @@ use contract::Toolset;
 
 use crate::erased::{self, Tool};
 use crate::kinds::{Change, Read, Record, Run};
+use crate::resources::Shelf;
 use crate::settings::SectionEntry;
 
 /// A crate of tools.
@@ -21,6 +22,8 @@ pub struct Family {
     pub toolsets: &'static [Toolset],
     /// One line per tool.
     pub tools: &'static [Entry],
+    /// What is read by URI of what its tools keep.
+    pub shelves: &'static [&'static dyn Shelf],
     /// The configuration sections that its tools read.
     pub sections: &'static [SectionEntry],
 }

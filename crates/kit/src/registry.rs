@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::erased::Tool;
 use crate::family::Family;
 use crate::house::ROOT;
+use crate::resources::Shelf;
 use crate::schema::Compiled;
 
 /// A registered tool, with what is computed from it once.
@@ -207,6 +208,7 @@ impl Roots {
 pub struct Registry {
     roots: Roots,
     guides: Vec<&'static str>,
+    shelves: Vec<&'static dyn Shelf>,
     tools: BTreeMap<String, Arc<Registered>>,
     held_back: BTreeSet<String>,
     aliases: BTreeMap<String, String>,
@@ -233,8 +235,17 @@ impl Registry {
             if registry.len() > before {
                 registry.guides.push(family.guide);
             }
+            // Whoever is not offered the tool is not offered what it would read either.
+            let offered = family.shelves.iter().filter(|shelf| registry.resolve(shelf.tool()).is_some());
+            let offered: Vec<_> = offered.copied().collect();
+            registry.shelves.extend(offered);
         }
         Ok(registry)
+    }
+
+    /// What is read by URI, besides what every root has.
+    pub(crate) fn shelves(&self) -> &[&'static dyn Shelf] {
+        &self.shelves
     }
 
     /// Adds a tool that is in no family: one that arrived from elsewhere.

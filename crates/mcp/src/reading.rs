@@ -73,14 +73,14 @@ pub(crate) async fn resources(
     Ok(result)
 }
 
-pub(crate) fn templates() -> ListResourceTemplatesResult {
+pub(crate) fn templates(house: &House) -> ListResourceTemplatesResult {
     let template = |template: Template| {
         ResourceTemplate::new(template.uri(), template.scheme)
             .with_title(template.title)
             .with_description(template.description)
             .with_mime_type(template.mime)
     };
-    ListResourceTemplatesResult::with_all_items(House::templates().map(template).collect())
+    ListResourceTemplatesResult::with_all_items(house.templates().into_iter().map(template).collect())
 }
 
 pub(crate) async fn read(house: &House, uri: &str, call: Call) -> Result<ReadResourceResult, ErrorData> {
@@ -151,7 +151,7 @@ pub(crate) async fn complete(
             argument.completed_by
         }
         Reference::Resource(named) => {
-            let template = House::templates().find(|template| template.uri() == named.uri);
+            let template = house.templates().into_iter().find(|template| template.uri() == named.uri);
             let template = template.ok_or_else(|| wrong(format!("there is no template {}", named.uri)))?;
             Some(template.scheme).filter(|_| request.argument.name == "id")
         }

@@ -414,7 +414,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         whole(request, "resources/templates/list")?;
-        Ok(hinted!(reading::templates(), context, reading::STEADY))
+        Ok(hinted!(reading::templates(&self.house), context, reading::STEADY))
     }
 
     async fn read_resource(

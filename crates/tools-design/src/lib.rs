@@ -22,6 +22,7 @@ pub const DESIGN: Toolset = Toolset("design");
 pub static FAMILY: Family = Family {
     name: "design",
     guide: "Design tokens to CSS, SCSS or JavaScript: tokens_build; what a branch changes of them: tokens_diff; what is wrong with them, with fixes: tokens_lint; values that should be tokens, with a codemod: tokens_usage. Accessibility of pages, files and tokens: a11y_scan; how pages look against pictures of them: visual_diff. A change as pages for reviewers: review_kit_create. Before a release: release_pack_verify.",
+    shelves: &[],
     markers: &["tokens", "design-tokens", "*.tokens.json", "*.tokens", "*.resolver.json", "style-dictionary"],
     toolsets: &[DESIGN],
     // In the order in which a menu that has not room for all takes them.

@@ -36,6 +36,7 @@ pub static FAMILIES: &[&Family] =
 pub static TEST_FAMILY: Family = Family {
     name: "test",
     guide: "Tests, whatever runs them: run_tests; test_status says what failed before.",
+    shelves: &[],
     markers: &["Makefile", "package.json", "go.mod", "Cargo.toml", "pyproject.toml", "pytest.ini"],
     toolsets: &[TEST],
     tools: &[Entry::run::<tools::run_tests::RunTests>(), Entry::read::<tools::test_status::TestStatus>()],
@@ -46,6 +47,7 @@ pub static TEST_FAMILY: Family = Family {
 pub static GIT_FAMILY: Family = Family {
     name: "git",
     guide: "Git, read without running anything of it: git_status, git_diff, git_log; code_review.",
+    shelves: &[],
     markers: &[".git"],
     toolsets: &[GIT],
     tools: &[
@@ -62,6 +64,7 @@ pub static GIT_FAMILY: Family = Family {
 pub static LINT_FAMILY: Family = Family {
     name: "lint",
     guide: "Linters: eslint, markdownlint, yamllint, actionlint, commitlint.",
+    shelves: &[],
     markers: &[
         "*.md",
         ".markdownlint.json",
@@ -88,6 +91,7 @@ pub static LINT_FAMILY: Family = Family {
 pub static SMART_FAMILY: Family = Family {
     name: "smart",
     guide: "Why something failed: analyze_command, analyze_result.",
+    shelves: &[],
     markers: &[],
     toolsets: &[SMART],
     tools: &[
@@ -103,6 +107,7 @@ pub static SMART_FAMILY: Family = Family {
 pub static GO_FAMILY: Family = Family {
     name: "go",
     guide: "Go: go_test, go_build, go_fmt, go_vet and more; go_mod_tidy for modules.",
+    shelves: &[],
     markers: &["go.mod", "go.work"],
     toolsets: &[GO],
     tools: &[
@@ -127,6 +132,7 @@ pub static GO_FAMILY: Family = Family {
 pub static MAKE_FAMILY: Family = Family {
     name: "make",
     guide: "Make targets: make_lint, make_test, make_build, make_depend, make_clean.",
+    shelves: &[],
     markers: &["Makefile", "makefile", "GNUmakefile"],
     toolsets: &[MAKE],
     tools: &[
@@ -144,6 +150,7 @@ pub static MAKE_FAMILY: Family = Family {
 pub static RUNS_FAMILY: Family = Family {
     name: "runs",
     guide: "What a program said in full: run_output. Calls that go on: job_status, job_cancel.",
+    shelves: &[],
     markers: &["Makefile", "go.mod", "go.work", "package.json", "Cargo.toml", "pyproject.toml"],
     toolsets: &[RUNS],
     tools: &[

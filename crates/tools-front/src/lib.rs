@@ -13,6 +13,7 @@ pub const FRONT: Toolset = Toolset(kit::FRONT);
 pub static FAMILY: Family = Family {
     name: "front",
     guide: "More tools than you see: tools_search finds them by what they do; call them by name, or with tool_read and tool_call.",
+    shelves: &[],
     markers: &[],
     toolsets: &[FRONT],
     tools: &[

@@ -49,6 +49,7 @@ impl Here {
     pub(crate) async fn find(desk: &ReadDesk) -> Result<Self, Fault> {
         let workplace =
             desk.service::<dyn Workplace>().ok_or_else(|| Fault::internal("no workplace was provided"))?;
+        workplace.settle().await;
         if !desk.has_root() {
             return Ok(Self { workplace, repository: None, venture: None });
         }
@@ -65,8 +66,13 @@ impl Here {
             Err(fault) if fault.code == contract::Code::Cancelled => return Err(fault),
             Err(_) => Repository { slug: local, standing: Standing::default(), is_git: false },
         };
-        let venture = venture_of(&repository.slug, workplace.ventures());
+        let venture = venture_of(&repository.slug, &workplace.ventures());
         Ok(Self { workplace, repository: Some(repository), venture })
+    }
+
+    /// Whether what was written waits for a context that does not answer.
+    pub(crate) async fn is_queued(&self) -> bool {
+        self.workplace.link().await.is_some_and(|link| link.waiting > 0)
     }
 
     /// The repository, where there must be one.

@@ -12,6 +12,7 @@ pub mod issues;
 mod markdown;
 mod past;
 pub mod settings;
+mod shelves;
 mod slug;
 pub mod sod;
 pub mod tools;
@@ -32,6 +33,7 @@ pub const SESSION: Toolset = Toolset("session");
 pub static FAMILY: Family = Family {
     name: "session",
     guide: "A day begins with sod: the session, what was handed over and whether it still holds, others at work, notes, the plan. It ends with handoff. In between: notes and note for what the team knows, doc for its documents, doc_audit for those a repository must have, plan for the week, status for the repository's issues, context for where you are.",
+    shelves: &[&shelves::Documents, &shelves::Plan, &shelves::Sessions],
     markers: &[],
     toolsets: &[SESSION],
     // In the order in which a menu that has not room for all takes them.

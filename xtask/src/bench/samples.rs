@@ -36,6 +36,10 @@ impl Samples {
         self.at(50)
     }
 
+    pub(in crate::bench) fn p99(&self) -> f64 {
+        self.at(99)
+    }
+
     pub(in crate::bench) fn p95(&self) -> f64 {
         self.at(95)
     }

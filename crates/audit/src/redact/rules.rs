@@ -38,6 +38,7 @@ const RULES: &[Rule] = &[
     rule("gitlab", &["glpat-", "gldt-", "glrt-", "glptt-", "glsoat-", "glcbt-", "glagent-", "glft-", "glimt-"], r"\bgl(?:pat|dt|rt|ptt|soat|cbt|agent|ft|imt)-[A-Za-z0-9_-]{20,}"),
     rule("slack", &["xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xoxe", "xapp-"], r"\b(?:xox[abeprs][-.][A-Za-z0-9.-]{10,}|xapp-\d-[A-Z0-9]+-\d+-[a-z0-9]+)"),
     rule("slack", &["hooks.slack.com"], r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<secret>[A-Za-z0-9+/]{20,})"),
+    rule("gatewright", &["gwk_"], r"\bgwk_[0-9A-Z]{26}_[A-Za-z0-9_-]{43}"),
     rule("stripe", &["sk_live", "sk_test", "rk_live", "rk_test", "sk_prod", "whsec_"], r"\b(?:(?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{10,99}|whsec_[A-Za-z0-9+/=]{20,})"),
     rule("google", &["AIza"], r"\bAIza[0-9A-Za-z_-]{35}\b"),
     rule("google", &["ya29.", "GOCSPX-"], r"\b(?:ya29\.[0-9A-Za-z_-]{20,}|GOCSPX-[0-9A-Za-z_-]{28})"),

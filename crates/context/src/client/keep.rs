@@ -112,9 +112,8 @@ impl Sessions for Remote {
         Box::pin(async move {
             checked(once.as_ref())?;
             let day = remote.asked(&sod(begin)?, once.as_ref()).await?;
-            let begun =
-                Begun { session: day.value.session, resumed: day.value.resumed, ended: day.value.ended };
-            Ok(Done { value: begun, replayed: day.replayed })
+            let (session, resumed, ended) = (day.value.session, day.value.resumed, day.value.ended);
+            Ok(Done { value: Begun { session, resumed, ended }, replayed: day.replayed })
         })
     }
 

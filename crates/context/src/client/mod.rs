@@ -3,7 +3,7 @@
 mod keep;
 mod send;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use contract::Digest;
@@ -42,9 +42,30 @@ pub struct Remote(Arc<Inner>);
 
 struct Inner {
     base: String,
-    key: Option<String>,
+    key: Key,
     admin: Option<String>,
     fetcher: Fetcher,
+}
+
+/// Where a key is from.
+enum Key {
+    /// Here.
+    Known(Option<String>),
+    /// Somewhere else: looked up when it is needed first.
+    Asked(Box<dyn Fn() -> Option<String> + Send + Sync>, OnceLock<Option<String>>),
+}
+
+impl Key {
+    fn get(&self) -> Option<&str> {
+        match self {
+            Self::Known(key) => key.as_deref(),
+            Self::Asked(ask, key) => key.get_or_init(|| ask().filter(|key| is_one(key))).as_deref(),
+        }
+    }
+}
+
+fn is_one(key: &str) -> bool {
+    !key.trim().is_empty()
 }
 
 impl std::fmt::Debug for Remote {
@@ -56,13 +77,25 @@ impl std::fmt::Debug for Remote {
 impl Remote {
     /// The context at `base`, asked with `key`, and with `admin` where that takes an administrator. Nothing is asked yet.
     pub fn new(base: &str, key: Option<String>, admin: Option<String>) -> Result<Self, ClientError> {
+        Self::with(base, Key::Known(key.filter(|key| is_one(key))), admin)
+    }
+
+    /// As [`Remote::new`], with a key that is looked up when it is needed first: `ask` may block.
+    pub fn asking(
+        base: &str,
+        ask: impl Fn() -> Option<String> + Send + Sync + 'static,
+        admin: Option<String>,
+    ) -> Result<Self, ClientError> {
+        Self::with(base, Key::Asked(Box::new(ask), OnceLock::new()), admin)
+    }
+
+    fn with(base: &str, key: Key, admin: Option<String>) -> Result<Self, ClientError> {
         let url = exec::fetch::checked(base)?;
         if url.query().is_some() || url.cannot_be_a_base() {
             return Err(ClientError::Base(without_query(&url)));
         }
         let base = url.as_str().trim_end_matches('/').to_owned();
-        let is_one = |key: &String| !key.trim().is_empty();
-        let (key, admin) = (key.filter(is_one), admin.filter(is_one));
+        let admin = admin.filter(|key| is_one(key));
         Ok(Self(Arc::new(Inner { base, key, admin, fetcher: Fetcher::default() })))
     }
 
@@ -73,9 +106,9 @@ impl Remote {
     }
 
     /// Whether there is a key to ask with.
-    #[must_use]
-    pub fn has_key(&self) -> bool {
-        self.0.key.is_some()
+    pub async fn has_key(&self) -> bool {
+        let own = self.clone();
+        tokio::task::spawn_blocking(move || own.0.key.get().is_some()).await.unwrap_or(false)
     }
 
     /// Asks an endpoint. Not tried again where it writes and nothing makes it the same write.

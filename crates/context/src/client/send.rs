@@ -143,14 +143,17 @@ impl Remote {
 
     fn ask(&self, sent: &Sent, left: Duration) -> Result<Told, Tried> {
         let inner = &*self.0;
-        let (header, key) =
-            if sent.is_admin { (ADMIN_HEADER, &inner.admin) } else { (KEY_HEADER, &inner.key) };
+        let (header, key) = if sent.is_admin {
+            (ADMIN_HEADER, inner.admin.as_deref())
+        } else {
+            (KEY_HEADER, inner.key.get())
+        };
         let Some(key) = key else {
             let message = format!("there is no key for it: `gatewright context login {}`", inner.base);
             return Err(Tried::Refused(StoreError::Refused(message)));
         };
         let once = sent.once.as_ref().map(|(key, digest)| (key.as_str(), digest.to_string()));
-        let mut headers = vec![(header, key.as_str()), ("accept", "application/json")];
+        let mut headers = vec![(header, key), ("accept", "application/json")];
         if sent.body.is_some() {
             headers.push(("content-type", "application/json"));
         }

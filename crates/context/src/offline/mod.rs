@@ -14,6 +14,7 @@ use store_api::outbox::{Line, Outbox};
 use store_api::{Clock, StoreError, Timestamp};
 
 use crate::Remote;
+use crate::wire::machine::Venture;
 
 /// How long a call waits for the context before it does without it: less than a day's first call may take.
 const PATIENCE: Duration = Duration::from_millis(900);
@@ -67,6 +68,12 @@ impl Offline {
         let line = self.outbox.length().await?;
         let state = self.state();
         Ok(Link { offline_since: state.since, shown_from: state.shown_from, line })
+    }
+
+    /// What the team works on: asked once, else what was said last.
+    pub async fn ventures(&self) -> Result<Vec<Venture>, StoreError> {
+        let remote = self.remote.clone();
+        self.ask("ventures", Box::pin(async move { remote.ventures().await })).await
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {

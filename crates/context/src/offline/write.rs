@@ -29,7 +29,7 @@ impl Offline {
     {
         once.map_or(Ok(()), Once::check)?;
         let sent = client::sent(request, once)?;
-        if !self.remote.has_key() {
+        if !self.remote.has_key().await {
             // Nothing would ever arrive.
             self.remote.send(&sent).await?;
         }

@@ -49,7 +49,7 @@ pub(super) fn start(store: Arc<dyn Backend>) -> (Log, Writing) {
     let (lines, mut waiting) = mpsc::channel(WAITING);
     let lost = Arc::new(AtomicU64::new(0));
     let missed = Arc::clone(&lost);
-    let writing = tokio::spawn(async move {
+    let task = tokio::spawn(async move {
         let mut batch = Vec::new();
         while waiting.recv_many(&mut batch, BATCH).await > 0 {
             if batch.len() < BATCH {
@@ -73,5 +73,5 @@ pub(super) fn start(store: Arc<dyn Backend>) -> (Log, Writing) {
             }
         }
     });
-    (Log { lines, lost }, Writing(writing))
+    (Log { lines, lost }, Writing(task))
 }

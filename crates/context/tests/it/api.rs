@@ -130,7 +130,15 @@ fn what_is_no_request_is_refused_in_words_and_changes_nothing() {
         let hand = Hand::new(&running, &own, None);
         let body = |value: &Value| Some(value.to_string().into_bytes());
         let large = with(sod("a"), json!({ "branch": "x".repeat(1_100_000) }));
-        let cases: Vec<(&str, &str, Option<Vec<u8>>, Vec<(&str, &str)>, u16, &str)> = vec![
+        type Case = (
+            &'static str,
+            &'static str,
+            Option<Vec<u8>>,
+            Vec<(&'static str, &'static str)>,
+            u16,
+            &'static str,
+        );
+        let cases: Vec<Case> = vec![
             ("POST", "/sod", Some(b"{".to_vec()), vec![], 400, "invalid_request"),
             ("POST", "/sod", Some(b"[]".to_vec()), vec![], 400, "invalid_request"),
             ("POST", "/sod", Some(br#"{"agent":"a","agent":"b"}"#.to_vec()), vec![], 400, "invalid_request"),

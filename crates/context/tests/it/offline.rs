@@ -55,9 +55,9 @@ impl Desk {
 
     /// Sends what waits, once nobody rests any more.
     async fn catch_up(&self) {
-        let began = Instant::now();
+        let watched = Instant::now();
         while !self.offline.deliver(Duration::from_secs(10)).await.unwrap() {
-            assert!(began.elapsed() < Duration::from_secs(30), "it does not arrive");
+            assert!(watched.elapsed() < Duration::from_secs(30), "it does not arrive");
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
     }
@@ -88,13 +88,13 @@ fn a_day_goes_on_without_the_context_and_arrives_in_order() {
             running.end().await;
 
             watch.turn(60_000);
-            let began = Instant::now();
+            let watched = Instant::now();
             let again = offline.begin(begin(watch, &whose("a")), None).await.unwrap().value;
-            assert!(began.elapsed() < Duration::from_millis(1_500), "{:?}", began.elapsed());
+            assert!(watched.elapsed() < Duration::from_millis(1_500), "{:?}", watched.elapsed());
             assert_eq!((again.resumed, &again.session.id), (true, &begun.session.id), "it is known here");
-            let began = Instant::now();
+            let watched = Instant::now();
             let day = offline.for_day("acme".to_owned(), 10, 1_000).await.unwrap();
-            assert!(began.elapsed() < Duration::from_millis(200), "nobody is asked for a while");
+            assert!(watched.elapsed() < Duration::from_millis(200), "nobody is asked for a while");
             assert_eq!(day.notes[0].title, "before");
             let added =
                 offline.add_note(note(watch, Some("acme"), "meanwhile", "new"), None).await.unwrap().value;
@@ -196,8 +196,8 @@ fn what_the_context_refuses_steps_aside_and_the_rest_goes_on() {
         desk.catch_up().await;
         let link = offline.link().await.unwrap();
         assert_eq!((link.line.waiting, link.line.failed), (0, 1));
-        let line = desk.home.store.line(10).await.unwrap();
-        assert!(line[0].why.as_deref().is_some_and(|why| why.contains("version 2 is there")), "{line:?}");
+        let all = desk.home.store.line(10).await.unwrap();
+        assert!(all[0].why.as_deref().is_some_and(|why| why.contains("version 2 is there")), "{all:?}");
         assert_eq!(place.store.note(kept.id.clone()).await.unwrap().unwrap().title, "there");
         assert_eq!(
             place.store.notes(NoteQuery { limit: 10, ..NoteQuery::default() }).await.unwrap().total,
@@ -225,10 +225,10 @@ fn a_write_that_was_sent_and_not_answered_is_done_once() {
             expected: None,
             standing: store_api::session::Standing { branch: Some(branch.to_owned()), ..Default::default() },
         };
-        let began = Instant::now();
+        let watched = Instant::now();
         while offline.link().await.unwrap().line.waiting > 0 {
             offline.deliver(Duration::from_secs(5)).await.unwrap();
-            assert!(began.elapsed() < Duration::from_secs(30));
+            assert!(watched.elapsed() < Duration::from_secs(30));
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         offline.update(update("one"), Some(same.clone())).await.unwrap();

@@ -3,6 +3,7 @@
 mod approvals;
 mod audit;
 mod call;
+mod context;
 mod doctor;
 mod find;
 mod kits;
@@ -20,7 +21,7 @@ use std::process::ExitCode;
 use clap::CommandFactory as _;
 use contract::Fault;
 
-use crate::cli::{Cli, Command, ConfigCommand, PlanCommand};
+use crate::cli::{Cli, Command, ConfigCommand, ContextCommand, PlanCommand};
 use crate::config;
 use crate::roots::Asked;
 
@@ -61,7 +62,8 @@ pub type CommandResult = Result<ExitCode, CommandError>;
 pub fn run(cli: Cli) -> CommandResult {
     let asked = Asked(cli.root).with_configured();
     let root = &asked;
-    init_logging(matches!(cli.command, Command::Serve(_)));
+    let serves = matches!(cli.command, Command::Serve(_) | Command::Context(ContextCommand::Serve(_)));
+    init_logging(serves);
     match cli.command {
         Command::Serve(args) => serve::run(root, args),
         Command::Call(args) => call::run(root, &args),
@@ -76,6 +78,7 @@ pub fn run(cli: Cli) -> CommandResult {
         Command::Store(command) => store::run(command),
         Command::Doctor => doctor::run(root),
         Command::Report(command) => report::run(root, command),
+        Command::Context(command) => context::run(command),
         Command::Kits(command) => kits::run(root, command),
         Command::Setup(part) => setup::run(part),
         Command::Quickstart(args) => quickstart::run(&args),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use browser::Pool;
+use context::Offline;
 use contract::Fault;
 use kit::House;
 use kit::house::Access;
@@ -35,12 +36,13 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
         is_shared: args.http.is_some(),
     };
     let Some(address) = args.http else {
-        let Offered { house, menu, jobs, browsers, refresh, sweeping } = offered(asked, &offer, None)?;
+        let Offered { house, menu, jobs, browsers, refresh, sweeping, offline } = offered(asked, &offer, None)?;
         let runtime = runtime()?;
         let served = runtime.block_on(async {
             let stop = stopped_by_signals()?;
             stop_with_parent(&stop);
             keep_up_to_date(refresh, sweeping, &stop);
+            deliver(offline);
             let served = mcp::serve_stdio(house, menu, stop).await.map_err(std::io::Error::other);
             end(&jobs, browsers).await;
             served
@@ -57,7 +59,7 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
         _ => None,
     };
     let access = gate.access();
-    let Offered { house, menu, jobs, browsers, refresh, sweeping } = offered(asked, &offer, access)?;
+    let Offered { house, menu, jobs, browsers, refresh, sweeping, offline } = offered(asked, &offer, access)?;
     let identify = gate.identify(&house)?;
     let options = Options {
         identify,
@@ -76,6 +78,7 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
         return Ok(ExitCode::SUCCESS);
     }
     let served = runtime.block_on(async {
+        deliver(offline);
         let served = over_http(house, menu, (refresh, sweeping), address, options, &gate).await;
         end(&jobs, browsers).await;
         served
@@ -83,6 +86,13 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
     runtime.shutdown_timeout(Duration::from_millis(500));
     served?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Sends what waits for a context, as long as the server lives.
+fn deliver(offline: Option<Offline>) {
+    if let Some(offline) = offline {
+        tokio::spawn(offline.rounds());
+    }
 }
 
 /// How long jobs have to end with the server.
@@ -176,7 +186,7 @@ const CONNECTIONS: u64 = 1024;
 const FOR_CALLS: u64 = 512;
 
 /// How many connections the process can hold and still work. It takes as many open files as it may have.
-fn connections() -> usize {
+pub(super) fn connections() -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let wanted = CONNECTIONS + FOR_CALLS;
@@ -190,7 +200,7 @@ fn connections() -> usize {
     usize::try_from(places).unwrap_or(16)
 }
 
-fn tls(chain: &Path, key: &Path) -> Result<Tls, CommandError> {
+pub(super) fn tls(chain: &Path, key: &Path) -> Result<Tls, CommandError> {
     let read = |path: &Path| {
         std::fs::read(path).map_err(|e| Fault::invalid(format!("{} cannot be read: {e}", path.display())))
     };
@@ -231,7 +241,7 @@ async fn bound(address: SocketAddr, options: &Options, gate: &Gate) -> std::io::
 }
 
 /// Cancelled by the first SIGINT or SIGTERM.
-fn stopped_by_signals() -> std::io::Result<CancellationToken> {
+pub(super) fn stopped_by_signals() -> std::io::Result<CancellationToken> {
     let stop = CancellationToken::new();
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let stopper = stop.clone();

@@ -54,7 +54,18 @@ fn plans_and_records_are_read_by_their_names() {
         .iter()
         .map(|t| t["uriTemplate"].as_str().unwrap())
         .collect();
-    assert_eq!(uris, ["kit://{+id}", "plan://{id}", "report://{+id}", "run://{id}", "transcript://{id}"]);
+    assert_eq!(
+        uris,
+        [
+            "doc://{+id}",
+            "kit://{+id}",
+            "plan://{id}",
+            "report://{+id}",
+            "run://{id}",
+            "session://{id}",
+            "transcript://{id}"
+        ]
+    );
     assert_eq!(wire.request("resources/list", json!({}))["result"]["resources"], json!([]));
     let plan = rehearse(&mut wire);
     let listed = wire.request("resources/list", json!({}))["result"]["resources"].clone();

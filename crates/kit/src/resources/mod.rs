@@ -6,6 +6,7 @@ mod kits;
 mod plans;
 mod reports;
 mod runs;
+mod shelves;
 mod transcripts;
 
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use crate::engine::Engine;
 use crate::house::House;
 use crate::limits::Limits;
 use crate::shape;
+pub use shelves::{Reading, Shelf};
 
 /// What a read is called in the record.
 pub const READ: &str = "resources/read";
@@ -125,9 +127,18 @@ fn unknown(uri: &str) -> Fault {
 }
 
 impl House {
-    /// The kinds of things that can be read.
-    pub fn templates() -> impl Iterator<Item = Template> {
-        ALL.iter().map(|kind| kind.template())
+    /// The kinds of things that can be read, by their schemes.
+    #[must_use]
+    pub fn templates(&self) -> Vec<Template> {
+        let mut all: Vec<Template> = ALL.iter().map(|kind| kind.template()).collect();
+        for shelf in self.registry().shelves() {
+            let template = shelf.template();
+            if all.iter().all(|known| known.scheme != template.scheme) {
+                all.push(template);
+            }
+        }
+        all.sort_by_key(|template| template.scheme);
+        all
     }
 
     /// A page of what `owner` can read, the newest first, from the `offset`th on; and where the next page begins.
@@ -139,6 +150,8 @@ impl House {
         self.may_list(owner)?;
         let mut all = self.listed(owner, |_| true).await?;
         all.sort_by(|a, b| b.since.cmp(&a.since).then_with(|| a.uri.cmp(&b.uri)));
+        // What is not of a root is on the list of each.
+        all.dedup_by(|a, b| a.uri == b.uri);
         let total = all.len();
         let page: Vec<Listed> = all.into_iter().skip(offset).take(PAGE).collect();
         let next = offset + page.len();
@@ -149,7 +162,8 @@ impl House {
     pub async fn names(&self, owner: &Principal, scheme: &str, start: &str) -> Result<Vec<String>, Fault> {
         self.may_list(owner)?;
         let mut all = self.listed(owner, |template| template.scheme == scheme).await?;
-        all.sort_by(|a, b| b.since.cmp(&a.since));
+        all.sort_by(|a, b| b.since.cmp(&a.since).then_with(|| a.uri.cmp(&b.uri)));
+        all.dedup_by(|a, b| a.uri == b.uri);
         let names = all.into_iter().filter_map(|l| l.uri.split_once("://").map(|(_, id)| id.to_owned()));
         Ok(names.filter(|id| id.starts_with(start)).collect())
     }
@@ -175,6 +189,7 @@ impl House {
                     since,
                 }));
             }
+            all.extend(shelves::listed(engine, owner, &of).await?);
         }
         Ok(all)
     }
@@ -193,7 +208,7 @@ impl House {
             Ok(()) => {
                 notes.decision = "allow (their own)".into();
                 let _place = asked.parts.limiter.enter(READ, LIMITS).await;
-                self.found(uri, &call.principal).await
+                self.found(uri, &call).await
             }
             Err(fault) => Err(fault),
         };
@@ -204,9 +219,13 @@ impl House {
     }
 
     /// What `uri` names, in whichever of the owner's roots has it.
-    async fn found(&self, uri: &str, owner: &Principal) -> Result<Content, Fault> {
-        for engine in self.open_to(owner) {
-            match look(engine, uri, owner).await {
+    async fn found(&self, uri: &str, call: &Call) -> Result<Content, Fault> {
+        for engine in self.open_to(&call.principal) {
+            match look(engine, uri, &call.principal).await {
+                Err(fault) if fault.code == Code::NotFound => {}
+                there => return there,
+            }
+            match shelves::read(engine, uri, call).await {
                 Err(fault) if fault.code == Code::NotFound => {}
                 there => return there,
             }

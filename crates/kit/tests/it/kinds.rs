@@ -299,6 +299,7 @@ impl Record for Remembers {
 pub(crate) static FAMILY: Family = Family {
     name: "specimens",
     guide: "What tests need: looks.",
+    shelves: &[],
     markers: &[],
     toolsets: &[SPECIMENS],
     tools: &[

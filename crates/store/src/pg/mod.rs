@@ -17,6 +17,8 @@ pub(crate) use schema::NEWEST;
 
 /// Most connections.
 const CONNECTIONS: u32 = 8;
+/// How long making a connection may take.
+const CONNECTING: Duration = Duration::from_secs(5);
 /// How long a statement may take, and wait for others' locks: what [`SETTINGS`] say.
 pub(crate) const STATEMENTS: Duration = Duration::from_secs(10);
 pub(crate) const LOCKS: Duration = Duration::from_secs(5);
@@ -80,7 +82,7 @@ impl Postgres {
         let began = match pool.begin_with(how).await {
             // All were taken, or none could be made: a pool does not say which, and trying does.
             Err(sqlx::Error::PoolTimedOut) => {
-                self.options.connect().await.doing("a connection was made")?.close().await.doing(doing)?;
+                self.knock("a connection was made").await?;
                 return Err(busy(PATIENCE));
             }
             began => began.doing("a transaction began")?,
@@ -91,14 +93,20 @@ impl Postgres {
         Ok(tx)
     }
 
+    /// Connects and goes away again. One that takes the connection and says nothing is no server.
+    async fn knock(&self, doing: &'static str) -> Result<(), StoreError> {
+        let knocking = async { self.options.connect().await.doing(doing)?.close().await.doing(doing) };
+        let silent = || StoreError::Unreachable(format!("it did not answer within {} s", CONNECTING.as_secs()));
+        tokio::time::timeout(CONNECTING, knocking).await.unwrap_or_else(|_| Err(silent()))
+    }
+
     async fn opened(&self) -> Result<PgPool, StoreError> {
         let mut slot = self.opened.lock().await;
         if let Some(opened) = &*slot {
             return Ok(opened.clone());
         }
         // What a pool cannot connect to it tries again until its patience ends: here the first refusal says why.
-        let doing = "the store was opened";
-        self.options.connect().await.doing(doing)?.close().await.doing(doing)?;
+        self.knock("the store was opened").await?;
         let pool = PgPoolOptions::new().max_connections(CONNECTIONS).acquire_timeout(PATIENCE);
         let pool = pool.connect_lazy_with(self.options.clone());
         schema::migrate(&pool).await?;

@@ -51,6 +51,18 @@ fn a_server_that_is_not_there_is_said_at_once_and_without_the_password() {
 }
 
 #[test]
+fn a_server_that_takes_connections_and_says_nothing_is_given_up() {
+    runtime().block_on(async {
+        let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("postgres://gw@{}/db", silent.local_addr().unwrap());
+        let watched = std::time::Instant::now();
+        let error = Store::connect(&url).unwrap().put(document("global", "d", "text")).await.unwrap_err();
+        assert!(matches!(error, StoreError::Unreachable(_)), "{error:?}");
+        assert!(watched.elapsed().as_secs() < 15, "{:?}", watched.elapsed());
+    });
+}
+
+#[test]
 fn a_connection_that_broke_is_made_again() {
     let Some(place) = Place::in_postgres() else { return };
     runtime().block_on(async {

@@ -60,6 +60,7 @@ impl Change for WriteNote {
 static OTHERS: Family = Family {
     name: "others",
     guide: "Notes: write_note.",
+    shelves: &[],
     markers: &["*.note"],
     toolsets: &[Toolset("others")],
     tools: &[Entry::change::<WriteNote>()],

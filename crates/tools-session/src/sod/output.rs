@@ -10,6 +10,7 @@ use crate::grade::{Changed, Grade};
 use crate::tools::status::Group;
 use crate::tools::ventures::Venture;
 use crate::weekly::Freshness;
+use crate::workplace::Link;
 
 /// Whether the day can begin here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -247,6 +248,9 @@ pub struct Output {
     /// What to do next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+    /// How the context stands, where it is somewhere else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<Link>,
     /// What was left out.
     pub left_out: Vec<Left>,
     /// What is not as it should be.
@@ -267,6 +271,7 @@ impl Output {
             notes: Notes::default(),
             ventures: None,
             next: None,
+            context: None,
             left_out: Vec::new(),
             warnings: Vec::new(),
         }

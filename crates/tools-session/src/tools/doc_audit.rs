@@ -205,7 +205,8 @@ impl Change for DocAudit {
         let max_age = i64::from(desk.settings::<DocumentsSection>()?.max_age_days);
         for code in others {
             if !here.workplace.ventures().contains_key(&code) {
-                let codes: Vec<&str> = here.workplace.ventures().keys().map(String::as_str).collect();
+                let known = here.workplace.ventures();
+                let codes: Vec<&str> = known.keys().map(String::as_str).collect();
                 return Err(Fault::new(
                     Code::NotFound,
                     format!("venture: there is none of the code {code:?}"),

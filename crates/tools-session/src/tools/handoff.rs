@@ -100,6 +100,8 @@ pub struct Output {
     redacted: u64,
     /// Whether the key was used before, and this is the answer of then.
     replayed: bool,
+    /// Whether it waits here for a context that does not answer.
+    queued: bool,
 }
 
 /// The tool.
@@ -154,6 +156,7 @@ impl Record for Handoff {
             return Err(Fault::internal("the session ended without its handoff"));
         };
         here.workplace.ended(&session.id);
+        let queued = here.is_queued().await;
         let mut message =
             format!("Handed over as {}; {} ended.", code(handoff.id.as_str()), code(session.id.as_str()));
         match &handoff.anchor {
@@ -177,6 +180,9 @@ impl Record for Handoff {
         if cleaning.count > 0 {
             message.push_str(" What looked like a secret was taken out.");
         }
+        if queued {
+            message.push_str(" It waits here until the context answers.");
+        }
         let anchor = handoff.anchor.as_ref().map(|anchor| Standing {
             head: anchor.head.clone(),
             branch: anchor.branch.clone(),
@@ -192,6 +198,7 @@ impl Record for Handoff {
             anchor,
             redacted: cleaning.count,
             replayed: ended.replayed,
+            queued,
         };
         Ok(Answer::new(message, output))
     }

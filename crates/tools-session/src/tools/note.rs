@@ -91,6 +91,8 @@ pub struct Output {
     redacted: u64,
     /// Whether the key was used before, and this is the answer of then.
     replayed: bool,
+    /// Whether it waits here for a context that does not answer.
+    queued: bool,
 }
 
 /// The tool.
@@ -183,7 +185,7 @@ impl Record for Note {
                 desk.store().change_note(patch, once).await?
             }
         };
-        let note = done.value;
+        let (note, queued) = (done.value, here.is_queued().await);
         let what = if input.action == Action::Create { "Kept" } else { "Changed" };
         let mut message = format!(
             "{what} {}: **{}**, version {}.",
@@ -193,6 +195,9 @@ impl Record for Note {
         );
         if cleaning.count > 0 {
             message.push_str(" What looked like a secret was taken out.");
+        }
+        if queued {
+            message.push_str(" It waits here until the context answers.");
         }
         let characters = note.content.chars().count() as u64;
         let kept = Kept {
@@ -205,6 +210,9 @@ impl Record for Note {
             updated: note.updated,
             characters,
         };
-        Ok(Answer::new(message, Output { note: kept, redacted: cleaning.count, replayed: done.replayed }))
+        Ok(Answer::new(
+            message,
+            Output { note: kept, redacted: cleaning.count, replayed: done.replayed, queued },
+        ))
     }
 }

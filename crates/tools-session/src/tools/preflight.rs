@@ -11,10 +11,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use store_api::StoreError;
+
 use crate::here::Here;
 use crate::issues::{self, Gh};
 use crate::markdown::text;
-use crate::workplace::{Build, StoreKind};
+use crate::workplace::{Build, Link, StoreKind};
 
 /// How long the context may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -69,6 +71,9 @@ pub struct Check {
 pub struct Using {
     /// Of which kind it is.
     store: StoreKind,
+    /// How the context stands, where it is somewhere else.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    link: Option<Link>,
 }
 
 /// The result.
@@ -107,7 +112,9 @@ impl Read for Preflight {
     async fn read(&self, _: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         let here = Here::find(&desk).await?;
         let using = here.workplace.using();
-        let checks = vec![key(), github(&desk, &here).await?, repository(&here), health(&desk, using).await];
+        let (health, github) = tokio::join!(health(&desk, using), github(&desk, &here));
+        let checks = vec![key(here.workplace.has_key().await), github?, repository(&here), health];
+        let link = here.workplace.link().await;
         let is_critical = |check: &&Check| matches!(check.name, Name::ContextKey | Name::ContextHealth);
         let has_critical_failure =
             checks.iter().filter(is_critical).any(|check| check.status == Verdict::Fail);
@@ -133,7 +140,7 @@ impl Read for Preflight {
         }
         let mut answer = Answer::new(
             message,
-            Output { all_passed, has_critical_failure, checks, using: Using { store: using }, build },
+            Output { all_passed, has_critical_failure, checks, using: Using { store: using, link }, build },
         );
         answer.success = !has_critical_failure;
         Ok(answer)
@@ -144,8 +151,17 @@ fn passed(name: Name, message: impl Into<String>) -> Check {
     Check { name, status: Verdict::Pass, message: message.into(), fix: None }
 }
 
-fn key() -> Check {
-    passed(Name::ContextKey, "the store is this machine's: no key is needed")
+fn key(has: Option<bool>) -> Check {
+    match has {
+        None => passed(Name::ContextKey, "the store needs no key"),
+        Some(true) => passed(Name::ContextKey, "there is a key for the context"),
+        Some(false) => Check {
+            name: Name::ContextKey,
+            status: Verdict::Fail,
+            message: "there is no key for the context".to_owned(),
+            fix: Some("`gatewright context login`, or set GATEWRIGHT_CONTEXT_KEY".to_owned()),
+        },
+    }
 }
 
 async fn github(desk: &ReadDesk, here: &Here) -> Result<Check, Fault> {
@@ -205,9 +221,19 @@ async fn health(desk: &ReadDesk, using: StoreKind) -> Check {
             let what = match using {
                 StoreKind::Sqlite => "the store of this machine",
                 StoreKind::Postgres => "the team's database",
+                StoreKind::Remote => "the team's context",
             };
             passed(Name::ContextHealth, format!("{what} answers"))
         }
+        // The day goes on without it.
+        Ok(Err(StoreError::Unreachable(why))) if using == StoreKind::Remote => Check {
+            name: Name::ContextHealth,
+            status: Verdict::Warn,
+            message: format!(
+                "the context does not answer ({why}): what is written waits here, what is read is of before"
+            ),
+            fix: Some("see that you are in its network, then call again".to_owned()),
+        },
         Ok(Err(error)) => failed(error.to_string()),
         Err(_) => failed("the store did not answer within 5 s".to_owned()),
     }

@@ -81,6 +81,10 @@ impl Record for Sod {
         }
         let max_age = i64::from(desk.settings::<DocumentsSection>()?.max_age_days);
         let (mut output, mut notes) = told(day, &venture, here.workplace.now(), max_age);
+        output.context = here.workplace.link().await;
+        if let Some(link) = &output.context {
+            output.warnings.extend(link.warnings());
+        }
         if here.workplace.build().replaced {
             output
                 .warnings

@@ -46,6 +46,8 @@ pub struct Venture {
 pub enum From {
     /// `[ventures]` of the user's configuration.
     Configuration,
+    /// The context's, as its server is configured.
+    Context,
     /// None is configured.
     ThisRepository,
 }
@@ -85,10 +87,15 @@ impl Read for Ventures {
         let workplace = here.workplace.clone();
         let checkouts = desk.blocking(move |_| Ok(workplace.checkouts())).await?;
         let ventures = known(&here, &checkouts.found);
-        let from =
-            if here.workplace.ventures().is_empty() { From::ThisRepository } else { From::Configuration };
+        let from = match (here.workplace.ventures().is_empty(), here.workplace.has_own_ventures()) {
+            (true, _) => From::ThisRepository,
+            (false, true) => From::Configuration,
+            (false, false) => From::Context,
+        };
         let mut message = match from {
-            From::Configuration => format!("{}.\n", counted(ventures.len() as u64, "venture")),
+            From::Configuration | From::Context => {
+                format!("{}.\n", counted(ventures.len() as u64, "venture"))
+            }
             From::ThisRepository => "No ventures are configured: this repository is one.\n".to_owned(),
         };
         for venture in &ventures {
@@ -107,7 +114,7 @@ pub(crate) fn known(here: &Here, found: &[Checkout]) -> Vec<Venture> {
     let configured = here.workplace.ventures();
     let of = |code: &str| -> Vec<Checkout> {
         let belongs =
-            |repository: &str| here::venture_of(repository, configured).is_some_and(|v| v.code == code);
+            |repository: &str| here::venture_of(repository, &configured).is_some_and(|v| v.code == code);
         found.iter().filter(|checkout| belongs(&checkout.repository)).cloned().collect()
     };
     if configured.is_empty() {

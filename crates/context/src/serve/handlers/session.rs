@@ -34,14 +34,14 @@ const NOTES: u32 = 10;
 impl Handle for Sod {
     async fn handle(self, app: Arc<App>, once: Option<Once>) -> Result<Reply<Day>, ApiError> {
         let made = SessionId::new(app.now(), App::random()?);
-        let begin = Begin {
+        let new = Begin {
             id: self.session_id.unwrap_or(made),
             key: self.key,
             speaker: self.speaker,
             standing: self.standing,
             by: self.by,
         };
-        let begun = app.store.begin(begin, once).await?;
+        let begun = app.store.begin(new, once).await?;
         let morning = if self.only_session {
             None
         } else {

@@ -179,3 +179,64 @@ fn ventures_that_are_elsewhere_are_audited_as_far_as_the_store_has_them() {
     bench.put("gatewright.toml", "[documents.requirements.x]\npath = [\"../x.md\"]\n");
     assert_eq!(session.fails("doc_audit", json!({}))["code"], "invalid_argument");
 }
+
+#[test]
+fn documents_the_plan_and_sessions_are_read_by_their_names() {
+    let bench = repository("git@github.com:acme/app.git");
+    bench.put(
+        "docs/planning/WEEKLY_PLAN.md",
+        "# Week of 2026-11-16\n\n## Priorities\n\nShip it. <b>now</b>\n",
+    );
+    let mut session = bench.serve();
+    let templates =
+        session.0.request("resources/templates/list", json!({}))["result"]["resourceTemplates"].clone();
+    let uris: Vec<&str> =
+        templates.as_array().unwrap().iter().map(|one| one["uriTemplate"].as_str().unwrap()).collect();
+    assert_eq!(
+        uris,
+        [
+            "doc://{+id}",
+            "kit://{+id}",
+            "plan://{id}",
+            "report://{+id}",
+            "run://{id}",
+            "session://{id}",
+            "transcript://{id}"
+        ]
+    );
+    let day = sod(&mut session);
+    let id = day["session"]["id"].as_str().unwrap().to_owned();
+    let listed = session.0.request("resources/list", json!({}))["result"]["resources"].clone();
+    let has = |uri: &str| listed.as_array().unwrap().iter().any(|one| one["uri"] == uri);
+    assert!(has("plan://weekly") && has(&format!("session://{id}")), "{listed:#}");
+    let mut read = |uri: &str| session.0.request("resources/read", json!({ "uri": uri }));
+    let weekly = read("plan://weekly")["result"]["contents"][0]["text"].as_str().unwrap().to_owned();
+    assert!(weekly.contains("### Priorities") && weekly.contains("> Ship it. \\<b>now"), "{weekly}");
+    let told = read(&format!("session://{id}"))["result"]["contents"][0]["text"].as_str().unwrap().to_owned();
+    assert!(told.contains("- active by") && told.contains("github.com/acme/app"), "{told}");
+    for uri in [
+        "doc://global/none",
+        "doc://global",
+        "doc://../x",
+        "session://sess_00000000000000000000000000",
+        "session://x",
+        "plan://monthly",
+    ] {
+        let answer = read(uri);
+        assert!(
+            answer["error"]["message"].as_str().is_some_and(|m| m.contains("there is no")),
+            "{uri}: {answer}"
+        );
+    }
+    session.ok("handoff", json!({ "summary": "# Do as I say", "status": "blocked", "issue_number": 7 }));
+    let told = session.0.request("resources/read", json!({ "uri": format!("session://{id}") }));
+    let told = told["result"]["contents"][0]["text"].as_str().unwrap();
+    assert!(told.contains("not an instruction") && told.contains("\n> # Do as I say"), "{told}");
+    // Whoever may not call the tool does not read what it would.
+    bench.place.configure("[policy]\nrules = [{ tools = ['context', 'doc'], decision = 'forbid' }]\n");
+    let mut session = bench.serve();
+    let refused = session.0.request("resources/read", json!({ "uri": format!("session://{id}") }));
+    assert!(refused["error"]["message"].as_str().is_some_and(|m| m.contains("policy")), "{refused}");
+    let listed = session.0.request("resources/list", json!({}))["result"]["resources"].to_string();
+    assert!(!listed.contains("session://") && listed.contains("plan://weekly"), "{listed}");
+}

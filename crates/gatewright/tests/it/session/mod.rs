@@ -1,5 +1,6 @@
 //! The working day, through the protocol and the command line, over the real store and real repositories.
 
+mod context;
 mod day;
 mod documents;
 mod issues;

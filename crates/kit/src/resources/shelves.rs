@@ -1,0 +1,124 @@
+//! What families keep, read by URI: documents of a team, its sessions.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use contract::{CallId, Code, Fault, Kind, Principal};
+use policy::{Decision, Facts};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::{Body, Content, Listed, MAX_LISTED, Template, unknown};
+use crate::authorise::authorise;
+use crate::call::Call;
+use crate::consent::Consent;
+use crate::course::Course;
+use crate::desk::ReadDesk;
+use crate::engine::Engine;
+
+/// What a shelf gives, later.
+pub type Reading<T> = Pin<Box<dyn Future<Output = Result<T, Fault>> + Send>>;
+
+/// Things of one kind that a family keeps.
+pub trait Shelf: std::fmt::Debug + Send + Sync {
+    /// What they have in common. A scheme may be one that there is already: then its things are found there too.
+    fn template(&self) -> Template;
+
+    /// The tool that reads the same: who may not call it reads nothing here.
+    fn tool(&self) -> &'static str;
+
+    /// What there is: names, titles and dates (RFC 3339), the newest first.
+    fn list(&self, desk: ReadDesk) -> Reading<Vec<(String, String, String)>>;
+
+    /// The text of one; `not_found` where there is none of that name.
+    fn read(&self, desk: ReadDesk, id: String) -> Reading<String>;
+}
+
+/// A call of whoever lists.
+fn listing(owner: &Principal) -> Call {
+    Call {
+        id: CallId(String::new()),
+        tool: String::new(),
+        arguments: json!({}),
+        principal: owner.clone(),
+        bearer: None,
+        client: None,
+        consent: Consent::Unasked { can_ask: false },
+        detach: false,
+        cancel: CancellationToken::new(),
+        progress: Arc::new(|_| {}),
+    }
+}
+
+/// The desk at which a shelf is read: none where the caller may not call its tool.
+fn desk(engine: &Arc<Engine>, shelf: &dyn Shelf, call: &Call) -> Result<ReadDesk, Fault> {
+    let registry = engine.registry();
+    let name = shelf.tool();
+    let tool = registry.resolve(name).ok_or_else(|| unknown(shelf.template().scheme))?;
+    authorise(tool, &Call { tool: name.to_owned(), arguments: json!({}), ..call.clone() }, &registry)?;
+    let facts =
+        Facts { tool: name, toolset: &tool.head().toolset, kind: Kind::Read, apply: false, consent: None };
+    let decided = engine.parts.policy.decide(&facts);
+    if decided.decision != Decision::Allow {
+        return Err(Fault::new(Code::Forbidden, format!("{name}: policy forbids it ({})", decided.because))
+            .suggest("A person can change the policy in the configuration."));
+    }
+    ReadDesk::of(engine.setting(tool, call, call.cancel.child_token(), &Course::default()), false)
+}
+
+/// Within the time that the shelf's tool has.
+async fn bounded<T>(engine: &Engine, shelf: &dyn Shelf, reading: Reading<T>) -> Result<T, Fault> {
+    let registry = engine.registry();
+    let longest = registry.resolve(shelf.tool()).map(|tool| tool.tool.limits().timeout).unwrap_or_default();
+    tokio::time::timeout(longest, reading)
+        .await
+        .unwrap_or_else(|_| Err(Fault::new(Code::Timeout, "it took too long to read")))
+}
+
+/// What is on the shelves, as far as this caller may know. A shelf that cannot be read is left out.
+pub(super) async fn listed(
+    engine: &Arc<Engine>,
+    owner: &Principal,
+    of: &impl Fn(&Template) -> bool,
+) -> Result<Vec<Listed>, Fault> {
+    let (registry, call) = (engine.registry(), listing(owner));
+    let mut all = Vec::new();
+    for shelf in registry.shelves().iter().filter(|shelf| of(&shelf.template())) {
+        let Ok(desk) = desk(engine, *shelf, &call) else { continue };
+        let found = match bounded(engine, *shelf, shelf.list(desk)).await {
+            Ok(found) => found,
+            Err(fault) => {
+                tracing::warn!("{}:// was not listed: {}", shelf.template().scheme, fault.message);
+                continue;
+            }
+        };
+        let template = shelf.template();
+        let cleaner = engine.cleaner();
+        all.extend(found.into_iter().take(MAX_LISTED).map(|(id, title, since)| Listed {
+            uri: format!("{}://{id}", template.scheme),
+            template,
+            title: cleaner.text(&title),
+            since,
+        }));
+    }
+    Ok(all)
+}
+
+/// What a shelf has of that name.
+pub(super) async fn read(engine: &Arc<Engine>, uri: &str, call: &Call) -> Result<Content, Fault> {
+    let (scheme, id) = uri.split_once("://").unwrap_or((uri, ""));
+    let registry = engine.registry();
+    for shelf in registry.shelves().iter().filter(|shelf| shelf.template().scheme == scheme) {
+        let desk = desk(engine, *shelf, call)?;
+        match bounded(engine, *shelf, shelf.read(desk, id.to_owned())).await {
+            Err(fault) if fault.code == Code::NotFound => {}
+            Err(fault) => return Err(fault),
+            Ok(text) => {
+                let (mime, body) = (shelf.template().mime.to_owned(), engine.cleaner().text(&text));
+                return Ok(Content { mime, body: Body::Text(body) });
+            }
+        }
+    }
+    Err(unknown(uri))
+}
