@@ -17,7 +17,7 @@ use crate::config::StoreSection;
 /// How long a server is left alone with its first calls.
 const FIRST: Duration = Duration::from_secs(5);
 /// How often it is asked whether a day is over.
-const LOOK: Duration = Duration::from_secs(60 * 60);
+const LOOK: Duration = Duration::from_hours(1);
 
 /// A store that is swept.
 pub struct Sweeping {

@@ -36,7 +36,8 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
         is_shared: args.http.is_some(),
     };
     let Some(address) = args.http else {
-        let Offered { house, menu, jobs, browsers, refresh, sweeping, offline } = offered(asked, &offer, None)?;
+        let Offered { house, menu, jobs, browsers, refresh, sweeping, offline } =
+            offered(asked, &offer, None)?;
         let runtime = runtime()?;
         let served = runtime.block_on(async {
             let stop = stopped_by_signals()?;

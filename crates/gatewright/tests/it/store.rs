@@ -197,7 +197,7 @@ fn of_2020(bench: &Bench) -> String {
         .replace("\"ended\":1577836800000", "\"ended\":null");
     lines[at] = line;
     lines.insert(at + 1, silent);
-    let rows: String = lines[1..].iter().map(|line| format!("{line}\n")).collect();
+    let rows: String = lines[1..].iter().flat_map(|line| [line.as_str(), "\n"]).collect();
     let end = text.lines().last().unwrap().replace("\"sessions\":1", "\"sessions\":2");
     let sha256 = contract::Digest::of(rows.as_bytes()).to_string();
     let place = end.find("\"sha256\":\"").unwrap() + 10;
@@ -234,7 +234,7 @@ fn what_is_over_is_swept_by_hand_and_once_a_day_by_a_server() {
     let serving = super::bench::Session::over(&mut server.command());
     let began = Instant::now();
     while !is_swept() {
-        assert!(began.elapsed() < Duration::from_secs(60), "no server swept");
+        assert!(began.elapsed() < Duration::from_mins(1), "no server swept");
         std::thread::sleep(Duration::from_millis(100));
     }
     drop(serving);
