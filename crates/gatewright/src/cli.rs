@@ -62,6 +62,9 @@ pub enum Command {
     /// Show the configuration in force, or its JSON Schema.
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Look at what is remembered; write it out, read it in, copy it; let go of what is over.
+    #[command(subcommand)]
+    Store(StoreCommand),
     /// Say what is wrong here, in your words, with the fix.
     Doctor,
     /// List the reports that scans left, or write one into a folder.
@@ -90,6 +93,44 @@ pub enum Command {
     },
     /// Print the manual page.
     Man,
+}
+
+/// What is done with the store. Which one: `GATEWRIGHT_STORE_URL`, else `[store] url`, else the file of this machine.
+#[derive(Debug, Subcommand)]
+pub enum StoreCommand {
+    /// Write all of it as lines of JSON, the same from every database.
+    Export {
+        /// The file. Default: standard output, as with `-`.
+        file: Option<PathBuf>,
+        /// Replace a file that is there.
+        #[arg(long)]
+        force: bool,
+    },
+    /// Take an export into an empty store, all of it or nothing. The file is checked whole before.
+    Import {
+        /// The file that `export` wrote.
+        file: PathBuf,
+    },
+    /// Copy the store's file while it is in use. PostgreSQL has `pg_dump`.
+    Backup {
+        /// The copy, which is a database of its own.
+        file: PathBuf,
+        /// Replace a file that is there.
+        #[arg(long)]
+        force: bool,
+    },
+    /// Let go of what is over. A server does it once a day.
+    Sweep {
+        /// How to print.
+        #[arg(long, value_enum, default_value_t)]
+        output: Format,
+    },
+    /// Say which store it is and how much is in it.
+    Status {
+        /// How to print.
+        #[arg(long, value_enum, default_value_t)]
+        output: Format,
+    },
 }
 
 /// What is done with reports.

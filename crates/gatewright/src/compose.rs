@@ -33,6 +33,7 @@ use crate::config::{self, Config};
 use crate::families;
 use crate::remembered;
 use crate::roots::Asked;
+use crate::sweeping::Sweeping;
 use crate::upstreams::{self, Refresh};
 use crate::workplace;
 
@@ -165,6 +166,8 @@ pub struct Offered {
     pub browsers: Arc<Pool>,
     /// To be run where upstreams are configured.
     pub refresh: Option<Refresh>,
+    /// To be run beside the server.
+    pub sweeping: Option<Sweeping>,
     /// A context somewhere else: what waits for it is to be sent while a server lives.
     pub offline: Option<Offline>,
 }
@@ -225,6 +228,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let remembered = remembered::remembered(&config)?;
     let (store, shared, offline) = (Arc::new(remembered.store), remembered.context, remembered.offline);
     let using = remembered.using;
+    let sweeping = Sweeping::new(&store, &config.store);
     let told =
         workplace::Told { session: config.session, ventures: config.ventures, github: config.github, using };
     let places = roots.iter().map(|root| root.path().to_owned()).collect();
@@ -266,7 +270,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         let wanted = Box::new(move |head: &Head| offer.wants(head));
         Refresh { gateway, catalog, wanted }
     });
-    Ok(Offered { house, menu, jobs, browsers, refresh, offline })
+    Ok(Offered { house, menu, jobs, browsers, refresh, sweeping, offline })
 }
 
 fn configuration(root: Option<&Root>) -> Result<Config, Fault> {

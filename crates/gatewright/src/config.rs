@@ -105,6 +105,8 @@ pub struct StoreSection {
     /// A PostgreSQL database, such as `postgres://user@host/database?sslmode=verify-full`; without, a file of this machine. Passwords are in
     /// `PGPASSWORD` or `~/.pgpass`, never here. `GATEWRIGHT_STORE_URL` goes before it.
     pub url: Option<String>,
+    /// Days that ended sessions with their handoffs, and archived notes, are kept. 0, as without it: for ever.
+    pub keep_days: u32,
 }
 
 /// `[context]`: the user's alone. Where a team's context is.

@@ -19,6 +19,7 @@ mod releases;
 mod remembered;
 mod roots;
 mod setup;
+mod sweeping;
 mod upstreams;
 mod workplace;
 

@@ -118,7 +118,7 @@ mod tests {
             ("postgres://a@h/d?password=b", true),
             ("postgres://a@h/d?sslmode=verify-full", false),
         ] {
-            let section = StoreSection { url: Some(url.to_owned()) };
+            let section = StoreSection { url: Some(url.to_owned()), ..StoreSection::default() };
             assert_eq!(has_password(url), refused, "{url}");
             let store = store(&section);
             assert_eq!(store.is_err(), refused, "{url}");

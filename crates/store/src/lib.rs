@@ -26,6 +26,8 @@ mod search;
 mod server;
 mod sessions;
 mod sql;
+mod sweep;
+pub mod transfer;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,6 +38,10 @@ use lite::Sqlite;
 use pg::Postgres;
 use sql::Conn;
 use store_api::{Clock, StoreError, Timestamp};
+
+/// The number of the newest schema, the same in both databases.
+const NEWEST: i64 = lite::NEWEST;
+const _: () = assert!(lite::NEWEST == pg::NEWEST, "the databases go in step");
 
 /// How long a call waits for other writers, and for a connection.
 const PATIENCE: Duration = Duration::from_secs(30);

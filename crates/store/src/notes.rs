@@ -177,11 +177,11 @@ impl Write for Adding {
 }
 
 /// Characters of a text as a column has them.
-fn length(content: &str) -> i64 {
+pub(crate) fn length(content: &str) -> i64 {
     i64::try_from(content.chars().count()).unwrap_or(i64::MAX)
 }
 
-async fn save_tags(tx: &mut Conn, number: i64, tags: &[String]) -> Result<(), StoreError> {
+pub(crate) async fn save_tags(tx: &mut Conn, number: i64, tags: &[String]) -> Result<(), StoreError> {
     let terms: BTreeSet<String> = tags.iter().map(|tag| tag_term(tag)).collect();
     if terms.is_empty() {
         return Ok(());

@@ -122,7 +122,7 @@ fn read(row: &mut Fields<'_>) -> Result<Session, StoreError> {
 }
 
 /// The last sign of life of whoever has just fallen silent.
-fn silent(now: Timestamp) -> i64 {
+pub(crate) fn silent(now: Timestamp) -> i64 {
     now.as_millis().saturating_sub(SILENCE)
 }
 

@@ -3,6 +3,7 @@
 //! Statements are written once. Parameters are `$1`, `$2` … in both databases; what the two spell differently stands in brackets in
 //! [`sql!`]. No statement is ever put together from what was given.
 
+use futures_util::TryStreamExt as _;
 use sqlx::postgres::{PgArguments, PgRow, Postgres};
 use sqlx::query::Query;
 use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteRow};
@@ -23,11 +24,16 @@ impl Sql {
     pub(crate) const fn new(lite: &'static str, pg: &'static str) -> Self {
         Self { lite, pg }
     }
+
+    /// A statement that both spell alike.
+    pub(crate) const fn both(same: &'static str) -> Self {
+        Self::new(same, same)
+    }
 }
 
 impl From<&'static str> for Sql {
     fn from(same: &'static str) -> Self {
-        Self::new(same, same)
+        Self::both(same)
     }
 }
 
@@ -230,6 +236,30 @@ impl Conn {
             }
         };
         row.doing(self.doing)
+    }
+
+    /// Each row that answers, as it comes: they are not collected. Ends with what `take` refuses.
+    pub(crate) async fn each<E: From<StoreError>>(
+        &mut self,
+        sql: Sql,
+        mut take: impl FnMut(Row) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let doing = self.doing;
+        match &mut self.transaction {
+            Either::Lite(tx) => {
+                let mut rows = lite_query(sql, Vec::new()).fetch(&mut **tx);
+                while let Some(row) = rows.try_next().await.doing(doing)? {
+                    take(Row::Lite(row))?;
+                }
+            }
+            Either::Pg(tx) => {
+                let mut rows = pg_query(sql, Vec::new()).fetch(&mut **tx);
+                while let Some(row) = rows.try_next().await.doing(doing)? {
+                    take(Row::Pg(row))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The row that always answers.

@@ -15,6 +15,7 @@ mod scratch;
 mod selftest;
 mod serve;
 mod setup;
+mod store;
 mod tools;
 mod undo;
 
@@ -77,6 +78,7 @@ pub fn run(cli: Cli) -> CommandResult {
         Command::Approvals(command) => approvals::run(root, command),
         Command::Config(ConfigCommand::Schema) => print_json(&config::schema()),
         Command::Config(ConfigCommand::Show) => show_config(root),
+        Command::Store(command) => store::run(command),
         Command::Doctor => doctor::run(root),
         Command::Report(command) => report::run(root, command),
         Command::Context(command) => context::run(command),
@@ -125,6 +127,7 @@ fn show_config(asked: &Asked) -> CommandResult {
         "limits": config.limits,
         "egress": config.egress,
         "browser": config.browser,
+        "store": config.store,
         "roots": config.roots,
         "upstreams": config.upstreams,
         "sections": config.settings.overlaid(&config.project).sections(),

@@ -25,6 +25,7 @@ use crate::cli::ServeArgs;
 use crate::compose::{self, Offer, Offered};
 use crate::config::{self, Config};
 use crate::roots::Asked;
+use crate::sweeping::Sweeping;
 use crate::upstreams::Refresh;
 
 pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
@@ -35,12 +36,13 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
         is_shared: args.http.is_some(),
     };
     let Some(address) = args.http else {
-        let Offered { house, menu, jobs, browsers, refresh, offline } = offered(asked, &offer, None)?;
+        let Offered { house, menu, jobs, browsers, refresh, sweeping, offline } =
+            offered(asked, &offer, None)?;
         let runtime = runtime()?;
         let served = runtime.block_on(async {
             let stop = stopped_by_signals()?;
             stop_with_parent(&stop);
-            keep_up_to_date(refresh, &stop);
+            keep_up_to_date(refresh, sweeping, &stop);
             deliver(offline);
             let served = mcp::serve_stdio(house, menu, stop).await.map_err(std::io::Error::other);
             end(&jobs, browsers).await;
@@ -58,7 +60,7 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
         _ => None,
     };
     let access = gate.access();
-    let Offered { house, menu, jobs, browsers, refresh, offline } = offered(asked, &offer, access)?;
+    let Offered { house, menu, jobs, browsers, refresh, sweeping, offline } = offered(asked, &offer, access)?;
     let identify = gate.identify(&house)?;
     let options = Options {
         identify,
@@ -78,7 +80,7 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
     }
     let served = runtime.block_on(async {
         deliver(offline);
-        let served = over_http(house, menu, refresh, address, options, &gate).await;
+        let served = over_http(house, menu, (refresh, sweeping), address, options, &gate).await;
         end(&jobs, browsers).await;
         served
     });
@@ -117,10 +119,13 @@ fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) -> Res
     Ok(offered)
 }
 
-/// Where upstreams are configured, what is offered follows what is approved.
-fn keep_up_to_date(refresh: Option<Refresh>, stop: &CancellationToken) {
+/// Where upstreams are configured, what is offered follows what is approved. What is over in the store is let go of.
+fn keep_up_to_date(refresh: Option<Refresh>, sweeping: Option<Sweeping>, stop: &CancellationToken) {
     if let Some(refresh) = refresh {
         tokio::spawn(refresh.run(stop.clone()));
+    }
+    if let Some(sweeping) = sweeping {
+        tokio::spawn(sweeping.run(stop.clone()));
     }
 }
 
@@ -209,14 +214,14 @@ pub(super) fn tls(chain: &Path, key: &Path) -> Result<Tls, CommandError> {
 async fn over_http(
     house: House,
     menu: Choose,
-    refresh: Option<Refresh>,
+    (refresh, sweeping): (Option<Refresh>, Option<Sweeping>),
     address: SocketAddr,
     options: Options,
     gate: &Gate,
 ) -> Result<(), CommandError> {
     let stop = stopped_by_signals()?;
     let listener = bound(address, &options, gate).await?;
-    keep_up_to_date(refresh, &stop);
+    keep_up_to_date(refresh, sweeping, &stop);
     let served = mcp::http::serve_http(house, menu, listener, options, stop).await;
     served.map_err(|e| CommandError::Io(std::io::Error::other(e)))
 }

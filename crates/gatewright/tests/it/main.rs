@@ -29,6 +29,7 @@ mod scripts;
 mod selftest;
 mod session;
 mod stdio;
+mod store;
 mod strings;
 mod tls;
 mod upstreams;

@@ -17,10 +17,12 @@ pub mod search;
 pub mod server;
 pub mod sessions;
 pub mod table;
+pub mod upkeep;
 
 pub use context::{Watch, context};
 pub use outbox::outbox;
 pub use server::server;
+pub use upkeep::upkeep;
 
 use crate::{FailureKind, FailureSeen, Failures, Outcome, RunOutcome, TestSeen, Timestamp};
 

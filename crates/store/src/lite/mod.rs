@@ -3,7 +3,7 @@
 mod place;
 mod schema;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,9 @@ use tokio::sync::Mutex;
 use crate::PATIENCE;
 use crate::error::{self, Doing as _, is_busy};
 use crate::sql::Conn;
+use crate::transfer::TransferError;
 use place::Identity;
+pub(crate) use schema::NEWEST;
 
 /// How long to wait before opening is tried again.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -64,6 +66,26 @@ impl Sqlite {
         let mut tx = opened.readers.begin().await.doing("a read began")?;
         schema::check(&mut tx).await?;
         Ok(Conn::from(tx).doing(doing))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Copies the database as it is at one time into a file that is empty or not there.
+    pub(crate) async fn backup(&self, file: &Path) -> Result<(), TransferError> {
+        let doing = "the store was copied";
+        let Some(name) = file.to_str().filter(|name| name.starts_with('/')) else {
+            let why = "it is not an absolute path in UTF-8";
+            return Err(StoreError::Invalid { what: "the backup's file", why }.into());
+        };
+        place::blank(file)?;
+        let opened = self.opened().await?;
+        let mut reader = opened.readers.acquire().await.doing(doing)?;
+        schema::check(&mut reader).await?;
+        sqlx::query("VACUUM INTO $1").bind(name.to_owned()).execute(&mut *reader).await.doing(doing)?;
+        place::synced(file)?;
+        Ok(())
     }
 
     /// The connections. A file that was moved away is not written any more: what is there now is opened instead.

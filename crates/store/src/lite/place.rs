@@ -7,6 +7,8 @@ use std::path::Path;
 
 use store_api::StoreError;
 
+use crate::transfer::TransferError;
+
 /// Which file it is, whatever its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Identity {
@@ -52,6 +54,29 @@ pub(super) fn prepare(path: &Path) -> Result<Identity, StoreError> {
     }
     private(path, &found, 0o600)?;
     Ok(Identity { device: found.dev(), inode: found.ino() })
+}
+
+/// Makes an empty file for a copy, for nobody else's eyes. One that is there must be empty.
+pub(super) fn blank(file: &Path) -> Result<(), TransferError> {
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(file) {
+        Ok(_) => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(place("the backup's file was made")(error).into()),
+    }
+    let found = std::fs::symlink_metadata(file).map_err(place("the backup's file was looked at"))?;
+    if !found.is_file() || found.len() > 0 {
+        return Err(TransferError::BackupExists);
+    }
+    private(file, &found, 0o600)?;
+    Ok(())
+}
+
+/// Sees that a copy is on disk.
+pub(super) fn synced(file: &Path) -> Result<(), TransferError> {
+    let synced = File::open(file).and_then(|copy| copy.sync_all());
+    let synced =
+        synced.and_then(|()| File::open(file.parent().unwrap_or(file)).and_then(|dir| dir.sync_all()));
+    Ok(synced.map_err(place("the backup was synced"))?)
 }
 
 /// What belongs to somebody else is not used; what others may look into is closed.

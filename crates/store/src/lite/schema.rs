@@ -17,7 +17,7 @@ const MIGRATIONS: [&str; 3] = [
 ];
 
 /// The number of the newest schema.
-const NEWEST: i64 = 3;
+pub(crate) const NEWEST: i64 = 3;
 
 /// "GWST", which marks a file as a store (`application_id`).
 const OURS: i64 = 0x4757_5354;

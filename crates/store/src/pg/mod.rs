@@ -13,6 +13,7 @@ use tokio::sync::Mutex;
 use crate::PATIENCE;
 use crate::error::{Doing as _, busy};
 use crate::sql::Conn;
+pub(crate) use schema::NEWEST;
 
 /// Most connections.
 const CONNECTIONS: u32 = 8;
@@ -52,6 +53,18 @@ impl Postgres {
         if let Some(opened) = self.opened.lock().await.take() {
             opened.close().await;
         }
+    }
+
+    /// The database's name, server and user.
+    pub(crate) fn place(&self) -> String {
+        let options = &self.options;
+        let (user, port) = (options.get_username(), options.get_port());
+        let server = match options.get_socket() {
+            Some(socket) => socket.display().to_string(),
+            None => options.get_host().to_owned(),
+        };
+        let database = options.get_database().unwrap_or(user);
+        format!("{database} at {server}:{port} as {user}")
     }
 
     /// A transaction in which each statement sees what was committed before it: whoever waited for a lock sees what its holder did.

@@ -17,7 +17,7 @@ const MIGRATIONS: [&str; 3] = [
 ];
 
 /// The number of the newest schema.
-const NEWEST: i64 = 3;
+pub(crate) const NEWEST: i64 = 3;
 
 const LOOKING: &str = "the schema's number was read";
 const MIGRATING: &str = "the schema was brought up to date";

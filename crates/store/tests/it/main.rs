@@ -5,13 +5,18 @@
     reason = "tests look at the disk from outside and start themselves again"
 )]
 
+mod backup;
 mod behind;
 mod cluster;
 mod conformance;
 mod model;
+mod mutations;
 mod places;
 mod postgres;
 mod processes;
+mod refused;
+mod transfer;
+mod upkeep;
 mod working_day;
 
 use std::path::PathBuf;
@@ -53,6 +58,14 @@ impl Place {
         match &self.url {
             Some(url) => behind::behind(url, pg).await,
             None => places::pragma(&self.path(), lite).await,
+        }
+    }
+
+    /// Its columns by table, as the database has them.
+    async fn columns(&self) -> postgres::Columns {
+        match &self.url {
+            Some(_) => postgres::columns_of_postgres(self).await,
+            None => postgres::columns_of_sqlite(self).await,
         }
     }
 

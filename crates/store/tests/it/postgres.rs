@@ -225,7 +225,7 @@ async fn write_on(store: Store, writer: u64, written: Arc<AtomicU64>, enough: u6
 }
 
 /// Columns by table: name, type, whether it may be null.
-type Columns = BTreeMap<String, Vec<(String, String, bool)>>;
+pub(crate) type Columns = BTreeMap<String, Vec<(String, String, bool)>>;
 
 /// What each database has alone: how words are indexed, and where the schema's number stands.
 fn is_shared(table: &str) -> bool {
@@ -247,7 +247,7 @@ fn both_databases_have_the_same_tables_and_columns() {
     });
 }
 
-async fn columns_of_postgres(place: &Place) -> Columns {
+pub(crate) async fn columns_of_postgres(place: &Place) -> Columns {
     let rows = sqlx::query(
         "SELECT table_name::text, column_name::text, data_type::text, is_nullable = 'YES'
          FROM information_schema.columns WHERE table_schema = 'gatewright' ORDER BY ordinal_position",
@@ -261,7 +261,7 @@ async fn columns_of_postgres(place: &Place) -> Columns {
     columns
 }
 
-async fn columns_of_sqlite(place: &Place) -> Columns {
+pub(crate) async fn columns_of_sqlite(place: &Place) -> Columns {
     use sqlx::ConnectOptions as _;
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(place.path());
     let rows = sqlx::query(
