@@ -123,7 +123,7 @@ impl Workplace for Here {
 
     fn has_key(&self) -> Boxed<Option<bool>> {
         let offline = self.offline.clone();
-        Box::pin(async move { Some(offline?.remote().has_key().await) })
+        Box::pin(async move { Some(offline?.context_itself().has_key().await) })
     }
 
     fn github(&self) -> &GithubSection {

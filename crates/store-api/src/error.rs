@@ -96,6 +96,9 @@ pub enum StoreError {
     /// The key was used for something else.
     #[error("the idempotency key was used for another request within the last hour: use a new one")]
     OnceReused,
+    /// There is no key for a server that others share, or none that counts.
+    #[error("{0}")]
+    NoKey(String),
     /// A server that others share refused it.
     #[error("the context refused it: {0}")]
     Refused(String),
@@ -126,6 +129,7 @@ impl From<StoreError> for Fault {
             StoreError::Invalid { .. } => Code::InvalidArgument,
             StoreError::TooLarge { .. } => Code::TooLarge,
             StoreError::Query(_) | StoreError::Refused(_) => Code::InvalidArgument,
+            StoreError::NoKey(_) => Code::Forbidden,
             StoreError::NotFound { .. } => Code::NotFound,
             StoreError::AlreadyRecorded
             | StoreError::Closed { .. }

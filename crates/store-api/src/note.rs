@@ -22,6 +22,9 @@ pub const MAX_RANKED: u32 = 2_000;
 /// Where counting ends: one more is told as "more than".
 pub const MAX_COUNT: u64 = 5_000;
 
+/// Most bytes of a principal.
+const MAX_BY: usize = 1_024;
+
 /// Fewest characters of a note's text that are worth showing when the rest has no room.
 pub const MIN_CUT: u64 = 500;
 
@@ -75,6 +78,7 @@ impl NewNote {
         named("title", &self.title, MAX_TITLE)?;
         at_most("content", &self.content, MAX_NOTE)?;
         self.venture.as_deref().map_or(Ok(()), |venture| named("venture", venture, MAX_KEY))?;
+        named("principal", &self.by, MAX_BY)?;
         tagged(&self.tags)
     }
 }
@@ -121,6 +125,7 @@ impl NotePatch {
         self.title.as_deref().map_or(Ok(()), |title| named("title", title, MAX_TITLE))?;
         self.content.as_deref().map_or(Ok(()), |content| at_most("content", content, MAX_NOTE))?;
         self.venture.iter().flatten().try_for_each(|venture| named("venture", venture, MAX_KEY))?;
+        named("principal", &self.by, MAX_BY)?;
         self.tags.as_deref().map_or(Ok(()), tagged)
     }
 }

@@ -14,7 +14,7 @@ pub const MAX_WAITING: u64 = 10_000;
 pub const MAX_WAITING_BYTES: u64 = 64 << 20;
 /// How long an answer may be shown in place of one that cannot be had, in milliseconds: seven days.
 pub const MIRRORED: i64 = 7 * 24 * 60 * 60 * 1_000;
-/// Most answers that are kept.
+/// Most answers that are kept, besides those about sessions (`session:…`, `current:…`).
 pub const MAX_MIRRORED: u32 = 200;
 
 /// A write that is to be sent later.
@@ -24,7 +24,9 @@ pub struct Letter {
     pub key: String,
     /// The digest of what it asks.
     pub request: Digest,
-    /// Where it goes.
+    /// The address of the context that it is for.
+    pub context: String,
+    /// Where it goes there.
     pub path: String,
     /// The body.
     pub body: String,
@@ -34,6 +36,7 @@ impl Letter {
     /// Whether it can be kept.
     pub fn check(&self) -> Result<(), StoreError> {
         named("idempotency key", &self.key, 256)?;
+        named("address of a context", &self.context, 2_048)?;
         named("path", &self.path, 256)
     }
 }
@@ -47,7 +50,9 @@ pub struct Waiting {
     pub key: String,
     /// The digest of what it asks.
     pub request: Digest,
-    /// Where it goes.
+    /// The address of the context that it is for.
+    pub context: String,
+    /// Where it goes there.
     pub path: String,
     /// The body.
     pub body: String,
@@ -72,23 +77,24 @@ pub trait Outbox: Send + Sync {
     /// [`StoreError::TooLarge`] where no more may wait.
     fn post(&self, letter: Letter) -> Answer<i64>;
 
-    /// The first that waits.
-    fn first(&self) -> Answer<Option<Waiting>>;
+    /// The first that waits for a context.
+    fn first(&self, context: String) -> Answer<Option<Waiting>>;
 
-    /// Everything in line, in order: the first `limit`, with those that were refused.
+    /// Everything in line, whatever context it is for, in order: the first `limit`, with those that were refused.
     fn line(&self, limit: u32) -> Answer<Vec<Waiting>>;
 
-    /// How long the line is.
-    fn length(&self) -> Answer<Line>;
+    /// How long the line of a context is.
+    fn length(&self, context: String) -> Answer<Line>;
 
     /// Takes one out of the line: it arrived, or nobody wants it any more. Whether it was there.
     fn take_out(&self, number: i64) -> Answer<bool>;
 
-    /// Lets one wait no longer: it was refused.
+    /// Lets one wait no longer: it was refused. What waits behind it for the same note was made of what it would have left, and is refused
+    /// with it.
     fn refuse(&self, number: i64, why: String) -> Answer<()>;
 
-    /// Puts those that were refused back in line; how many.
-    fn retry(&self) -> Answer<u64>;
+    /// Puts those that a context refused back in line; how many.
+    fn retry(&self, context: String) -> Answer<u64>;
 
     /// Names a session anew, in all that waits and for whoever asks by its old name.
     fn rename(&self, id: String, becomes: String) -> Answer<()>;

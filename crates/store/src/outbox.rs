@@ -12,7 +12,7 @@ use crate::sql::{Conn, Fields, sql, values};
 /// A statement with the columns that [`read`] reads.
 macro_rules! waiting {
     ($before:literal, $after:literal) => {
-        sql!($before "number, key, request, path, body, made, why" $after)
+        sql!($before "number, key, request, context, path, body, made, why" $after)
     };
 }
 
@@ -21,6 +21,7 @@ fn read(row: &mut Fields<'_>) -> Result<Waiting, StoreError> {
         number: row.int()?,
         key: row.text()?,
         request: row.parsed(|request| request.parse().ok())?,
+        context: row.text()?,
         path: row.text()?,
         body: row.text()?,
         made: row.time()?,
@@ -54,12 +55,15 @@ impl Outbox for Store {
         self.plain(letter)
     }
 
-    fn first(&self) -> Answer<Option<Waiting>> {
+    fn first(&self, context: String) -> Answer<Option<Waiting>> {
         let store = self.clone();
         Box::pin(async move {
             let mut tx = store.read("the outbox was read").await?;
-            let one = waiting!("SELECT ", " FROM outbox WHERE why IS NULL ORDER BY number LIMIT 1");
-            tx.maybe(one, Vec::new()).await?.map(|row| read(&mut row.fields())).transpose()
+            let one = waiting!(
+                "SELECT ",
+                " FROM outbox WHERE why IS NULL AND context = $1 ORDER BY number LIMIT 1"
+            );
+            tx.maybe(one, values![context]).await?.map(|row| read(&mut row.fields())).transpose()
         })
     }
 
@@ -72,11 +76,13 @@ impl Outbox for Store {
         })
     }
 
-    fn length(&self) -> Answer<Line> {
+    fn length(&self, context: String) -> Answer<Line> {
         let store = self.clone();
         Box::pin(async move {
             let mut tx = store.read("the outbox was counted").await?;
-            let row = tx.one("SELECT count(*), count(why) FROM outbox", Vec::new()).await?;
+            let row = tx
+                .one("SELECT count(*), count(why) FROM outbox WHERE context = $1", values![context])
+                .await?;
             let mut row = row.fields();
             let (all, failed) = (row.count()?, row.count()?);
             Ok(Line { waiting: all.saturating_sub(failed), failed })
@@ -91,8 +97,8 @@ impl Outbox for Store {
         self.plain(Refuse(number, why))
     }
 
-    fn retry(&self) -> Answer<u64> {
-        self.plain(Retry())
+    fn retry(&self, context: String) -> Answer<u64> {
+        self.plain(Retry(context))
     }
 
     fn rename(&self, id: String, becomes: String) -> Answer<()> {
@@ -158,9 +164,10 @@ impl Write for Letter {
                 return Err(StoreError::TooLarge { what, got: fits(got), most: fits(most) });
             }
         }
-        let insert = "INSERT INTO outbox (key, request, path, body, made) VALUES ($1, $2, $3, $4, $5)
+        let insert =
+            "INSERT INTO outbox (key, request, context, path, body, made) VALUES ($1, $2, $3, $4, $5, $6)
              RETURNING number";
-        let row = values![&self.key, self.request.to_string(), &self.path, &self.body, now];
+        let row = values![&self.key, self.request.to_string(), &self.context, &self.path, &self.body, now];
         tx.one(insert, row).await?.int()
     }
 }
@@ -171,12 +178,14 @@ writes! {
     }
 
     Refuse(i64, String) -> (), "a write was refused", |this, tx, _now| {
-        tx.execute("UPDATE outbox SET why = $2 WHERE number = $1", values![this.0, &this.1]).await?;
+        let refuse = "UPDATE outbox SET why = $2 WHERE why IS NULL AND (number = $1 OR (number > $1 AND (context, path) IN
+             (SELECT context, path FROM outbox WHERE number = $1 AND path LIKE '/notes/%/update')))";
+        tx.execute(refuse, values![this.0, &this.1]).await?;
         Ok(())
     }
 
-    Retry() -> u64, "refused writes wait again", |_this, tx, _now| {
-        tx.execute("UPDATE outbox SET why = NULL WHERE why IS NOT NULL", Vec::new()).await
+    Retry(String) -> u64, "refused writes wait again", |this, tx, _now| {
+        tx.execute("UPDATE outbox SET why = NULL WHERE why IS NOT NULL AND context = $1", values![&this.0]).await
     }
 
     Rename(String, String) -> (), "a session was named anew", |this, tx, _now| {
@@ -193,8 +202,10 @@ writes! {
         let keep = "INSERT INTO mirror (question, at, answer) VALUES ($1, $2, $3)
              ON CONFLICT (question) DO UPDATE SET at = excluded.at, answer = excluded.answer";
         tx.execute(keep, values![&this.0, now, &this.1]).await?;
-        let sweep = "DELETE FROM mirror WHERE at < $1 OR question NOT IN
-             (SELECT question FROM mirror ORDER BY at DESC, question LIMIT $2)";
+        // Without its session nobody can hand over.
+        let sweep = "DELETE FROM mirror WHERE at < $1 OR (question NOT LIKE 'session:%' AND question NOT LIKE 'current:%'
+             AND question NOT IN (SELECT question FROM mirror
+               WHERE question NOT LIKE 'session:%' AND question NOT LIKE 'current:%' ORDER BY at DESC, question LIMIT $2))";
         let oldest = now.as_millis().saturating_sub(MIRRORED);
         tx.execute(sweep, values![oldest, MAX_MIRRORED]).await?;
         Ok(())

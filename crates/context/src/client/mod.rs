@@ -16,7 +16,7 @@ use url::Url;
 use crate::wire::Endpoint;
 use crate::wire::machine::{AllVentures, Venture, Ventures};
 pub(crate) use keep::{add_note, change_note, checkpoint, eod, sod, update};
-pub(crate) use send::{Sent, sent};
+pub(crate) use send::{Sent, random, sent};
 
 /// How long connecting may take.
 const CONNECTING: Duration = Duration::from_millis(800);
@@ -38,7 +38,11 @@ pub enum ClientError {
 
 /// A context somewhere else. Clones share their connections.
 #[derive(Clone)]
-pub struct Remote(Arc<Inner>);
+pub struct Remote {
+    inner: Arc<Inner>,
+    /// How long a request may take, with all its tries.
+    patience: Duration,
+}
 
 struct Inner {
     base: String,
@@ -70,7 +74,7 @@ fn is_one(key: &str) -> bool {
 
 impl std::fmt::Debug for Remote {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Remote({})", self.0.base)
+        write!(f, "Remote({})", self.inner.base)
     }
 }
 
@@ -96,19 +100,26 @@ impl Remote {
         }
         let base = url.as_str().trim_end_matches('/').to_owned();
         let admin = admin.filter(|key| is_one(key));
-        Ok(Self(Arc::new(Inner { base, key, admin, fetcher: Fetcher::default() })))
+        let inner = Arc::new(Inner { base, key, admin, fetcher: Fetcher::default() });
+        Ok(Self { inner, patience: TIMEOUT })
+    }
+
+    /// The same, whose requests may take so long and no longer.
+    #[must_use]
+    pub fn within(&self, patience: Duration) -> Self {
+        Self { inner: Arc::clone(&self.inner), patience }
     }
 
     /// Where it is.
     #[must_use]
     pub fn base(&self) -> &str {
-        &self.0.base
+        &self.inner.base
     }
 
     /// Whether there is a key to ask with.
     pub async fn has_key(&self) -> bool {
         let own = self.clone();
-        tokio::task::spawn_blocking(move || own.0.key.get().is_some()).await.unwrap_or(false)
+        tokio::task::spawn_blocking(move || own.inner.key.get().is_some()).await.unwrap_or(false)
     }
 
     /// Asks an endpoint. Not tried again where it writes and nothing makes it the same write.
@@ -150,7 +161,7 @@ impl Remote {
 
     /// Sends a write that waited.
     pub(crate) async fn deliver(&self, letter: Letter) -> Result<Vec<u8>, StoreError> {
-        let Letter { key, request, path, body } = letter;
+        let Letter { key, request, path, body, .. } = letter;
         let sent = Sent {
             method: "POST",
             target: path,

@@ -10,10 +10,11 @@ use store_api::StoreError;
 use store_api::once::Once;
 use url::form_urlencoded;
 
-use super::{CONNECTING, MOST, Remote, TIMEOUT, digest, not_one};
+use super::{CONNECTING, MOST, Remote, digest, not_one};
 use crate::wire::error::{ErrorBody, ErrorCode};
 use crate::wire::{
-    ADMIN_HEADER, Auth, DIGEST_HEADER, Endpoint, KEY_HEADER, ONCE_HEADER, REPLAYED_HEADER, SCHEMA_VERSION,
+    ADMIN_HEADER, Auth, CORRELATION_HEADER, DIGEST_HEADER, Endpoint, KEY_HEADER, ONCE_HEADER,
+    REPLAYED_HEADER, SCHEMA_VERSION,
 };
 
 /// How long to wait before each further try.
@@ -80,9 +81,14 @@ fn named(once: &Once) -> String {
 }
 
 fn own() -> Result<String, StoreError> {
+    Ok(format!("c_{:032x}", random()?))
+}
+
+/// Randomness for an id.
+pub(crate) fn random() -> Result<u128, StoreError> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|e| StoreError::Refused(format!("there is no randomness: {e}")))?;
-    Ok(format!("c_{:032x}", u128::from_le_bytes(bytes)))
+    Ok(u128::from_le_bytes(bytes))
 }
 
 fn plain(value: &Value) -> String {
@@ -112,11 +118,11 @@ impl Remote {
     /// Sends, a few times where nobody answers and it is a reading or the same write: the body, and whether it is the answer of the
     /// first time.
     pub(crate) async fn send(&self, sent: &Sent) -> Result<(Vec<u8>, bool), StoreError> {
-        let began = Instant::now();
+        let (began, longest) = (Instant::now(), self.patience);
         let is_safe = sent.method == "GET" || sent.once.is_some();
         let mut pauses = PAUSES.into_iter();
         loop {
-            let left = TIMEOUT.saturating_sub(began.elapsed());
+            let left = longest.saturating_sub(began.elapsed());
             let (why, told) = match self.tried(sent.clone(), left).await {
                 Tried::Answered(body, replayed) => return Ok((body, replayed)),
                 Tried::Refused(error) => return Err(error),
@@ -124,7 +130,7 @@ impl Remote {
             };
             let Some(pause) = pauses.next().filter(|_| is_safe) else { return Err(why) };
             let pause = told.unwrap_or(pause).max(pause) + scattered();
-            if pause > PATIENCE || began.elapsed() + pause >= TIMEOUT {
+            if pause > PATIENCE || began.elapsed() + pause >= longest {
                 return Err(why);
             }
             tokio::time::sleep(pause).await;
@@ -142,7 +148,7 @@ impl Remote {
     }
 
     fn ask(&self, sent: &Sent, left: Duration) -> Result<Told, Tried> {
-        let inner = &*self.0;
+        let inner = &*self.inner;
         let (header, key) = if sent.is_admin {
             (ADMIN_HEADER, inner.admin.as_deref())
         } else {
@@ -150,7 +156,7 @@ impl Remote {
         };
         let Some(key) = key else {
             let message = format!("there is no key for it: `gatewright context login {}`", inner.base);
-            return Err(Tried::Refused(StoreError::Refused(message)));
+            return Err(Tried::Refused(StoreError::NoKey(message)));
         };
         let once = sent.once.as_ref().map(|(key, digest)| (key.as_str(), digest.to_string()));
         let mut headers = vec![(header, key), ("accept", "application/json")];
@@ -179,13 +185,13 @@ impl Remote {
     pub(super) async fn plain(&self, method: &'static str, path: &'static str) -> Result<Told, StoreError> {
         let remote = self.clone();
         let asked = tokio::task::spawn_blocking(move || {
-            remote.0.fetcher.ask(&Ask {
+            remote.inner.fetcher.ask(&Ask {
                 method,
-                url: &format!("{}{path}", remote.0.base),
+                url: &format!("{}{path}", remote.inner.base),
                 headers: &[],
                 body: None,
                 connecting: CONNECTING,
-                timeout: TIMEOUT,
+                timeout: remote.patience,
                 most: MOST,
             })
         });
@@ -195,21 +201,19 @@ impl Remote {
 }
 
 fn judged(told: &Told) -> Tried {
-    if told.status == 200 {
+    let is_ours = told.header(CORRELATION_HEADER).is_some();
+    if told.status == 200 && is_ours {
         return Tried::Answered(told.body.clone(), told.header(REPLAYED_HEADER) == Some("true"));
     }
     let wait = told.header("retry-after").and_then(|seconds| seconds.parse().ok()).map(Duration::from_secs);
     let Ok(ErrorBody { error: problem }) = serde_json::from_slice(&told.body) else {
-        // A gateway in front of it.
-        let away = StoreError::Unreachable(format!("HTTP {}", told.status));
-        return match told.status {
-            429 | 502..=504 => Tried::Later(away, wait),
-            status => Tried::Refused(StoreError::Refused(not_one(status))),
-        };
+        // A gateway in front of it, a portal of a hotel, a wrong address: whoever it is, the context it is not.
+        let away = StoreError::Unreachable(not_one(told.status));
+        return Tried::Later(away, wait);
     };
     match problem.code {
         code if code.is_retryable() => Tried::Later(problem.into(), wait),
-        ErrorCode::Unauthorized => Tried::Refused(StoreError::Refused(
+        ErrorCode::Unauthorized => Tried::Refused(StoreError::NoKey(
             "the key does not count any more: `gatewright context login URL` takes another".to_owned(),
         )),
         _ => Tried::Refused(problem.into()),

@@ -42,8 +42,13 @@ struct State {
 /// A context that may be out of reach. Clones are the same one.
 #[derive(Clone)]
 pub struct Offline {
+    /// Asked while somebody waits.
     remote: Remote,
+    /// Sends what waits.
+    sender: Remote,
     outbox: Arc<dyn Outbox>,
+    /// One at a time sends: the lease tells processes apart, not calls.
+    sending: Arc<tokio::sync::Mutex<()>>,
     clock: Clock,
     /// Who this process is among those that share the outbox.
     holder: Arc<str>,
@@ -54,18 +59,25 @@ impl Offline {
     /// `remote`, with what waits for it in `outbox`; `holder` tells this process from others that share it.
     #[must_use]
     pub fn new(remote: Remote, outbox: Arc<dyn Outbox>, clock: Clock, holder: &str) -> Self {
-        Self { remote, outbox, clock, holder: holder.into(), state: Arc::default() }
+        let (sender, remote) = (remote.clone(), remote.within(PATIENCE));
+        let (sending, holder, state) = (Arc::default(), holder.into(), Arc::default());
+        Self { remote, sender, outbox, sending, clock, holder, state }
     }
 
-    /// The context itself.
+    /// The context itself, asked without anything in its place.
     #[must_use]
-    pub const fn remote(&self) -> &Remote {
-        &self.remote
+    pub const fn context_itself(&self) -> &Remote {
+        &self.sender
+    }
+
+    /// The address, which all that is kept belongs to.
+    fn context(&self) -> String {
+        self.remote.base().to_owned()
     }
 
     /// How it stands.
     pub async fn link(&self) -> Result<Link, StoreError> {
-        let line = self.outbox.length().await?;
+        let line = self.outbox.length(self.context()).await?;
         let state = self.state();
         Ok(Link { offline_since: state.since, shown_from: state.shown_from, line })
     }

@@ -7,7 +7,7 @@ use store_api::handoff::{Handoff, HandoffQuery};
 use store_api::id::SessionId;
 use store_api::note::{DayNotes, Note, NotePage, NoteQuery, NoteScope};
 use store_api::session::{LiveQuery, SILENCE, Session, SessionKey, SessionStatus};
-use store_api::{Answer, Documents as _, Notes as _, Page, Sessions as _, StoreError, Timestamp};
+use store_api::{Answer, Documents as _, Notes as _, Page, Sessions as _, StoreError};
 
 use super::stand_in::{self, Mirrored};
 use super::{Offline, PATIENCE};
@@ -16,6 +16,8 @@ use crate::wire::note::DayNotesOut;
 /// A list as it is kept: entries, and how many there are.
 type Kept<T> = (Vec<T>, u64);
 
+/// Entries that must be asked for, or a list is not kept.
+const WHOLE: u32 = 10;
 /// Entries of a list that are kept.
 const ENTRIES: usize = 100;
 
@@ -43,7 +45,8 @@ impl Offline {
 
     /// Asks the context alone, for a while.
     pub(super) async fn try_asking<T>(&self, asking: Answer<T>) -> Result<T, StoreError> {
-        if self.rests() {
+        // What waits comes first: the context does not know yet what was done here.
+        if self.rests() || !self.caught_up().await? {
             return Err(nobody());
         }
         match tokio::time::timeout(PATIENCE, asking).await {
@@ -66,7 +69,7 @@ impl Offline {
 
     /// What was answered last.
     pub(super) async fn last<T: DeserializeOwned>(&self, question: &str) -> Result<Option<T>, StoreError> {
-        let Some((at, answer)) = Mirrored(&*self.outbox).last(question).await? else { return Ok(None) };
+        let Some((at, answer)) = Mirrored::of(self).last(question).await? else { return Ok(None) };
         let mut state = self.state();
         state.shown_from = Some(state.shown_from.map_or(at, |shown| shown.min(at)));
         Ok(Some(answer))
@@ -84,8 +87,11 @@ impl Offline {
     {
         match self.try_asking(asking).await {
             Ok(page) => {
-                let kept: Kept<&T> = (page.items.iter().take(ENTRIES).collect(), page.total);
-                self.keep(question, &kept).await?;
+                // A short part of a list does not stand for it.
+                if limit >= WHOLE {
+                    let kept: Kept<&T> = (page.items.iter().take(ENTRIES).collect(), page.total);
+                    self.keep(question, &kept).await?;
+                }
                 Ok(page)
             }
             Err(StoreError::Unreachable(_)) => {
@@ -98,9 +104,17 @@ impl Offline {
     }
 
     pub(super) async fn read_session(&self, id: SessionId) -> Result<Option<Session>, StoreError> {
+        self.caught_up().await?;
         let id = self.named(id).await?;
-        let asking = self.remote.session(id.clone());
-        self.ask(&stand_in::session(&id), asking).await
+        let question = stand_in::session(&id);
+        match self.try_asking(self.remote.session(id)).await {
+            Ok(Some(session)) => {
+                self.keep(&question, &Some(&session)).await?;
+                Ok(Some(session))
+            }
+            Err(StoreError::Unreachable(_)) => self.last(&question).await?.ok_or_else(nobody),
+            other => other,
+        }
     }
 
     pub(super) async fn read_current(&self, key: SessionKey) -> Result<Option<Session>, StoreError> {
@@ -138,7 +152,10 @@ impl Offline {
     pub(super) async fn read_handoffs(&self, query: HandoffQuery) -> Result<Page<Handoff>, StoreError> {
         let HandoffQuery { venture, repo, track, session, .. } = &query;
         let session = session.as_ref().map(SessionId::as_str);
-        let question = stand_in::handoffs([venture.as_deref(), repo.as_deref(), track.as_deref(), session]);
+        let question = stand_in::handoffs(
+            [venture.as_deref(), repo.as_deref(), track.as_deref(), session],
+            query.since.is_some(),
+        );
         if query.after.is_some() {
             return self.try_asking(self.remote.handoffs(query)).await;
         }
@@ -209,8 +226,10 @@ impl Offline {
     where
         T: Serialize + DeserializeOwned + Send + Sync,
     {
-        let kept = Mirrored(&*self.outbox).last::<Kept<T>>(question).await?;
-        let (mut items, total) = kept.map_or_else(|| (Vec::new(), 0), |(_, kept): (Timestamp, _)| kept);
+        // Where nothing is known of a list, one entry is not the list.
+        let Some((_, (mut items, total))) = Mirrored::of(self).last::<Kept<T>>(question).await? else {
+            return Ok(());
+        };
         items.insert(0, entry);
         items.truncate(ENTRIES);
         self.keep(question, &(items, total.saturating_add(1))).await

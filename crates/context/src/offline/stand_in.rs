@@ -8,20 +8,39 @@ use store_api::outbox::Outbox;
 use store_api::session::SessionKey;
 use store_api::{StoreError, Timestamp};
 
+use super::Offline;
+
 /// Most bytes of an answer that is kept.
 const MOST: usize = 1 << 20;
 
 /// The last answers.
-pub(super) struct Mirrored<'o>(pub(super) &'o dyn Outbox);
+pub(super) struct Mirrored<'o> {
+    outbox: &'o dyn Outbox,
+    /// What tells one context's from another's.
+    context: String,
+}
 
-impl Mirrored<'_> {
+impl<'o> Mirrored<'o> {
+    pub(super) fn of(offline: &'o Offline) -> Self {
+        let context = Digest::of(offline.context().as_bytes()).short(16);
+        Self { outbox: &*offline.outbox, context }
+    }
+
+    /// A question to this context: its kind stays in front.
+    fn question(&self, question: &str) -> String {
+        match question.split_once(' ') {
+            Some((kind, rest)) => format!("{kind}:{}:{rest}", self.context),
+            None => format!("{question}:{}", self.context),
+        }
+    }
+
     /// Keeps an answer, where it is not too long and another one than before.
     pub(super) async fn keep<T: Serialize>(&self, question: &str, answer: &T) -> Result<(), StoreError> {
         let Ok(text) = serde_json::to_string(answer) else { return Ok(()) };
         if text.len() > MOST {
             return Ok(());
         }
-        self.0.mirror(question.to_owned(), text).await
+        self.outbox.mirror(self.question(question), text).await
     }
 
     /// The last answer, and from when it is.
@@ -29,7 +48,7 @@ impl Mirrored<'_> {
         &self,
         question: &str,
     ) -> Result<Option<(Timestamp, T)>, StoreError> {
-        let Some((at, text)) = self.0.mirrored(question.to_owned()).await? else { return Ok(None) };
+        let Some((at, text)) = self.outbox.mirrored(self.question(question)).await? else { return Ok(None) };
         // What another version kept may not be read any more: then there is none.
         Ok(serde_json::from_str(&text).ok().map(|answer| (at, answer)))
     }
@@ -52,8 +71,9 @@ pub(super) fn note(id: &NoteId) -> String {
 }
 
 /// The question for handoffs of a place.
-pub(super) fn handoffs(parts: [Option<&str>; 4]) -> String {
-    format!("handoffs {}", digest(&parts.map(|part| part.unwrap_or("\u{0}"))))
+pub(super) fn handoffs(parts: [Option<&str>; 4], recent: bool) -> String {
+    let of = if recent { "recent" } else { "all" };
+    format!("handoffs {of} {}", digest(&parts.map(|part| part.unwrap_or("\u{0}"))))
 }
 
 /// The question for active sessions.

@@ -39,9 +39,10 @@ impl Offline {
         match tokio::time::timeout(PATIENCE, self.remote.send(&sent)).await {
             Ok(Ok((body, replayed))) => {
                 self.is_back();
-                let value = serde_json::from_slice(&body)
-                    .map_err(|e| StoreError::Refused(format!("its answer cannot be read: {e}")))?;
-                Ok(Ok(Done { value, replayed: replayed && once.is_some() }))
+                match serde_json::from_slice(&body) {
+                    Ok(value) => Ok(Ok(Done { value, replayed: replayed && once.is_some() })),
+                    Err(error) => Err(StoreError::Refused(format!("its answer cannot be read: {error}"))),
+                }
             }
             Ok(Err(StoreError::Unreachable(_))) | Err(_) => {
                 self.is_away();
@@ -57,11 +58,11 @@ impl Offline {
         let (Some(body), Some((key, request))) = (body, once) else {
             return Err(StoreError::Refused("only writes wait".to_owned()));
         };
-        self.outbox.post(Letter { key, request, path: target, body }).await?;
+        self.outbox.post(Letter { key, request, context: self.context(), path: target, body }).await?;
         Ok(())
     }
 
-    async fn keep_session(&self, session: &Session) -> Result<(), StoreError> {
+    pub(super) async fn keep_session(&self, session: &Session) -> Result<(), StoreError> {
         self.keep(&stand_in::session(&session.id), &Some(session)).await?;
         let active = (session.status == SessionStatus::Active).then_some(session);
         self.keep(&stand_in::current(&session.key), &active).await
@@ -79,9 +80,8 @@ impl Offline {
         }
     }
 
-    async fn begin_here(&self, begin: Begin) -> Result<Begun, StoreError> {
+    async fn begin_here(&self, begin: Begin, known: Option<Session>) -> Result<Begun, StoreError> {
         let now = self.now();
-        let known = self.known(&stand_in::current(&begin.key)).await?;
         let resumed = known.is_some();
         let Begin { id, key, speaker, standing, by } = begin;
         let session = match known {
@@ -138,7 +138,9 @@ impl Offline {
         self.keep_session(&session).await?;
         if let Some(handoff) = &handoff {
             let place = [Some(&*handoff.venture), Some(&*handoff.repo), None, None];
-            self.prepend(&stand_in::handoffs(place), handoff.clone()).await?;
+            for recent in [true, false] {
+                self.prepend(&stand_in::handoffs(place, recent), handoff.clone()).await?;
+            }
         }
         Ok((session, handoff))
     }
@@ -214,7 +216,6 @@ impl Offline {
             by: patch.by,
             ..note
         };
-        self.keep(&stand_in::note(&changed.id), &Some(&changed)).await?;
         Ok(changed)
     }
 }
@@ -231,8 +232,17 @@ impl Sessions for Offline {
                     Ok(Done { value: Begun { session, resumed, ended }, replayed: day.replayed })
                 }
                 Err(sent) => {
+                    // What goes on here goes on there under the name that is known.
+                    let known = own.known(&stand_in::current(&begin.key)).await?;
+                    let sent = match &known {
+                        Some(known) => {
+                            let again = Begin { id: known.id.clone(), ..begin.clone() };
+                            Sent { once: sent.once, ..client::sent(&client::sod(again)?, None)? }
+                        }
+                        None => sent,
+                    };
                     own.kept(sent).await?;
-                    Ok(Done::now(own.begin_here(begin).await?))
+                    Ok(Done::now(own.begin_here(begin, known).await?))
                 }
             }
         })
@@ -241,6 +251,7 @@ impl Sessions for Offline {
     fn update(&self, update: Update, once: Option<Once>) -> Answer<Done<Session>> {
         let own = self.clone();
         Box::pin(async move {
+            own.caught_up().await?;
             let update = Update { id: own.named(update.id).await?, ..update };
             match own.sent(&client::update(update.clone())?, once.as_ref()).await? {
                 Ok(alive) => {
@@ -295,6 +306,7 @@ impl Sessions for Offline {
     ) -> Answer<Done<(Session, Option<Handoff>)>> {
         let own = self.clone();
         Box::pin(async move {
+            own.caught_up().await?;
             let id = own.named(id).await?;
             match own.sent(&client::eod(id.clone(), handoff.clone(), reason)?, once.as_ref()).await? {
                 Ok(ended) => {
@@ -314,6 +326,7 @@ impl Sessions for Offline {
     fn checkpoint(&self, new: NewCheckpoint, once: Option<Once>) -> Answer<Done<Checkpoint>> {
         let own = self.clone();
         Box::pin(async move {
+            own.caught_up().await?;
             let new = NewCheckpoint { session: own.named(new.session).await?, ..new };
             match own.sent(&client::checkpoint(new.clone())?, once.as_ref()).await? {
                 Ok(kept) => Ok(Done { value: kept.value.checkpoint, replayed: kept.replayed }),
@@ -386,6 +399,7 @@ impl Notes for Offline {
                 Err(sent) => {
                     let changed = own.change_here(patch).await?;
                     own.kept(sent).await?;
+                    own.keep(&stand_in::note(&changed.id), &Some(&changed)).await?;
                     Ok(Done::now(changed))
                 }
             }

@@ -24,8 +24,20 @@ const MOST: usize = 10_000;
 #[derive(Default)]
 pub(super) struct Known(BTreeMap<KeyId, (Instant, ApiKey)>);
 
-/// The owner of requests that have no key that counts.
-pub(super) const NOBODY: &str = "nobody";
+/// Requests without a key that counts, in the minute that is named: counted here, so that they cost the store nothing.
+#[derive(Default)]
+pub(super) struct Strangers(i64, u64);
+
+/// Whether one more request without a key that counts may be looked at in this minute.
+pub(super) fn may_ask(app: &App) -> Result<(), ApiError> {
+    let minute = app.now().as_millis() / 60_000;
+    let mut strangers = app.strangers.lock().unwrap_or_else(PoisonError::into_inner);
+    if strangers.0 != minute {
+        *strangers = Strangers(minute, 0);
+    }
+    strangers.1 = strangers.1.saturating_add(1);
+    if strangers.1 <= app.per_minute { Ok(()) } else { Err(too_many(app)) }
+}
 
 /// The one value of a header.
 pub(super) fn single<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, ApiError> {
@@ -52,12 +64,18 @@ pub(super) async fn key(app: &App, auth: Auth, headers: &HeaderMap) -> Result<Ap
         return Err(unauthorized());
     };
     let kept = found(app, &sent.id).await?;
+    if kept.is_none() {
+        may_ask(app)?;
+    }
     // Compared also where there is none, so that an id that is there takes as long as one that is not.
     let hash = kept.as_ref().map_or(Digest::ZERO, |kept| kept.hash);
     let is_same = bool::from(hash.as_bytes().ct_eq(sent.digest().as_bytes()));
     let Some(kept) = kept.filter(|kept| is_same && kept.revoked.is_none()) else {
         return Err(unauthorized());
     };
+    if auth == Auth::Key && kept.admin {
+        return Err(unauthorized());
+    }
     if auth == Auth::Admin && !kept.admin {
         return Err(ApiError::new(ErrorCode::AdminRequired, "this takes the key of an administrator"));
     }
@@ -92,11 +110,12 @@ async fn found(app: &App, id: &KeyId) -> Result<Option<ApiKey>, ApiError> {
 /// Counts a request, and refuses it where there were too many in this minute.
 pub(super) async fn counted(app: &App, owner: &str) -> Result<(), ApiError> {
     let count = app.store.count(owner.to_owned()).await?;
-    if count <= app.per_minute {
-        return Ok(());
-    }
+    if count <= app.per_minute { Ok(()) } else { Err(too_many(app)) }
+}
+
+fn too_many(app: &App) -> ApiError {
     let second = app.now().as_millis().rem_euclid(60_000) / 1_000;
     let wait = u64::try_from(60 - second).unwrap_or(60);
     let message = format!("more than {} requests in a minute: try again in {wait} s", app.per_minute);
-    Err(ApiError { retry_after: Some(wait), ..ApiError::new(ErrorCode::RateLimited, message) })
+    ApiError { retry_after: Some(wait), ..ApiError::new(ErrorCode::RateLimited, message) }
 }

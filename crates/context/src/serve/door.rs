@@ -45,12 +45,11 @@ pub(super) async fn pass(app: &Arc<App>, route: &Route, request: Request) -> Res
 }
 
 /// Answers a request of no route.
-pub(super) async fn refused(app: &Arc<App>, request: Request, code: ErrorCode, message: &str) -> Response {
+pub(super) fn refused(app: &Arc<App>, request: Request, code: ErrorCode, message: &str) -> Response {
     let began = Instant::now();
     let (head, _) = request.into_parts();
     let correlation = correlation(&head.headers);
-    let counted = auth::counted(app, auth::NOBODY).await;
-    let error = counted.err().unwrap_or_else(|| ApiError::new(code, message));
+    let error = auth::may_ask(app).err().unwrap_or_else(|| ApiError::new(code, message));
     let mut response = wrong(error, &correlation);
     named(&mut response, &correlation);
     // What was asked for instead may be anything, also a secret.
@@ -73,7 +72,10 @@ async fn answer(
     let kept = match auth::key(app, route.auth, &head.headers).await {
         Ok(kept) => kept,
         Err(error) => {
-            auth::counted(app, auth::NOBODY).await?;
+            // What nobody counts is not written down either.
+            if error.code != ErrorCode::RateLimited {
+                auth::may_ask(app)?;
+            }
             return Err(error);
         }
     };
@@ -120,7 +122,7 @@ async fn read(route: &Route, headers: &HeaderMap, body: Body) -> Result<Bytes, A
 /// What makes this write the same write.
 fn once(route: &Route, head: &Parts, key: &KeyId, body: &[u8]) -> Result<Option<Once>, ApiError> {
     let Some(own) = auth::single(&head.headers, ONCE_HEADER)? else { return Ok(None) };
-    if route.method == Method::Get {
+    if !route.once {
         return Ok(None);
     }
     let request = match auth::single(&head.headers, DIGEST_HEADER)? {
@@ -189,6 +191,10 @@ fn logged(
     status: StatusCode,
     began: Instant,
 ) {
+    // Whoever has no key fills no disk.
+    if key.is_none() && status == StatusCode::TOO_MANY_REQUESTS {
+        return;
+    }
     let millis = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     let (method, route, status) = (method.to_owned(), route.to_owned(), status.as_u16());
     app.log.write(Logged { at: app.now(), correlation, key, method, route, status, millis });

@@ -10,8 +10,8 @@ mod strict;
 mod table;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::http::StatusCode;
@@ -19,21 +19,21 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, get, on};
 use listen::Tls;
 use store_api::server::{Keys, Texts, Traffic};
-use store_api::{Clock, Context, Timestamp};
+use store_api::{Clock, Context, Timestamp, Upkeep};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::wire::Method;
 use crate::wire::error::{ApiError, ErrorCode};
 use crate::wire::machine::Venture;
-use auth::Known;
+use auth::{Known, Strangers};
 use log::Log;
 pub use openapi::document as openapi;
 
 /// All that a server needs of a store.
-pub trait Backend: Context + Keys + Traffic + Texts {}
+pub trait Backend: Context + Keys + Traffic + Texts + Upkeep {}
 
-impl<T: Context + Keys + Traffic + Texts> Backend for T {}
+impl<T: Context + Keys + Traffic + Texts + Upkeep> Backend for T {}
 
 /// How long a shutdown waits for requests that are being answered.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -58,6 +58,8 @@ pub struct Options {
     pub tls: Option<Tls>,
     /// Most connections at once; who comes later waits.
     pub connections: usize,
+    /// Days for which what has ended is kept; for ever where none is said.
+    pub keep_days: Option<u32>,
     /// The program's version.
     pub version: String,
     /// What it was built for.
@@ -71,9 +73,12 @@ pub(crate) struct App {
     ventures: Vec<Venture>,
     hosts: Vec<String>,
     per_minute: u64,
+    keep_days: Option<u32>,
     version: String,
     build: String,
     known: Mutex<Known>,
+    strangers: Mutex<Strangers>,
+    ready: Mutex<Option<(Instant, bool)>>,
     log: Log,
     stop: CancellationToken,
 }
@@ -102,9 +107,12 @@ pub async fn serve(listener: TcpListener, options: Options, stop: CancellationTo
         ventures: options.ventures,
         hosts: options.hosts,
         per_minute: options.per_minute,
+        keep_days: options.keep_days,
         version: options.version,
         build: options.build,
         known: Mutex::default(),
+        strangers: Mutex::default(),
+        ready: Mutex::default(),
         log,
         stop: stop.clone(),
     });
@@ -125,8 +133,8 @@ pub async fn serve(listener: TcpListener, options: Options, stop: CancellationTo
 async fn sweep(app: Arc<App>) {
     loop {
         tokio::time::sleep(SWEEP).await;
-        if let Err(error) = app.store.sweep_traffic().await {
-            tracing::warn!(%error, "the log of requests was not swept");
+        if let Err(error) = app.store.sweep(app.keep_days).await {
+            tracing::warn!(%error, "what is over was not let go of");
         }
     }
 }
@@ -150,7 +158,6 @@ fn router(app: &Arc<App>) -> Router {
             let app = Arc::clone(&app);
             async move {
                 door::refused(&app, request, ErrorCode::MethodNotAllowed, "this path takes another method")
-                    .await
             }
         };
         router = router.route(path, methods.fallback(other));
@@ -166,7 +173,7 @@ fn router(app: &Arc<App>) -> Router {
             let app = Arc::clone(&nowhere);
             async move {
                 let message = "there is no such path: /openapi.json lists those that there are";
-                door::refused(&app, request, ErrorCode::NotFound, message).await
+                door::refused(&app, request, ErrorCode::NotFound, message)
             }
         })
 }
@@ -206,12 +213,23 @@ async fn is_ready(app: Arc<App>) -> Response {
     if app.stop.is_cancelled() {
         return said(&app, StatusCode::SERVICE_UNAVAILABLE, "draining");
     }
-    match tokio::time::timeout(READY, app.store.texts(store_api::server::TextKind::Requirement)).await {
-        Ok(Ok(_)) => said(&app, StatusCode::OK, "ready"),
-        Ok(Err(error)) => {
-            tracing::warn!(%error, "the store is not ready");
-            said(&app, StatusCode::SERVICE_UNAVAILABLE, "unavailable")
+    // Whoever asks without a key asks the store once a second at most.
+    let known = *app.ready.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_ready = match known {
+        Some((at, is_ready)) if at.elapsed() < READY => is_ready,
+        _ => {
+            let answered = tokio::time::timeout(READY, app.store.logged(1)).await;
+            if let Ok(Err(error)) = &answered {
+                tracing::warn!(%error, "the store is not ready");
+            }
+            let is_ready = matches!(answered, Ok(Ok(_)));
+            *app.ready.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), is_ready));
+            is_ready
         }
-        Err(_) => said(&app, StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+    };
+    if is_ready {
+        said(&app, StatusCode::OK, "ready")
+    } else {
+        said(&app, StatusCode::SERVICE_UNAVAILABLE, "unavailable")
     }
 }

@@ -75,11 +75,13 @@ fn operation(route: &Route, request: &Value, answer: &Value) -> Value {
             "default": { "$ref": "#/components/responses/error" },
         },
     });
-    if route.method.has_body() {
+    if route.once {
         parameters.push(json!({
             "name": ONCE_HEADER, "in": "header", "required": false, "schema": { "type": "string", "maxLength": 128 },
             "description": "Makes the write the same write when it is sent again within an hour.",
         }));
+    }
+    if route.method.has_body() {
         operation["requestBody"] = json!({
             "required": true,
             "content": { "application/json": { "schema": body(request, properties, &required, in_path) } },

@@ -205,7 +205,9 @@ impl From<StoreError> for ApiError {
             StoreError::Query(why) => (ErrorCode::InvalidRequest, Some(Details::Query { why })),
             StoreError::OnceReused => (ErrorCode::IdempotencyReused, None),
             StoreError::TooLarge { .. } => (ErrorCode::TooLarge, None),
-            StoreError::Invalid { .. } | StoreError::Refused(_) => (ErrorCode::InvalidRequest, None),
+            StoreError::Invalid { .. } | StoreError::Refused(_) | StoreError::NoKey(_) => {
+                (ErrorCode::InvalidRequest, None)
+            }
             StoreError::Busy { .. } | StoreError::Unreachable(_) => (ErrorCode::Unavailable, None),
             other => {
                 tracing::error!(error = %other, "the store failed");
@@ -234,6 +236,7 @@ impl From<Problem> for StoreError {
             (_, Some(Details::Exists { what })) => Self::Exists { what: known(&what) },
             (_, Some(Details::Query { why })) => Self::Query(why),
             (ErrorCode::IdempotencyReused, None) => Self::OnceReused,
+            (ErrorCode::Unauthorized | ErrorCode::AdminRequired, None) => Self::NoKey(problem.message),
             (code, None) if code.is_retryable() => Self::Unreachable(problem.message),
             (_, None) => Self::Refused(problem.message),
         }

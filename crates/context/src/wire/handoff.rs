@@ -79,7 +79,7 @@ pub struct Checked {
     pub next_heartbeat_at: Timestamp,
 }
 
-endpoint!(CheckpointIn: Post "/checkpoint", "Keeps where a session stands while it goes on, which is a sign of life" => Checked);
+endpoint!(CheckpointIn: Post "/checkpoint" (ONCE: bool = true), "Keeps where a session stands while it goes on, which is a sign of life" => Checked);
 
 /// The checkpoints of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -92,6 +92,8 @@ pub trait Endpoint: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 's
     const AUTH: Auth = Auth::Key;
     /// Whether its body may be [`MAX_LARGE_BODY`] long.
     const LARGE: bool = false;
+    /// Whether an idempotency key makes it the same write; what else writes is the same when it is done twice.
+    const ONCE: bool = false;
     /// What it does, in a sentence.
     const ABOUT: &'static str;
     /// What it answers.

@@ -43,7 +43,7 @@ pub struct OneNote {
     pub note: Note,
 }
 
-endpoint!(NoteIn: Post "/notes", "Keeps a note" => OneNote);
+endpoint!(NoteIn: Post "/notes" (ONCE: bool = true), "Keeps a note" => OneNote);
 
 /// Whose notes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -176,7 +176,7 @@ impl From<NoteChange> for NotePatch {
     }
 }
 
-endpoint!(NoteChange: Post "/notes/{id}/update", "Changes a note" => OneNote);
+endpoint!(NoteChange: Post "/notes/{id}/update" (ONCE: bool = true), "Changes a note" => OneNote);
 
 /// Puts a note away.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -188,7 +188,7 @@ pub struct Archive {
     pub by: String,
 }
 
-endpoint!(Archive: Post "/notes/{id}/archive", "Puts a note away" => OneNote);
+endpoint!(Archive: Post "/notes/{id}/archive" (ONCE: bool = true), "Puts a note away" => OneNote);
 
 /// The notes with which a day begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

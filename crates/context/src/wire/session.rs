@@ -103,7 +103,7 @@ pub struct Day {
     pub morning: Option<Morning>,
 }
 
-endpoint!(Sod: Post "/sod", "Begins a session, or goes on with the one of the same agent, venture, repository and track" => Day);
+endpoint!(Sod: Post "/sod" (ONCE: bool = true), "Begins a session, or goes on with the one of the same agent, venture, repository and track" => Day);
 
 fn manual() -> String {
     "manual".to_owned()
@@ -132,7 +132,7 @@ pub struct Ended {
     pub handoff: Option<Handoff>,
 }
 
-endpoint!(Eod: Post "/eod", "Ends a session, with what it hands over" => Ended);
+endpoint!(Eod: Post "/eod" (ONCE: bool = true), "Ends a session, with what it hands over" => Ended);
 
 /// Changes where the work of a session stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -156,7 +156,7 @@ pub struct Alive {
     pub next_heartbeat_at: Timestamp,
 }
 
-endpoint!(Update: Post "/update", "Changes where the work of a session stands, which is a sign of life" => Alive);
+endpoint!(Update: Post "/update" (ONCE: bool = true), "Changes where the work of a session stands, which is a sign of life" => Alive);
 
 /// Gives a sign of life.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

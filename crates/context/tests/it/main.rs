@@ -90,6 +90,7 @@ impl Running {
             hosts: vec!["context.example".to_owned()],
             per_minute,
             tls: None,
+            keep_days: None,
             connections: 64,
             version: "1.2.3".to_owned(),
             build: "test".to_owned(),

@@ -11,7 +11,7 @@ use store_api::session::{LiveQuery, SessionKey, SessionStatus};
 use store_api::testing::Watch;
 use store_api::testing::context::{begin, next, once};
 use store_api::testing::notes::note;
-use store_api::{Machines, Notes, Outbox, Sessions, StoreError};
+use store_api::{Keys, Machines, Notes, Outbox, Sessions, StoreError};
 
 use crate::{Place, Running, key, runtime};
 
@@ -203,6 +203,178 @@ fn what_the_context_refuses_steps_aside_and_the_rest_goes_on() {
             place.store.notes(NoteQuery { limit: 10, ..NoteQuery::default() }).await.unwrap().total,
             2
         );
+        running.end().await;
+    });
+}
+
+#[test]
+fn what_waits_for_one_context_is_seen_by_no_other() {
+    let (one, other) = (Place::lite(), Place::lite());
+    runtime().block_on(async {
+        let running = Running::start(&one, u64::MAX).await;
+        let desk = Desk::new(&one, &running).await;
+        let kept =
+            desk.offline.add_note(note(&desk.watch, None, "of one", "text"), None).await.unwrap().value;
+        desk.offline.notes(NoteQuery { limit: 10, ..NoteQuery::default() }).await.unwrap();
+        running.end().await;
+        desk.offline.add_note(note(&desk.watch, None, "secret of one", "text"), None).await.unwrap();
+        let there = Running::start(&other, u64::MAX).await;
+        let own = key(&other, "desk", false).await;
+        let remote = Remote::new(&there.base(), Some(own.reveal()), None).unwrap();
+        let elsewhere = Offline::new(remote, Arc::new(desk.home.store.clone()), one.watch.clock(), "desk");
+        assert!(elsewhere.deliver(Duration::from_secs(5)).await.unwrap(), "nothing waits for it");
+        assert_eq!(
+            other.store.notes(NoteQuery { limit: 10, ..NoteQuery::default() }).await.unwrap().total,
+            0
+        );
+        there.end().await;
+        let shown = elsewhere.note(kept.id).await;
+        assert!(matches!(shown, Err(StoreError::Unreachable(_))), "{shown:?}");
+        assert!(elsewhere.notes(NoteQuery { limit: 10, ..NoteQuery::default() }).await.is_err());
+        assert_eq!(desk.offline.link().await.unwrap().line.waiting, 1);
+    });
+}
+
+#[test]
+fn whoever_answers_and_is_no_context_takes_nothing_out_of_the_line() {
+    let place = Place::lite();
+    runtime().block_on(async {
+        let running = Running::start(&place, u64::MAX).await;
+        let address = running.address;
+        let desk = Desk::new(&place, &running).await;
+        let offline = &desk.offline;
+        let kept = offline.add_note(note(&desk.watch, None, "one", "text"), None).await.unwrap().value;
+        running.end().await;
+        offline.add_note(note(&desk.watch, None, "two", "text"), None).await.unwrap();
+        for status in ["200 OK", "404 Not Found", "500 Oops", "302 Found"] {
+            let portal = portal(address, status).await;
+            let rested = Instant::now();
+            while offline.link().await.unwrap().offline_since.is_some()
+                && rested.elapsed() < Duration::from_millis(5_100)
+            {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            assert!(!offline.deliver(Duration::from_secs(3)).await.unwrap(), "{status}");
+            assert_eq!(
+                offline.note(kept.id.clone()).await.unwrap().unwrap().title,
+                "one",
+                "{status}: what was known is shown"
+            );
+            let line = offline.link().await.unwrap().line;
+            assert_eq!((line.waiting, line.failed), (1, 0), "{status}");
+            portal.abort();
+            let _ = portal.await;
+        }
+        let running = Running::at(address, &place, u64::MAX).await;
+        place.store.revoke(place.store.keys().await.unwrap()[0].id.clone()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(5_100)).await;
+        assert!(!offline.deliver(Duration::from_secs(3)).await.unwrap(), "without a key that counts");
+        let line = offline.link().await.unwrap().line;
+        assert_eq!((line.waiting, line.failed), (1, 0), "it waits for a key that does");
+        running.end().await;
+    });
+}
+
+/// Somebody who answers everything with the same page.
+async fn portal(address: std::net::SocketAddr, status: &'static str) -> tokio::task::JoinHandle<()> {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let listener = tokio::net::TcpListener::bind(address).await.unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut near, _)) = listener.accept().await {
+            let mut request = vec![0; 64 << 10];
+            let _ = near.read(&mut request).await;
+            let page = "<html>Accept our terms</html>";
+            let head =
+                format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", page.len());
+            let _ = near.write_all(format!("{head}{page}").as_bytes()).await;
+        }
+    })
+}
+
+#[test]
+fn what_was_done_long_after_the_context_gave_a_session_up_arrives_in_another() {
+    let place = Place::lite();
+    runtime().block_on(async {
+        let running = Running::start(&place, u64::MAX).await;
+        let address = running.address;
+        let desk = Desk::new(&place, &running).await;
+        let (offline, watch) = (&desk.offline, &desk.watch);
+        let first = offline.begin(begin(watch, &whose("a")), None).await.unwrap().value.session;
+        running.end().await;
+        let minutes = |n: i64| watch.turn(n * 60_000);
+        minutes(30);
+        offline.heartbeat(first.id.clone()).await.unwrap();
+        minutes(30);
+        let again = offline.begin(begin(watch, &whose("a")), None).await.unwrap().value;
+        assert_eq!((again.resumed, &again.session.id), (true, &first.id));
+        // Somebody with the same key began over there meanwhile, and ended: the one of here was given up.
+        let rival = place.store.begin(begin(watch, &whose("a")), None).await.unwrap().value.session;
+        place.store.end(rival.id.clone(), None, "manual".to_owned(), None).await.unwrap();
+        offline
+            .end(first.id.clone(), Some(handoff(watch, "late")), "handoff".to_owned(), None)
+            .await
+            .unwrap();
+        let running = Running::at(address, &place, u64::MAX).await;
+        desk.catch_up().await;
+        let link = offline.link().await.unwrap();
+        assert_eq!((link.line.waiting, link.line.failed), (0, 0), "{:?}", desk.home.store.line(5).await);
+        let there = place.store.handoffs(handed("acme")).await.unwrap();
+        assert_eq!((there.total, there.items[0].summary.as_str()), (1, "late"));
+        assert_ne!(there.items[0].session, first.id);
+        // And it is not brought back to life by what was known of it.
+        running.end().await;
+        let next = offline.begin(begin(watch, &whose("a")), None).await.unwrap().value;
+        assert!(!next.resumed, "{next:?}");
+    });
+}
+
+#[test]
+fn two_changes_in_a_row_are_both_refused_where_somebody_was_faster() {
+    let place = Place::lite();
+    runtime().block_on(async {
+        let running = Running::start(&place, u64::MAX).await;
+        let address = running.address;
+        let desk = Desk::new(&place, &running).await;
+        let (offline, watch) = (&desk.offline, &desk.watch);
+        let kept = offline.add_note(note(watch, None, "one", "text"), None).await.unwrap().value;
+        running.end().await;
+        let change = |content: &str, expected| NotePatch {
+            content: Some(content.to_owned()),
+            expected: Some(expected),
+            ..NotePatch::of(kept.id.clone(), "me")
+        };
+        offline.change_note(change("here 1", 1), None).await.unwrap();
+        offline.change_note(change("here 2", 2), None).await.unwrap();
+        place.store.change_note(change("there", 1), None).await.unwrap();
+        let running = Running::at(address, &place, u64::MAX).await;
+        desk.catch_up().await;
+        assert_eq!(offline.link().await.unwrap().line.failed, 2);
+        let there = place.store.note(kept.id.clone()).await.unwrap().unwrap();
+        assert_eq!((there.content.as_str(), there.version), ("there", 2), "what somebody else wrote stays");
+        running.end().await;
+    });
+}
+
+#[test]
+fn a_call_sends_what_waits_before_it_asks() {
+    let place = Place::lite();
+    runtime().block_on(async {
+        let running = Running::start(&place, u64::MAX).await;
+        let address = running.address;
+        let desk = Desk::new(&place, &running).await;
+        let (offline, watch) = (&desk.offline, &desk.watch);
+        running.end().await;
+        let here = offline.begin(begin(watch, &whose("a")), None).await.unwrap().value.session;
+        let running = Running::at(address, &place, u64::MAX).await;
+        tokio::time::sleep(Duration::from_millis(5_100)).await;
+        let session = offline.session(here.id.clone()).await.unwrap().unwrap();
+        assert_eq!(session.id, here.id, "it is there, and it is asked for after it arrived");
+        offline
+            .end(here.id.clone(), Some(handoff(watch, "at once")), "handoff".to_owned(), None)
+            .await
+            .unwrap();
+        assert_eq!(offline.link().await.unwrap().line.waiting, 0);
+        assert_eq!(place.store.handoffs(handed("acme")).await.unwrap().total, 1);
         running.end().await;
     });
 }

@@ -9,16 +9,22 @@ use crate::outbox::{Letter, Line, MAX_MIRRORED, MAX_WAITING_BYTES, MIRRORED, Out
 /// Holds a driver to all of it. The line must be empty before.
 pub async fn outbox(store: &dyn Outbox, watch: &Watch) {
     letters_leave_in_order_and_once(store).await;
+    a_letter_is_for_one_context_alone(store).await;
+    what_was_made_of_a_refused_change_is_refused_with_it(store).await;
     a_session_is_renamed_in_all_that_waits(store).await;
     a_line_has_an_end(store).await;
     answers_are_kept_for_a_while(store, watch).await;
     a_lease_is_one_holders_until_it_ends(store, watch).await;
 }
 
+/// A context.
+const HERE: &str = "https://context.example";
+
 fn letter(key: &str, body: &str) -> Letter {
     Letter {
         key: key.to_owned(),
         request: Digest::of(body.as_bytes()),
+        context: HERE.to_owned(),
         path: "/sod".to_owned(),
         body: body.to_owned(),
     }
@@ -26,21 +32,51 @@ fn letter(key: &str, body: &str) -> Letter {
 
 /// What was refused steps aside, and comes back when it is tried again.
 pub async fn letters_leave_in_order_and_once(store: &dyn Outbox) {
-    assert_eq!(store.first().await.unwrap(), None);
+    assert_eq!(store.first(HERE.to_owned()).await.unwrap(), None);
     let one = store.post(letter("one", "1")).await.unwrap();
     let two = store.post(letter("two", "2")).await.unwrap();
     assert_eq!(store.post(letter("one", "1")).await.unwrap(), one, "kept once");
-    assert_eq!(store.first().await.unwrap().expect("one waits").body, "1");
+    assert_eq!(store.first(HERE.to_owned()).await.unwrap().expect("one waits").body, "1");
     store.refuse(one, "no".to_owned()).await.unwrap();
-    assert_eq!(store.first().await.unwrap().expect("two waits").number, two);
-    assert_eq!(store.length().await.unwrap(), Line { waiting: 1, failed: 1 });
+    assert_eq!(store.first(HERE.to_owned()).await.unwrap().expect("two waits").number, two);
+    assert_eq!(store.length(HERE.to_owned()).await.unwrap(), Line { waiting: 1, failed: 1 });
     let whys: Vec<_> = store.line(10).await.unwrap().into_iter().map(|waiting| waiting.why).collect();
     assert_eq!(whys, [Some("no".to_owned()), None]);
-    assert_eq!(store.retry().await.unwrap(), 1);
-    assert_eq!(store.first().await.unwrap().expect("one waits again").number, one);
+    assert_eq!(store.retry(HERE.to_owned()).await.unwrap(), 1);
+    assert_eq!(store.first(HERE.to_owned()).await.unwrap().expect("one waits again").number, one);
     assert!(store.take_out(one).await.unwrap() && store.take_out(two).await.unwrap());
     assert!(!store.take_out(one).await.unwrap());
-    assert_eq!(store.length().await.unwrap(), Line::default());
+    assert_eq!(store.length(HERE.to_owned()).await.unwrap(), Line::default());
+}
+
+/// Another one neither gets it nor counts it.
+pub async fn a_letter_is_for_one_context_alone(store: &dyn Outbox) {
+    let there = "https://other.example".to_owned();
+    let own = store.post(letter("own", "1")).await.unwrap();
+    let other = store.post(Letter { context: there.clone(), ..letter("other", "2") }).await.unwrap();
+    assert_eq!(store.first(there.clone()).await.unwrap().expect("it waits").number, other);
+    assert_eq!(store.length(there.clone()).await.unwrap().waiting, 1);
+    store.refuse(own, "no".to_owned()).await.unwrap();
+    assert_eq!(store.retry(there).await.unwrap(), 0);
+    assert_eq!(store.length(HERE.to_owned()).await.unwrap(), Line { waiting: 0, failed: 1 });
+    assert_eq!(store.line(10).await.unwrap().len(), 2, "whoever looks sees both");
+    assert!(store.take_out(own).await.unwrap() && store.take_out(other).await.unwrap());
+}
+
+/// Its version would be somebody else's.
+pub async fn what_was_made_of_a_refused_change_is_refused_with_it(store: &dyn Outbox) {
+    let change = |key: &str, note: &str| Letter { path: format!("/notes/{note}/update"), ..letter(key, key) };
+    let first = store.post(change("first", "note_a")).await.unwrap();
+    for (key, note) in [("second", "note_a"), ("third", "note_b")] {
+        store.post(change(key, note)).await.unwrap();
+    }
+    store.refuse(first, "stale".to_owned()).await.unwrap();
+    let line = store.line(10).await.unwrap();
+    let whys: Vec<_> = line.iter().map(|waiting| waiting.why.as_deref()).collect();
+    assert_eq!(whys, [Some("stale"), Some("stale"), None]);
+    for waiting in line {
+        store.take_out(waiting.number).await.unwrap();
+    }
 }
 
 /// In bodies, and for whoever asks by the old name.
@@ -48,7 +84,10 @@ pub async fn a_session_is_renamed_in_all_that_waits(store: &dyn Outbox) {
     let number = store.post(letter("end", r#"{"session_id":"sess_old"}"#)).await.unwrap();
     assert_eq!(store.named_now("sess_old".to_owned()).await.unwrap(), None);
     store.rename("sess_old".to_owned(), "sess_new".to_owned()).await.unwrap();
-    assert_eq!(store.first().await.unwrap().expect("it waits").body, r#"{"session_id":"sess_new"}"#);
+    assert_eq!(
+        store.first(HERE.to_owned()).await.unwrap().expect("it waits").body,
+        r#"{"session_id":"sess_new"}"#
+    );
     assert_eq!(store.named_now("sess_old".to_owned()).await.unwrap().as_deref(), Some("sess_new"));
     store.take_out(number).await.unwrap();
 }

@@ -53,6 +53,8 @@ CREATE TABLE outbox (
   -- The idempotency key, and the digest of what was asked.
   key     TEXT NOT NULL UNIQUE,
   request TEXT NOT NULL,
+  -- The address of the context that it is for: no other gets it.
+  context TEXT NOT NULL,
   path    TEXT NOT NULL,
   body    TEXT NOT NULL,
   made    INTEGER NOT NULL,

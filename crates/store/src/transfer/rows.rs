@@ -308,6 +308,7 @@ pub(super) fn letter(row: &Row<'_>) -> Checked {
     let letter = Letter {
         key: row.text("key")?.to_owned(),
         request: row.text("request")?.parse().map_err(|_| "request is no digest".to_owned())?,
+        context: row.text("context")?.to_owned(),
         path: row.text("path")?.to_owned(),
         body: row.text("body")?.to_owned(),
     };

@@ -322,6 +322,7 @@ tables! {
         number: int,
         key: text,
         request: text,
+        context: text,
         path: text,
         body: text,
         made: int,

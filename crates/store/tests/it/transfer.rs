@@ -193,7 +193,8 @@ async fn small(store: &Store, watch: &Watch) {
     let letter = |key: u128| Letter {
         key: key.to_string(),
         request: hash,
-        path: "/v1/notes".to_owned(),
+        context: "https://context.example".to_owned(),
+        path: "/notes".to_owned(),
         body: "{}".to_owned(),
     };
     let refused = store.post(letter(context::next())).await.unwrap();

@@ -242,7 +242,8 @@ impl Place {
         if once.is_some() {
             // A write that is sent again finds its answer, and begins nothing.
             match store.end(begin.id.clone(), Some(new.clone()), reason(), once.clone()).await {
-                Err(StoreError::NotFound { .. }) => {}
+                // Nobody can know where the context does not answer: then it begins and ends here.
+                Err(StoreError::NotFound { .. } | StoreError::Unreachable(_)) => {}
                 other => return other,
             }
         }

@@ -18,6 +18,8 @@ use crate::wire::session::DocAudit;
 
 /// Rows of an index that asks for no number.
 const ROWS: u32 = 100;
+/// Most documents of a venture that are looked through.
+const MOST: u32 = 1_000;
 /// Milliseconds of a day.
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 /// Days after which a document counts as stale.
@@ -40,6 +42,7 @@ impl Handle for Audit {
 /// Which of the documents that a venture needs are there.
 pub(super) async fn audited(app: &App, venture: &str) -> Result<DocAudit, ApiError> {
     let mut said = DocAudit::default();
+    let rows = app.store.index(vec![venture.to_owned()], MOST).await?.rows;
     let known = app.ventures.iter().find(|known| known.code == venture);
     for text in app.store.texts(TextKind::Requirement).await? {
         let requirement: Requirement = serde_json::from_str(&text.content)
@@ -51,13 +54,11 @@ pub(super) async fn audited(app: &App, venture: &str) -> Result<DocAudit, ApiErr
         if !is_needed {
             continue;
         }
-        let document = app.store.document(venture.to_owned(), requirement.name.clone()).await?;
+        let document = rows.iter().find(|row| row.name == requirement.name);
         let most = i64::from(requirement.max_age_days.unwrap_or(STALE)).saturating_mul(DAY);
         let list = match document {
             None => &mut said.missing,
-            Some(document) if app.now().as_millis() - document.row.updated.as_millis() >= most => {
-                &mut said.stale
-            }
+            Some(row) if app.now().as_millis() - row.updated.as_millis() >= most => &mut said.stale,
             Some(_) => &mut said.present,
         };
         list.push(requirement.name);

@@ -31,12 +31,12 @@ pub async fn status(config: &Config) -> CommandResult {
         say!("{NOTE}→{NOTE:#} `[context] url` or GATEWRIGHT_CONTEXT_URL names one");
         return Ok(ExitCode::SUCCESS);
     };
-    let remote = offline.remote();
+    let remote = offline.context_itself();
     let answered = match remote.ready().await {
         Ok(()) => remote.ventures().await.map(|_| ()),
         error => error,
     };
-    let line = store.length().await.map_err(Fault::from)?;
+    let line = store.length(remote.base().to_owned()).await.map_err(Fault::from)?;
     store.close().await;
     match &answered {
         Ok(()) => say!("{GOOD}✓{GOOD:#} {} answers, and takes the key", remote.base()),
@@ -59,9 +59,10 @@ pub async fn run(config: &Config, command: OutboxCommand) -> CommandResult {
                     .why
                     .map_or_else(|| "waits".to_owned(), |why| format!("refused: {}", visible(&why)));
                 say!(
-                    "{BOLD}{}{BOLD:#}  {}  {}  {} bytes  {why}",
+                    "{BOLD}{}{BOLD:#}  {}  {}{}  {} bytes  {why}",
                     letter.number,
                     letter.made,
+                    letter.context,
                     letter.path,
                     letter.body.len()
                 );
@@ -69,9 +70,10 @@ pub async fn run(config: &Config, command: OutboxCommand) -> CommandResult {
         }
         OutboxCommand::Retry => {
             let offline = offline.ok_or_else(none)?;
-            let again = store.retry().await.map_err(Fault::from)?;
+            let base = offline.context_itself().base().to_owned();
+            let again = store.retry(base.clone()).await.map_err(Fault::from)?;
             let whole = offline.deliver(SENDING).await.map_err(Fault::from)?;
-            let line = store.length().await.map_err(Fault::from)?;
+            let line = store.length(base).await.map_err(Fault::from)?;
             say!(
                 "{} tried once more; {} wait, {} refused",
                 counted(again, "refused write"),

@@ -31,6 +31,7 @@ pub fn run(config: &Config, args: ContextServeArgs) -> CommandResult {
         per_minute: args.per_minute.max(1),
         tls,
         connections: connections(),
+        keep_days: Some(config.store.keep_days),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         build: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
     };
