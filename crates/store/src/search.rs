@@ -1,6 +1,7 @@
 //! Notes by words. What a note is found by is decided by the crate `words`: the database compares terms.
 
 use contract::Digest;
+use serde_json::{Value, json};
 use store_api::note::{MAX_COUNT, MAX_RANKED, NoteHit, NotePage, NoteQuery, NoteScope, Ranked};
 use store_api::{Cursor, StoreError};
 use words::{
@@ -8,6 +9,7 @@ use words::{
     tsquery_literal, tsquery_rank, tsvector_literal,
 };
 
+use crate::error::json as written;
 use crate::notes::{hit, hit_columns};
 use crate::sql::{Conn, Sql, sql, values};
 
@@ -62,13 +64,42 @@ impl Indexed {
         }
     }
 
+    /// Puts many into the index, each under a place that is free, in one statement.
+    pub(crate) async fn keep_all(tx: &mut Conn, all: &[(i64, Self)]) -> Result<(), StoreError> {
+        if all.is_empty() {
+            return Ok(());
+        }
+        let is_pg = tx.is_pg();
+        let rows: Vec<Value> = all.iter().map(|(place, words)| words.row(*place, is_pg)).collect();
+        let keep = Sql::new(
+            "INSERT INTO note_words (rowid, scope, title, tags, body)
+             SELECT value ->> 'place', value ->> 'scope', value ->> 'title', value ->> 'tags', value ->> 'body'
+             FROM json_each($1)",
+            "INSERT INTO note_words (place, words)
+             SELECT (value ->> 'place')::bigint, (value ->> 'words')::tsvector FROM json_array_elements($1::json) AS j(value)",
+        );
+        tx.execute(keep, values![written(&rows)?]).await.map(|_| ())
+    }
+
+    fn row(&self, place: i64, is_pg: bool) -> Value {
+        if is_pg {
+            return json!({ "place": place, "words": self.literal() });
+        }
+        let (title, tags, body) = (fts5_text(&self.title), fts5_text(&self.tags), fts5_text(&self.body));
+        json!({ "place": place, "scope": fts5_labels(&self.labels), "title": title, "tags": tags, "body": body })
+    }
+
+    /// As PostgreSQL has it.
+    fn literal(&self) -> String {
+        let fields = [(Weight::A, &self.title), (Weight::B, &self.tags), (Weight::D, &self.body)];
+        tsvector_literal(&fields, &self.labels).literal
+    }
+
     /// Puts it into the index under a place that is free.
     pub(crate) async fn keep(&self, tx: &mut Conn, place: i64) -> Result<(), StoreError> {
         if tx.is_pg() {
-            let fields = [(Weight::A, &self.title), (Weight::B, &self.tags), (Weight::D, &self.body)];
-            let words = tsvector_literal(&fields, &self.labels).literal;
             let keep = "INSERT INTO note_words (place, words) VALUES ($1, $2::tsvector)";
-            return tx.execute(keep, values![place, words]).await.map(|_| ());
+            return tx.execute(keep, values![place, self.literal()]).await.map(|_| ());
         }
         let keep = "INSERT INTO note_words (rowid, scope, title, tags, body) VALUES ($1, $2, $3, $4, $5)";
         let (title, tags, body) = (fts5_text(&self.title), fts5_text(&self.tags), fts5_text(&self.body));

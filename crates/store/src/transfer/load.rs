@@ -111,10 +111,12 @@ impl Batch {
             let why = format!("{} took {taken} rows of {rows}", table.name);
             return Err(TransferError::Contradiction(why));
         }
+        let mut words = Vec::with_capacity(notes.len());
         for note in notes {
             save_tags(tx, note.number, &note.tags).await?;
-            note.indexed.keep(tx, note.place).await?;
+            words.push((note.place, note.indexed));
         }
+        Indexed::keep_all(tx, &words).await?;
         Ok(())
     }
 }

@@ -86,7 +86,7 @@ const ROWS: &[[&str; 4]] = &[
     ["api_keys", "\"admin\":1", "\"admin\":9", "0 or 1"],
     ["texts", "true\\n", "false\\n", "another digest"],
     ["texts", "\"script\"", "\"sript\"", "kind is"],
-    ["outbox", "\"path\":\"/v1/notes\"", "\"path\":\"\"", "empty"],
+    ["outbox", "\"path\":\"/notes\"", "\"path\":\"\"", "empty"],
     ["renamed", "\"becomes\":\"", "\"becomes\":null,\"x\":\"", "becomes is null"],
 ];
 

@@ -170,7 +170,7 @@ impl Record for Handoff {
                 message.push_str(&if dirty == 0 {
                     ", all committed.".to_owned()
                 } else {
-                    format!(", {dirty} paths not committed.")
+                    format!(", {dirty} {} not committed.", if dirty == 1 { "path" } else { "paths" })
                 });
             }
             None => {

@@ -169,7 +169,7 @@ async fn github(desk: &ReadDesk, here: &Here) -> Result<Check, Fault> {
     let failed = |message: &str, fix: &str| Check {
         name: Name::GithubCli,
         status: Verdict::Fail,
-        message: format!("{message}: issues are not shown"),
+        message: format!("{message}, so issues are not shown"),
         fix: Some(fix.to_owned()),
     };
     let host = &here.workplace.github().host;

@@ -4,6 +4,7 @@ mod context;
 mod day;
 mod documents;
 mod issues;
+mod messages;
 mod notes;
 mod places;
 mod shared;
