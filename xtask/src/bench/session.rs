@@ -75,7 +75,7 @@ impl Home {
         let root = scratch.join("root");
         let folder = scratch.join(name);
         let place = Place::new(program, &root, &folder, &folder.join("state"))?;
-        let more = "[ventures.acme]\nname = \"Acme\"\nrepositories = [\"github.com/acme/app\"]\n";
+        let more = "[ventures.acme]\nname = \"Acme\"\nrepositories = [\"github.com/acme/app\"]\n[github]\nhost = \"git.example\"\ngh = false\n";
         place.configured(more)?;
         Ok(Self {
             place: place.with_variables(url.iter().map(|url| ("GATEWRIGHT_STORE_URL", url.clone()))),

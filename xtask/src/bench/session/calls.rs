@@ -78,7 +78,7 @@ fn day(session: &mut Session) -> Done<(Duration, Value)> {
     if given["day"] == "valid" && given["left_out"] == json!([]) {
         Ok((took, given))
     } else {
-        Err(format!("sod: {given}"))
+        Err(format!("sod: {} {}", given["day"], given["left_out"]))
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::dice::Dice;
 use crate::sh::Done;
@@ -84,6 +84,7 @@ fn sha256(bytes: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) ->
 }
 
 /// Writes a store of so many notes: a tenth of them the venture's own.
+#[expect(clippy::too_many_lines, reason = "a table after another, each with its columns")]
 pub(super) fn write(path: &Path, notes: usize) -> Done<Data> {
     let io = |e: std::io::Error| format!("{}: {e}", path.display());
     let mut dice = Dice::new();
@@ -97,17 +98,36 @@ pub(super) fn write(path: &Path, notes: usize) -> Done<Data> {
     let documents: Vec<(String, String)> = documents.collect::<Done<_>>()?;
     let rows = path.with_extension("rows");
     let mut out = BufWriter::new(File::create(&rows).map_err(io)?);
-    let mut row = |table: &str, row: serde_json::Value| {
-        writeln!(out, "{}", json!({ "t": table, "r": row })).map_err(io)
+    let mut row = |table: &str, fields: &[(&str, Value)]| {
+        // In the order of the columns, which a JSON object would not keep.
+        let fields: Vec<String> = fields.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+        writeln!(out, "{{\"t\":\"{table}\",\"r\":{{{}}}}}", fields.join(",")).map_err(io)
     };
     for n in 0..HANDOFFS {
         let at = now - 1_000_000 - i64::try_from(n).unwrap_or(0);
         row(
             "sessions",
-            json!({ "number": n + 1, "id": ulid("sess_", n), "agent": format!("agent {n}"), "venture": "acme",
-                "repo": "github.com/acme/app", "track": "", "status": "ended", "client": "bench", "client_version": null,
-                "machine": null, "branch": "main", "commit_id": null, "issue": null, "started": at, "heartbeat": at,
-                "ended": at, "reason": "handoff", "version": 2, "principal": "local" }),
+            &[
+                ("number", json!(n + 1)),
+                ("id", json!(ulid("sess_", n))),
+                ("agent", json!(format!("agent {n}"))),
+                ("venture", json!("acme")),
+                ("repo", json!("github.com/acme/app")),
+                ("track", json!("")),
+                ("status", json!("ended")),
+                ("client", json!("bench")),
+                ("client_version", json!(null)),
+                ("machine", json!(null)),
+                ("branch", json!("main")),
+                ("commit_id", json!(null)),
+                ("issue", json!(null)),
+                ("started", json!(at)),
+                ("heartbeat", json!(at)),
+                ("ended", json!(at)),
+                ("reason", json!("handoff")),
+                ("version", json!(2)),
+                ("principal", json!("local")),
+            ],
         )?;
     }
     for n in 0..HANDOFFS {
@@ -116,9 +136,22 @@ pub(super) fn write(path: &Path, notes: usize) -> Done<Data> {
         characters[2] += summary.chars().count();
         row(
             "handoffs",
-            json!({ "number": n + 1, "id": ulid("ho_", n), "session": ulid("sess_", n), "venture": "acme",
-                "repo": "github.com/acme/app", "track": "", "agent": format!("agent {n}"), "machine": null,
-                "summary": summary, "status": "in_progress", "issue": null, "anchor": null, "payload": null, "at": at }),
+            &[
+                ("number", json!(n + 1)),
+                ("id", json!(ulid("ho_", n))),
+                ("session", json!(ulid("sess_", n))),
+                ("venture", json!("acme")),
+                ("repo", json!("github.com/acme/app")),
+                ("track", json!("")),
+                ("agent", json!(format!("agent {n}"))),
+                ("machine", json!(null)),
+                ("summary", json!(summary)),
+                ("status", json!("in_progress")),
+                ("issue", json!(null)),
+                ("anchor", json!(null)),
+                ("payload", json!(null)),
+                ("at", json!(at)),
+            ],
         )?;
     }
     for n in 0..notes {
@@ -135,9 +168,21 @@ pub(super) fn write(path: &Path, notes: usize) -> Done<Data> {
         let at = now - i64::try_from(notes - n).unwrap_or(0) * 1_000;
         row(
             "notes",
-            json!({ "number": n + 1, "id": ulid("note_", n), "place": n + 1, "venture": venture, "title": title,
-                "tags": "[]", "version": 1, "archived": 0, "created": at, "updated": at, "principal": "local",
-                "characters": content.chars().count(), "content": content }),
+            &[
+                ("number", json!(n + 1)),
+                ("id", json!(ulid("note_", n))),
+                ("place", json!(n + 1)),
+                ("venture", json!(venture)),
+                ("title", json!(title)),
+                ("tags", json!("[]")),
+                ("version", json!(1)),
+                ("archived", json!(0)),
+                ("created", json!(at)),
+                ("updated", json!(at)),
+                ("principal", json!("local")),
+                ("characters", json!(content.chars().count())),
+                ("content", json!(content)),
+            ],
         )?;
     }
     for n in 0..DOCUMENTS {
@@ -146,8 +191,17 @@ pub(super) fn write(path: &Path, notes: usize) -> Done<Data> {
         let scope = if n < DOCUMENTS * 3 / 5 { "acme" } else { "global" };
         row(
             "documents",
-            json!({ "scope": scope, "name": format!("d{n:04}.md"), "title": format!("Document {n}"), "version": 1,
-                "origin": "written", "sha256": sha256, "updated": now, "sources": "[]", "content": content }),
+            &[
+                ("scope", json!(scope)),
+                ("name", json!(format!("d{n:04}.md"))),
+                ("title", json!(format!("Document {n}"))),
+                ("version", json!(1)),
+                ("origin", json!("written")),
+                ("sha256", json!(sha256)),
+                ("updated", json!(now)),
+                ("sources", json!("[]")),
+                ("content", json!(content)),
+            ],
         )?;
     }
     out.flush().map_err(io)?;
