@@ -44,6 +44,10 @@ pub(super) async fn import(
     }
     batch.flush(&mut tx).await?;
     number_on(&mut tx).await?;
+    if tx.is_pg() {
+        // Until it has looked at what is in them, the planner takes tables for empty.
+        tx.execute("ANALYZE notes, note_words, note_tags, sessions, handoffs, documents", Vec::new()).await?;
+    }
     // What went in must come out again, and the file must have stayed what it was.
     let back = body(&mut tx, schema, &mut std::io::sink()).await?;
     if reader.done() != checked || back != checked {
