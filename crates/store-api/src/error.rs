@@ -33,10 +33,10 @@ pub enum StoreError {
         /// How long the call waited.
         seconds: u64,
     },
-    /// The database's server cannot be reached, or the connection broke: whether a write was done is not known. One that is sent
+    /// The database or the context cannot be reached, or the connection broke: whether a write was done is not known. One that is sent
     /// again with the same id or idempotency key is done once.
     #[error(
-        "the store's database cannot be reached ({0}): see that it runs and that its address is right, then try again"
+        "what is remembered cannot be reached ({0}): see that its server runs, that you are in its network and that its address is right, then try again"
     )]
     Unreachable(String),
     /// The disk is full.

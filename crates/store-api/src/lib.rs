@@ -8,6 +8,7 @@
 //! - `testing`: the conformance suite that every driver is held to (feature `testing`).
 
 pub mod context;
+pub mod day;
 pub mod document;
 pub mod error;
 pub mod handoff;

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::context::Answer;
 use crate::history::Forgotten;
 
-/// Milliseconds of a day.
-pub const DAY: i64 = 24 * 60 * 60 * 1_000;
+pub use crate::day::DAY;
+
 /// How long failures are remembered after they were last seen, in milliseconds: 90 days.
 pub const FAILURES_KEPT: i64 = 90 * DAY;
 

@@ -1,9 +1,7 @@
 //! How old something is.
 
 use store_api::Timestamp;
-
-/// Milliseconds of a day.
-pub(crate) const DAY: i64 = 24 * 60 * 60 * 1_000;
+use store_api::day::DAY;
 
 /// Whole days from `at`, in milliseconds since 1970, to `now`; negative where it is still to come.
 pub(crate) fn days(at: i64, now: Timestamp) -> i64 {

@@ -90,10 +90,7 @@ impl App {
 
     /// Randomness for an id.
     fn random() -> Result<u128, ApiError> {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes)
-            .map_err(|e| ApiError::new(ErrorCode::Internal, format!("there is no randomness: {e}")))?;
-        Ok(u128::from_le_bytes(bytes))
+        Ok(crate::client::random()?)
     }
 }
 

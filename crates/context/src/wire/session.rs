@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store_api::Timestamp;
+use store_api::day::NOTE_CHARACTERS;
 use store_api::document::DocumentRow;
 use store_api::handoff::Handoff;
 use store_api::id::SessionId;
@@ -12,11 +13,8 @@ use store_api::session::{Over, Session, SessionKey, Speaker, Standing};
 use super::handoff::HandoffIn;
 use super::{Page, Part, endpoint, nobody};
 
-/// Characters of notes that a day begins with.
-const NOTES: u64 = 12_000;
-
 const fn notes() -> u64 {
-    NOTES
+    NOTE_CHARACTERS
 }
 
 /// Begins a session or goes on with it.

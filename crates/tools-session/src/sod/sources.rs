@@ -6,6 +6,7 @@ use contract::{Code, Fault};
 use kit::ReadDesk;
 use kit::desk::git;
 use store_api::Context;
+use store_api::day::{DOCUMENTS, HANDOFFS, HANDOFFS_SINCE, NOTE_CHARACTERS, NOTES, SESSIONS};
 use store_api::document::{GLOBAL, Index};
 use store_api::handoff::{Handoff, HandoffQuery};
 use store_api::note::DayNotes;
@@ -15,7 +16,6 @@ use tokio::time::error::Elapsed;
 
 use super::healed;
 use super::output::Audit;
-use crate::age::DAY;
 use crate::grade::{self, Graded};
 use crate::here::Here;
 use crate::issues::Asking;
@@ -23,19 +23,6 @@ use crate::past::Now;
 use crate::settings::IssuesSection;
 use crate::tools::status::Group;
 use crate::weekly::Weekly;
-
-/// How far back handoffs are shown, in milliseconds.
-const HANDOFFS_SINCE: i64 = DAY;
-/// Most handoffs that are shown.
-const HANDOFFS: u32 = 10;
-/// Most other sessions that are shown.
-const SESSIONS: u32 = 20;
-/// Rows of the index of documents.
-pub(crate) const DOCUMENTS: u32 = 30;
-/// Most notes.
-const NOTES: u32 = 10;
-/// Most characters of their titles and texts.
-const NOTE_CHARACTERS: u64 = 12_000;
 
 /// How long the store may take.
 const OF_STORE: Duration = Duration::from_millis(1_200);

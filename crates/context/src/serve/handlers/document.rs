@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use store_api::day::DAY;
 use store_api::document::Origin;
 use store_api::once::Once;
 use store_api::server::TextKind;
@@ -20,8 +21,6 @@ use crate::wire::session::DocAudit;
 const ROWS: u32 = 100;
 /// Most documents of a venture that are looked through.
 const MOST: u32 = 1_000;
-/// Milliseconds of a day.
-const DAY: i64 = 24 * 60 * 60 * 1_000;
 /// Days after which a document counts as stale.
 const STALE: u32 = 90;
 

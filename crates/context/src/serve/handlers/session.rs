@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use store_api::day::{DOCUMENTS, HANDOFFS, HANDOFFS_SINCE, NOTES, SESSIONS};
 use store_api::document::GLOBAL;
 use store_api::handoff::HandoffQuery;
 use store_api::id::{HandoffId, SessionId};
@@ -19,17 +20,6 @@ use crate::wire::session::{
     Active, Alive, Current, Day, DocIndex, Ended, Eod, Heartbeat, MaybeSession, Morning, SessionById,
     Siblings, Sod, Update,
 };
-
-/// How far back handoffs are given along, in milliseconds: a day.
-const HANDOFFS_SINCE: i64 = 24 * 60 * 60 * 1_000;
-/// Most handoffs that are given along.
-const HANDOFFS: u32 = 10;
-/// Most other sessions that are given along.
-const SESSIONS: u32 = 20;
-/// Most documents that are given along.
-const DOCUMENTS: u32 = 30;
-/// Most notes that are given along.
-const NOTES: u32 = 10;
 
 impl Handle for Sod {
     async fn handle(self, app: Arc<App>, once: Option<Once>) -> Result<Reply<Day>, ApiError> {
