@@ -143,28 +143,32 @@ fn asked(query: &NoteQuery, q: &str) -> Result<Query, StoreError> {
 const COUNT: Sql = Sql::new(
     "SELECT count(*) FROM (SELECT 1 FROM note_words WHERE note_words MATCH $1 AND rowid <= $2 LIMIT $3)",
     "SELECT count(*) FROM (SELECT 1 FROM note_words WHERE words @@ $1::tsquery AND place <= $2 LIMIT $3) AS m",
-);
+)
+.planned_anew();
 /// The oldest and newest of the newest $3 that match.
 const NEWEST: Sql = Sql::new(
     "SELECT min(place), max(place) FROM (SELECT rowid AS place FROM note_words
        WHERE note_words MATCH $1 AND rowid <= $2 ORDER BY rowid DESC LIMIT $3)",
     "SELECT min(place), max(place) FROM (SELECT place FROM note_words
        WHERE words @@ $1::tsquery AND place <= $2 ORDER BY place DESC LIMIT $3) AS m",
-);
+)
+.planned_anew();
 /// Of those between $2 and $3 the best by the words $6, after $5 of them. The weights are those of title, tags and text: 8, 4, 1.
 const BEST: Sql = Sql::new(
     "SELECT rowid FROM note_words WHERE note_words MATCH $1 AND rowid BETWEEN $2 AND $3 AND $6 IS NOT NULL
      ORDER BY bm25(note_words, 0.0, 8.0, 4.0, 1.0), rowid DESC LIMIT $4 OFFSET $5",
     "SELECT place FROM note_words WHERE words @@ $1::tsquery AND place BETWEEN $2 AND $3
      ORDER BY ts_rank('{0.125, 0.25, 0.5, 1.0}', words, $6::tsquery) DESC, place DESC LIMIT $4 OFFSET $5",
-);
+)
+.planned_anew();
 /// The same where there are no words to be better by.
 const LATEST: Sql = Sql::new(
     "SELECT rowid FROM note_words WHERE note_words MATCH $1 AND rowid BETWEEN $2 AND $3
      ORDER BY rowid DESC LIMIT $4 OFFSET $5",
     "SELECT place FROM note_words WHERE words @@ $1::tsquery AND place BETWEEN $2 AND $3
      ORDER BY place DESC LIMIT $4 OFFSET $5",
-);
+)
+.planned_anew();
 
 /// A page of what matches, the best first. A cursor has the place among the best, and the newest note of the first page: notes that
 /// come meanwhile move nothing.

@@ -17,12 +17,19 @@ use crate::error::Doing as _;
 pub(crate) struct Sql {
     lite: &'static str,
     pg: &'static str,
+    is_planned_anew: bool,
 }
 
 impl Sql {
     /// A statement from its spellings: what [`sql!`] makes.
     pub(crate) const fn new(lite: &'static str, pg: &'static str) -> Self {
-        Self { lite, pg }
+        Self { lite, pg, is_planned_anew: false }
+    }
+
+    /// PostgreSQL plans it for the values of each time. A plan that it keeps for all values takes every question for a rare one, and
+    /// reads the whole table by its key to find the newest that match.
+    pub(crate) const fn planned_anew(self) -> Self {
+        Self { is_planned_anew: true, ..self }
     }
 
     /// A statement that both spell alike.
@@ -314,7 +321,8 @@ fn lite_query(sql: Sql, values: Vec<Value>) -> Query<'static, Sqlite, SqliteArgu
 }
 
 fn pg_query(sql: Sql, values: Vec<Value>) -> Query<'static, Postgres, PgArguments> {
-    values.into_iter().fold(sqlx::query(sql.pg), |query, value| match value {
+    let query = sqlx::query(sql.pg).persistent(!sql.is_planned_anew);
+    values.into_iter().fold(query, |query, value| match value {
         Value::Int(number) => query.bind(number),
         Value::Text(text) => query.bind(text),
     })
