@@ -8,7 +8,6 @@ use kit::Settings;
 use kit::settings::SectionEntry;
 use policy::Rules;
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tools_session::settings::{GithubSection, SessionSection, VenturesSection};
@@ -140,45 +139,60 @@ pub struct FailuresSection {
     pub patterns: Vec<failures::PatternSpec>,
 }
 
+/// Puts a section where it is kept.
+type Put = fn(&mut Config, &Value) -> Result<(), String>;
+
 /// A section that the binary reads itself.
 struct Own {
     name: &'static str,
     schema: fn() -> Value,
-    check: fn(&Value) -> Result<(), String>,
-    /// Whether a project may say it.
-    project: bool,
+    /// The user's.
+    put: Put,
+    /// The project's, where a project may say it.
+    put_of_project: Option<Put>,
 }
 
-impl Own {
-    const fn of<T: JsonSchema + DeserializeOwned>(name: &'static str, project: bool) -> Self {
-        Self {
-            name,
-            schema: kit::schema::plain::<T>,
-            check: |value| T::deserialize(value).map(|_| ()).map_err(|e| e.to_string()),
-            project,
-        }
-    }
+/// Sections by name, with the fields of [`Config`] that they are kept in: what is understood is read.
+macro_rules! own {
+    ($($name:literal => $($field:ident).+: $section:ty $(, of a project => $($project:ident).+)?;)+) => {
+        &[$(Own {
+            name: $name,
+            schema: kit::schema::plain::<$section>,
+            put: |config, value| {
+                config.$($field).+ = <$section>::deserialize(value).map_err(|e| e.to_string())?;
+                Ok(())
+            },
+            put_of_project: own!(@project $section $(, $($project).+)?),
+        }),+]
+    };
+    (@project $section:ty) => { None };
+    (@project $section:ty, $($project:ident).+) => {
+        Some(|config, value| {
+            config.$($project).+ = <$section>::deserialize(value).map_err(|e| e.to_string())?;
+            Ok(())
+        })
+    };
 }
 
 /// The sections that the binary reads itself.
-const OWN: &[Own] = &[
-    Own::of::<Rules>("policy", true),
-    Own::of::<LimitsSection>("limits", false),
-    Own::of::<EgressSection>("egress", false),
-    Own::of::<SecuritySection>("security", false),
-    Own::of::<FailuresSection>("failures", false),
-    Own::of::<BrowserSection>("browser", false),
-    Own::of::<SecretsSection>("secrets", false),
-    Own::of::<cache::Settings>("cache", false),
-    Own::of::<RootsSection>("roots", false),
-    Own::of::<OAuthSection>("oauth", false),
-    Own::of::<UpstreamsSection>("upstreams", false),
-    Own::of::<SessionSection>("session", false),
-    Own::of::<VenturesSection>("ventures", false),
-    Own::of::<GithubSection>("github", false),
-    Own::of::<StoreSection>("store", false),
-    Own::of::<ContextSection>("context", false),
-];
+const OWN: &[Own] = own! {
+    "policy" => policy.user: Rules, of a project => policy.project;
+    "limits" => limits: LimitsSection;
+    "egress" => egress: EgressSection;
+    "security" => security: SecuritySection;
+    "failures" => failures: FailuresSection;
+    "browser" => browser: BrowserSection;
+    "secrets" => secrets: SecretsSection;
+    "cache" => cache: cache::Settings;
+    "roots" => roots: RootsSection;
+    "oauth" => oauth: OAuthSection;
+    "upstreams" => upstreams: UpstreamsSection;
+    "session" => session: SessionSection;
+    "ventures" => ventures: VenturesSection;
+    "github" => github: GithubSection;
+    "store" => store: StoreSection;
+    "context" => context: ContextSection;
+};
 
 /// The configuration in force.
 #[derive(Debug, Clone, Default)]
@@ -281,28 +295,14 @@ pub fn user_path() -> Option<PathBuf> {
 pub fn load(root: Option<&Path>) -> Result<Config, ConfigError> {
     let mut config = Config::default();
     if let Some(table) = user_path().map(|path| read(&path)).transpose()?.flatten() {
-        config.policy.user = take(&table, "policy")?;
-        config.limits = take(&table, "limits")?;
-        config.egress = take(&table, "egress")?;
-        config.security = take(&table, "security")?;
-        config.failures = take(&table, "failures")?;
-        config.browser = take(&table, "browser")?;
-        config.secrets = take(&table, "secrets")?;
-        config.cache = take(&table, "cache")?;
-        config.roots = take(&table, "roots")?;
-        config.oauth = take(&table, "oauth")?;
-        config.upstreams = take(&table, "upstreams")?;
-        config.session = take(&table, "session")?;
-        config.ventures = take(&table, "ventures")?;
-        config.github = take(&table, "github")?;
-        config.store = take(&table, "store")?;
+        put(&mut config, &table, |own| Some(own.put))?;
         let own = |key: &String| OWN.iter().any(|o| o.name == key);
         let rest: Map<String, Value> = table.value.into_iter().filter(|(k, _)| !own(k)).collect();
         config.settings = Settings::new(rest);
     }
     if let Some(table) = root.map(|root| of_root(&root.join("gatewright.toml"))).transpose()?.flatten() {
-        config.policy.project = take(&table, "policy")?;
-        let inert = OWN.iter().filter(|o| !o.project && table.value.contains_key(o.name));
+        put(&mut config, &table, |own| own.put_of_project)?;
+        let inert = OWN.iter().filter(|o| o.put_of_project.is_none() && table.value.contains_key(o.name));
         config.inert = inert.map(|o| o.name.to_owned()).collect();
         let own = |key: &String| OWN.iter().any(|o| o.name == key);
         config.project = Settings::new(table.value.into_iter().filter(|(k, _)| !own(k)).collect());
@@ -357,7 +357,7 @@ pub fn check(file: &str, text: &str) -> Result<Map<String, Value>, ConfigError> 
         if !known.contains(&name.as_str()) {
             return Err(invalid(format!("unknown section [{name}]{}", suggestion(name, &known))));
         }
-        let own = OWN.iter().find(|o| o.name == name).map(|o| (o.check)(section));
+        let own = OWN.iter().find(|o| o.name == name).map(|o| (o.put)(&mut Config::default(), section));
         let checked =
             own.unwrap_or_else(|| sections().find(|s| s.name == name).map_or(Ok(()), |s| (s.check)(section)));
         checked.map_err(|message| invalid(format!("[{name}]: {}", with_suggestion(&message))))?;
@@ -365,16 +365,16 @@ pub fn check(file: &str, text: &str) -> Result<Map<String, Value>, ConfigError> 
     Ok(value)
 }
 
-fn take<T: Default + for<'de> Deserialize<'de>>(table: &Table, name: &str) -> Result<T, ConfigError> {
-    table.value.get(name).map_or_else(
-        || Ok(T::default()),
-        |section| {
-            T::deserialize(section).map_err(|e| ConfigError::Invalid {
-                file: table.file.clone(),
-                message: format!("[{name}]: {e}"),
-            })
-        },
-    )
+/// Puts the sections of a file where they are kept.
+fn put(config: &mut Config, table: &Table, whose: impl Fn(&Own) -> Option<Put>) -> Result<(), ConfigError> {
+    for own in OWN {
+        let (Some(put), Some(section)) = (whose(own), table.value.get(own.name)) else { continue };
+        put(config, section).map_err(|message| ConfigError::Invalid {
+            file: table.file.clone(),
+            message: format!("[{}]: {message}", own.name),
+        })?;
+    }
+    Ok(())
 }
 
 pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
@@ -451,5 +451,19 @@ mod tests {
                     [roots.lib]\npath = '/srv'\n[oauth]\nresource = ''\n[upstreams.docs]\nurl = 'https://docs.example/mcp'\n";
         assert_eq!(check("x", text).unwrap().len(), 15);
         assert!(message("[roots.lib]\npth = '/srv'\n").contains("did you mean `path`?"));
+    }
+
+    #[test]
+    fn what_a_file_says_is_in_force_and_what_a_project_may_not_say_is_not() {
+        let text =
+            "[context]\nurl = 'https://context.example'\n[limits]\nenabled = false\n[policy]\nrules = []\n";
+        let table = Table { file: "x".to_owned(), value: check("x", text).unwrap() };
+        let mut config = Config::default();
+        put(&mut config, &table, |own| Some(own.put)).unwrap();
+        assert_eq!(config.context.url.as_deref(), Some("https://context.example"));
+        assert!(!config.limits.enabled);
+        let mut config = Config::default();
+        put(&mut config, &table, |own| own.put_of_project).unwrap();
+        assert_eq!((config.context, config.limits.enabled), (ContextSection::default(), true));
     }
 }
