@@ -4,6 +4,7 @@
 //! - [`Failures`]: which failures are new, known, flaky or back ([`rules`] decides; `docs/design/failure-history.md`).
 //! - [`context`]: what a team shares: sessions, handoffs, notes, documents, machines (`docs/design/working-day.md`).
 //! - [`server`]: what a server of contexts keeps beside it; [`outbox`]: what a client keeps for one that it cannot reach.
+//! - [`uses`]: which patterns were used.
 //! - [`upkeep`]: what is let go of, and when.
 //! - `testing`: the conformance suite that every driver is held to (feature `testing`).
 
@@ -25,6 +26,7 @@ pub mod session;
 pub mod text;
 pub mod time;
 pub mod upkeep;
+pub mod uses;
 pub mod verdict;
 
 #[cfg(feature = "testing")]
@@ -41,6 +43,7 @@ pub use run::{FailureKind, FailureSeen, Outcome, RunOutcome, TestSeen};
 pub use server::{Keys, Texts, Traffic};
 pub use time::Timestamp;
 pub use upkeep::{Swept, Upkeep};
+pub use uses::Uses;
 pub use verdict::{Flakiness, Judged, Mark, Passing, Recovery, Verdict, Verdicts};
 
 /// A future that can be boxed and sent. It borrows nothing: a driver clones its handle into it.

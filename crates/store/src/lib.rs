@@ -28,6 +28,7 @@ mod sessions;
 mod sql;
 mod sweep;
 pub mod transfer;
+mod uses;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -18,11 +18,13 @@ pub mod server;
 pub mod sessions;
 pub mod table;
 pub mod upkeep;
+pub mod uses;
 
 pub use context::{Watch, context};
 pub use outbox::outbox;
 pub use server::server;
 pub use upkeep::upkeep;
+pub use uses::uses;
 
 use crate::{FailureKind, FailureSeen, Failures, Outcome, RunOutcome, TestSeen, Timestamp};
 

@@ -10,14 +10,15 @@ use crate::error::Doing as _;
 /// (`user_version`), within the transaction that it runs in.
 ///
 /// sqlx has a runner of its own; it takes no lock on SQLite, so that two processes that start together would collide.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../../migrations/sqlite/0001_failures.sql"),
     include_str!("../../migrations/sqlite/0002_working_day.sql"),
     include_str!("../../migrations/sqlite/0003_context.sql"),
+    include_str!("../../migrations/sqlite/0004_uses.sql"),
 ];
 
 /// The number of the newest schema.
-pub(crate) const NEWEST: i64 = 3;
+pub(crate) const NEWEST: i64 = 4;
 
 /// "GWST", which marks a file as a store (`application_id`).
 const OURS: i64 = 0x4757_5354;

@@ -10,14 +10,15 @@ use crate::sql::{Conn, values};
 pub(super) const NAME: &str = "gatewright";
 
 /// What leads from nothing to the newest schema, one number at a time.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../../migrations/postgres/0001_failures.sql"),
     include_str!("../../migrations/postgres/0002_working_day.sql"),
     include_str!("../../migrations/postgres/0003_context.sql"),
+    include_str!("../../migrations/postgres/0004_uses.sql"),
 ];
 
 /// The number of the newest schema.
-pub(crate) const NEWEST: i64 = 3;
+pub(crate) const NEWEST: i64 = 4;
 
 const LOOKING: &str = "the schema's number was read";
 const MIGRATING: &str = "the schema was brought up to date";

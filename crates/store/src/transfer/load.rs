@@ -59,7 +59,7 @@ pub(super) async fn import(
 }
 
 /// Nobody else writes until it is done. A test holds it to [`TABLES`].
-const LOCK: &str = "LOCK TABLE runs, tests, failures, lines, sessions, handoffs, checkpoints, notes, note_tags, note_words, documents, machines, idempotency, api_keys, texts, outbox, renamed IN SHARE ROW EXCLUSIVE MODE";
+const LOCK: &str = "LOCK TABLE runs, tests, failures, lines, sessions, handoffs, checkpoints, notes, note_tags, note_words, documents, machines, idempotency, api_keys, texts, outbox, renamed, used_patterns, pattern_uses IN SHARE ROW EXCLUSIVE MODE";
 
 async fn empty(tx: &mut Conn) -> Result<(), TransferError> {
     for table in TABLES {

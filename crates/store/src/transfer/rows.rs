@@ -12,6 +12,7 @@ use store_api::outbox::Letter;
 use store_api::rules::Line;
 use store_api::server::{NewKey, NewText, TextKind};
 use store_api::session::{Begin, SessionKey, SessionStatus, Speaker, Standing, check_reason};
+use store_api::uses::NewUse;
 use store_api::{FailureSeen, LineState, Outcome, RunOutcome, StoreError, TestSeen, Timestamp, Verdicts};
 
 use super::row::Row;
@@ -317,4 +318,28 @@ pub(super) fn letter(row: &Row<'_>) -> Checked {
 
 pub(super) fn renamed(row: &Row<'_>) -> Checked {
     if row.text("id")? == row.text("becomes")? { Err("it keeps its name".to_owned()) } else { Ok(()) }
+}
+
+fn of_pattern(row: &Row<'_>, project: Option<&str>, context: &str) -> Checked {
+    let used = NewUse {
+        library: row.text("library")?.to_owned(),
+        pattern: row.text("pattern")?.to_owned(),
+        project: owned(project),
+        context: context.to_owned(),
+        stated: 0,
+    };
+    used.check().map_err(said)
+}
+
+pub(super) fn used(row: &Row<'_>) -> Checked {
+    counted(row, "recorded")?;
+    if row.int("stated")? < 0 {
+        return Err("stated is less than 0".to_owned());
+    }
+    of_pattern(row, None, "")
+}
+
+pub(super) fn pattern_use(row: &Row<'_>) -> Checked {
+    counted(row, "number")?;
+    of_pattern(row, row.maybe_text("project")?, row.text("context")?)
 }

@@ -332,4 +332,20 @@ tables! {
         id: text,
         becomes: text,
     }
+    used_patterns since 4 by (library, pattern) as rows::used {
+        library: text,
+        pattern: text,
+        stated: int,
+        recorded: int,
+        first: int,
+        last: int,
+    }
+    pattern_uses since 4 by (number) numbers number as rows::pattern_use {
+        number: int,
+        library: text,
+        pattern: text,
+        project: maybe_text,
+        context: text,
+        at: int,
+    }
 }

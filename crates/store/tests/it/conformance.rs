@@ -46,6 +46,7 @@ fn each_database_keeps_what_a_server_and_a_client_need() {
             let store = place.store().with_clock(watch.clock());
             store_api::testing::server(&store, &watch).await;
             store_api::testing::outbox(&store, &watch).await;
+            store_api::testing::uses(&store, &watch).await;
         });
     }
 }

@@ -83,8 +83,8 @@ fn a_newer_schema_is_refused_and_left_as_it_is() {
         let place = Place::new();
         let running = place.store();
         running.record(seen()).await.unwrap();
-        pragma(&place.path(), "PRAGMA user_version = 4").await;
-        let newer = |error: &StoreError| matches!(error, StoreError::NewerSchema { found: 4, known: 3 });
+        pragma(&place.path(), "PRAGMA user_version = 5").await;
+        let newer = |error: &StoreError| matches!(error, StoreError::NewerSchema { found: 5, known: 4 });
         let error = running.record(seen()).await.unwrap_err();
         assert!(newer(&error), "one that was open when it came: {error}");
         assert!(newer(&running.history(HistoryQuery::of("root")).await.unwrap_err()));

@@ -85,10 +85,10 @@ fn a_newer_schema_or_one_of_something_else_is_refused_and_left_as_it_is() {
     runtime().block_on(async {
         let running = newer.store();
         running.put(document("global", "d", "one")).await.unwrap();
-        newer.behind("", "UPDATE gatewright_schema SET version = 4").await;
+        newer.behind("", "UPDATE gatewright_schema SET version = 5").await;
         for store in [running, newer.store()] {
             let refused = store.put(document("global", "d", "two")).await;
-            assert!(matches!(refused, Err(StoreError::NewerSchema { found: 4, known: 3 })), "{refused:?}");
+            assert!(matches!(refused, Err(StoreError::NewerSchema { found: 5, known: 4 })), "{refused:?}");
             let refused = store.document("global".to_owned(), "d".to_owned()).await;
             assert!(matches!(refused, Err(StoreError::NewerSchema { .. })), "{refused:?}");
         }

@@ -87,6 +87,9 @@ const ROWS: &[[&str; 4]] = &[
     ["texts", "true\\n", "false\\n", "another digest"],
     ["texts", "\"script\"", "\"sript\"", "kind is"],
     ["outbox", "\"path\":\"/notes\"", "\"path\":\"\"", "empty"],
+    ["used_patterns", "\"recorded\":1", "\"recorded\":0", "recorded is 0"],
+    ["used_patterns", "\"library\":\"user\"", "\"library\":\"\"", "empty"],
+    ["pattern_uses", "\"project\":\"app\"", "\"project\":\" \"", "empty"],
     ["renamed", "\"becomes\":\"", "\"becomes\":null,\"x\":\"", "becomes is null"],
 ];
 
@@ -122,7 +125,7 @@ fn what_is_no_export_or_a_newer_one_is_refused_and_says_so() {
         let file = of_small().await;
         let head = file.lines().next().unwrap();
         let headed = |from: &str, to: &str| format!("{}\n{}", head.replace(from, to), body(&file));
-        let newer = headed("\"schema\":3", "\"schema\":9999");
+        let newer = headed("\"schema\":4", "\"schema\":9999");
         assert!(matches!(
             check(&mut Cursor::new(&newer)),
             Err(TransferError::NewerSchema { found: 9999, .. })
@@ -135,7 +138,7 @@ fn what_is_no_export_or_a_newer_one_is_refused_and_says_so() {
             (body(&file).to_owned(), "no export of a store"),
             (newer, "schema 9999"),
             (headed("\"format\":1", "\"format\":2"), "format 2"),
-            (headed("\"schema\":3", "\"schema\":1"), "line 1"),
+            (headed("\"schema\":4", "\"schema\":1"), "line 1"),
             (headed("\"format\":1", "\"format\":0"), "line 1"),
             (headed("sqlite", "oracle"), "line 1"),
             (headed("\"from\"", "\"more\":1,\"from\""), "line 1"),
@@ -222,7 +225,7 @@ fn only_an_empty_store_takes_an_export_in_and_nothing_in_it_is_touched() {
             assert!(matches!(imported(&store, &file).await, Err(TransferError::NotEmpty { table: "runs" })));
             assert_eq!(exported(&store).await.1, told);
             let status = store.status().await.unwrap();
-            assert_eq!((status.rows, status.schema, status.kind), (told.rows, 3, place.kind()));
+            assert_eq!((status.rows, status.schema, status.kind), (told.rows, 4, place.kind()));
             assert!(status.bytes > 10_000 && !status.place.is_empty(), "{} {}", status.bytes, status.place);
         });
     }

@@ -7,6 +7,7 @@ use std::io::Cursor;
 use contract::Digest;
 use gatewright_store::Store;
 use gatewright_store::transfer::{LEFT_OUT, TABLES, TransferError, Transferred, check};
+use store_api::Uses as _;
 use store_api::id::{KeyId, NoteId};
 use store_api::note::{NotePatch, NoteQuery};
 use store_api::outbox::Letter;
@@ -28,6 +29,7 @@ async fn fill(store: &Store, watch: &Watch, name: &str) {
     context(store, watch, name).await;
     store_api::testing::server(store, watch).await;
     store_api::testing::outbox(store, watch).await;
+    store_api::testing::uses(store, watch).await;
     small(store, watch).await;
     table::every_row_holds(store, name).await;
     store_api::testing::history::texts_come_back_as_they_were(store, name).await;
@@ -83,7 +85,7 @@ fn what_went_from_one_database_into_the_other_and_back_is_the_same_to_the_byte()
             let (store, other) = (from.store().with_clock(watch.clock()), into.store().with_clock(watch.clock()));
             fill(&store, &watch, "fill").await;
             let (file, told) = exported(&store).await;
-            assert!(file.starts_with(&format!("{{\"gatewright\":\"store\",\"format\":1,\"schema\":3,\"made\":\"{}\",\"from\":\"{}\"}}\n", watch.now(), from.kind())), "{}", file.lines().next().unwrap());
+            assert!(file.starts_with(&format!("{{\"gatewright\":\"store\",\"format\":1,\"schema\":4,\"made\":\"{}\",\"from\":\"{}\"}}\n", watch.now(), from.kind())), "{}", file.lines().next().unwrap());
             assert!(told.rows.iter().all(|(table, rows)| *rows > 0 || panic!("{table} has no row")));
             assert_eq!(told.total(), file.lines().count() as u64 - 2);
             assert_eq!(check(&mut Cursor::new(&file)).unwrap(), told);
@@ -201,6 +203,7 @@ async fn small(store: &Store, watch: &Watch) {
     store.refuse(refused, "because".to_owned()).await.unwrap();
     store.post(letter(context::next())).await.unwrap();
     store.rename(format!("sess_{}", context::next()), "sess_b".to_owned()).await.unwrap();
+    store.record_use(store_api::testing::uses::a_use("p"), None).await.unwrap();
     let failing = RunOutcome {
         failures: vec![failure("t", FailureKind::Test)],
         ran: vec![store_api::testing::test("p", store_api::Outcome::Passed)],

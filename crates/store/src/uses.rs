@@ -1,0 +1,107 @@
+//! Uses of patterns in tables.
+
+use store_api::once::{Done, Once};
+use store_api::uses::{MAX_LISTED, NewUse, Used, Uses};
+use store_api::{Answer, StoreError, Timestamp};
+
+use crate::Store;
+use crate::once::Write;
+use crate::sql::{Conn, Fields, sql, values};
+
+/// Most roots that one pattern's uses name.
+const PROJECTS: u32 = 1_000;
+
+/// A statement with the columns that [`read`] reads.
+macro_rules! used {
+    ($before:literal, $after:literal) => {
+        sql!($before "library, pattern, stated, recorded, first, last" $after)
+    };
+}
+
+fn read(row: &mut Fields<'_>) -> Result<Used, StoreError> {
+    Ok(Used {
+        library: row.text()?,
+        pattern: row.text()?,
+        stated: row.count()?,
+        recorded: row.count()?,
+        first: row.time()?,
+        last: row.time()?,
+        projects: Vec::new(),
+    })
+}
+
+/// The roots that a pattern was used in.
+async fn projects(tx: &mut Conn, used: Used) -> Result<Used, StoreError> {
+    let list = "SELECT DISTINCT project FROM pattern_uses WHERE library = $1 AND pattern = $2 AND project IS NOT NULL
+                ORDER BY project LIMIT $3";
+    let rows = tx.rows(list, values![&used.library, &used.pattern, PROJECTS]).await?;
+    let projects = rows.iter().map(|row| row.fields().text()).collect::<Result<_, _>>()?;
+    Ok(Used { projects, ..used })
+}
+
+impl Uses for Store {
+    fn record_use(&self, used: NewUse, once: Option<Once>) -> Answer<Done<Used>> {
+        self.once(used, once)
+    }
+
+    fn used(&self, library: String, pattern: String) -> Answer<Option<Used>> {
+        let store = self.clone();
+        Box::pin(async move {
+            let mut tx = store.read("a pattern's uses were read").await?;
+            let one = used!("SELECT ", " FROM used_patterns WHERE library = $1 AND pattern = $2");
+            let Some(row) = tx.maybe(one, values![library, pattern]).await? else { return Ok(None) };
+            let used = read(&mut row.fields())?;
+            projects(&mut tx, used).await.map(Some)
+        })
+    }
+
+    fn all_used(&self) -> Answer<Vec<Used>> {
+        let store = self.clone();
+        Box::pin(async move {
+            let mut tx = store.read("uses of patterns were read").await?;
+            let list = used!("SELECT ", " FROM used_patterns ORDER BY library, pattern LIMIT $1");
+            let rows = tx.rows(list, values![MAX_LISTED]).await?;
+            let mut all = rows.iter().map(|row| read(&mut row.fields())).collect::<Result<Vec<_>, _>>()?;
+            let places =
+                "SELECT DISTINCT library, pattern, project FROM pattern_uses WHERE project IS NOT NULL
+                          ORDER BY library, pattern, project";
+            for row in tx.rows(places, values![]).await? {
+                let mut row = row.fields();
+                let (library, pattern) = (row.text()?, row.text()?);
+                let whose = all.binary_search_by(|used| {
+                    (used.library.as_str(), used.pattern.as_str()).cmp(&(library.as_str(), pattern.as_str()))
+                });
+                if let Some(used) = whose.ok().and_then(|at| all.get_mut(at)) {
+                    used.projects.push(row.text()?);
+                }
+            }
+            Ok(all)
+        })
+    }
+}
+
+impl Write for NewUse {
+    type Answer = Used;
+    const DOING: &'static str = "a use of a pattern was recorded";
+
+    fn check(&self) -> Result<(), StoreError> {
+        Self::check(self)
+    }
+
+    async fn write(&self, tx: &mut Conn, now: Timestamp) -> Result<Used, StoreError> {
+        let count = used!(
+            "INSERT INTO used_patterns (library, pattern, stated, recorded, first, last) VALUES ($1, $2, $3, 1, $4, $4)
+             ON CONFLICT (library, pattern) DO UPDATE SET recorded = used_patterns.recorded + 1, last = excluded.last
+             RETURNING ",
+            ""
+        );
+        let stated = i64::try_from(self.stated).unwrap_or(i64::MAX);
+        let row = tx.one(count, values![&self.library, &self.pattern, stated, now]).await?;
+        let used = read(&mut row.fields())?;
+        let keep =
+            "INSERT INTO pattern_uses (library, pattern, project, context, at) VALUES ($1, $2, $3, $4, $5)";
+        let project = self.project.as_deref();
+        tx.execute(keep, values![&self.library, &self.pattern, project, &self.context, now]).await?;
+        projects(tx, used).await
+    }
+}
