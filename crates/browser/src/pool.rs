@@ -338,7 +338,8 @@ impl Pool {
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .into(),
             memory: MEMORY,
-            web: Arc::clone(&web),
+            web: Some(Arc::clone(&web)),
+            channel: exec::run::Channel::Beside,
         };
         let (resident, channel) =
             Resident::start(&self.launcher, &self.state, self.options.home.as_deref(), needs)?;

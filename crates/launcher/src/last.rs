@@ -19,7 +19,7 @@ use seccompiler::{
     TargetArch, apply_filter, sock_filter,
 };
 
-use crate::spec::{CHANNEL, Isolation, Layer, Limits, Report, Spec};
+use crate::spec::{Isolation, Layer, Limits, Report, Spec};
 use crate::{Done, Failure, sys, talk};
 
 /// The newest Landlock that is asked for; an older kernel gives what it has.
@@ -55,9 +55,9 @@ pub(crate) fn exec(
     sys::close_others_on_exec().map_err(Failure::doing("closing what is open"))?;
     // Out of the way of the channel's places.
     let init = fcntl_dupfd_cloexec(init, ABOVE).map_err(Failure::doing("closing what is open"))?;
-    if let Some(channel) = channel {
+    if let (Some(channel), Some(given)) = (channel, spec.channel) {
         let channel = fcntl_dupfd_cloexec(channel, ABOVE).map_err(Failure::doing("giving the channel"))?;
-        for place in CHANNEL {
+        for place in given.places() {
             sys::give(&channel, place).map_err(Failure::doing("giving the channel"))?;
         }
     }

@@ -28,7 +28,7 @@ use std::path::Path;
 use rustix::process::{DumpableBehavior, Pid, set_dumpable_behavior};
 
 pub use spec::{
-    Bound, CHANNEL, DOOR_PORT, Ground, Isolation, Layer, Limits, MIN_PROCESSES, Network, Overlay, Report,
+    Bound, Channel, DOOR_PORT, Ground, Isolation, Layer, Limits, MIN_PROCESSES, Network, Overlay, Report,
     SCRATCH_BYTES, Spec,
 };
 pub use talk::{Said, TalkError, say_ground, say_spec};
@@ -136,7 +136,7 @@ fn init(ground: &Ground, talk: &mut talk::Talk, alive: &OwnedFd) -> Done<()> {
     if spec.network == Network::Door {
         talk.give(&Report::Door, &world::door()?)?;
     }
-    let channel = if spec.channel { Some(channel(talk)?) } else { None };
+    let channel = spec.channel.map(|_| channel(talk)).transpose()?;
     let mut layers = vec![Layer::Namespaces, Layer::Network, Layer::Root];
     match own_proc {
         Ok(()) => layers.push(Layer::Proc),

@@ -24,7 +24,7 @@ pub(crate) fn begun(spec: &Spec, talk: &mut talk::Talk) -> Done<i32> {
         let why = "there is no network of its own that a door could be in".to_owned();
         return Err(Failure { doing: "opening the door".into(), why });
     }
-    if spec.channel {
+    if spec.channel.is_some() {
         let why = "a program without a world of its own gets none".to_owned();
         return Err(Failure { doing: "making a channel".into(), why });
     }

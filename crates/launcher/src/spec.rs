@@ -49,9 +49,8 @@ pub struct Spec {
     pub hidden: Vec<PathBuf>,
     /// What it may connect to.
     pub network: Network,
-    /// Whether it is given one end of a socket as its descriptors [`CHANNEL`], whose other end comes with
-    /// [`Report::Channel`]. [`Isolation::Filters`] gives none.
-    pub channel: bool,
+    /// Where it is given one end of a socket, whose other end comes with [`Report::Channel`]. [`Isolation::Filters`] gives none.
+    pub channel: Option<Channel>,
     /// How much it may use.
     pub limits: Limits,
     /// Whether a missing layer is a failure, rather than reported.
@@ -76,7 +75,24 @@ impl Bound {
 }
 
 /// The descriptors under which a program finds its channel: one to read, one to write, both the same socket.
-pub const CHANNEL: [i32; 2] = [3, 4];
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Channel {
+    /// 3 and 4, as Chromium wants it.
+    Beside,
+    /// Its standard input and output.
+    Streams,
+}
+
+impl Channel {
+    /// The descriptors.
+    pub(crate) const fn places(self) -> [i32; 2] {
+        match self {
+            Self::Beside => [3, 4],
+            Self::Streams => [0, 1],
+        }
+    }
+}
 
 /// The port of the door of [`Network::Door`], on the program's own loopback.
 pub const DOOR_PORT: u16 = 3128;

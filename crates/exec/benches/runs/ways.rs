@@ -132,7 +132,7 @@ impl Ground {
             overlay: None,
             hidden: sight.hidden,
             network: Network::None,
-            channel: false,
+            channel: None,
             limits: Limits::default(),
             strict: false,
         }

@@ -106,7 +106,7 @@ pub(crate) fn run(command: &Command, setup: Setup<'_>, cancel: &CancellationToke
         overlay: setup.overlay,
         hidden,
         network: if command.hosts.is_empty() { Network::None } else { Network::Door },
-        channel: false,
+        channel: None,
         limits: Limits {
             cpu_seconds: command.timeout.min(MAX_TIMEOUT).as_secs().saturating_mul(16).max(1),
             ..Limits::default()

@@ -264,7 +264,7 @@ fn nothing(stage: &Path, isolation: Isolation) -> Spec {
         overlay: None,
         hidden: Vec::new(),
         network: Network::None,
-        channel: false,
+        channel: None,
         limits: Limits::default(),
         strict: false,
     }

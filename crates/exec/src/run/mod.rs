@@ -28,8 +28,8 @@ use std::time::Duration;
 use contract::RelPath;
 use serde::{Deserialize, Serialize};
 
-pub use ::launcher::DOOR_PORT;
 pub use ::launcher::main_if_asked;
+pub use ::launcher::{Channel, DOOR_PORT};
 pub use capture::Captured;
 pub use door::web::{Resolve, Shut, Web};
 pub use find::{candidates, find, placed, read_small, trusted};

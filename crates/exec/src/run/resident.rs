@@ -18,7 +18,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use contract::{Code, Fault};
-use launcher::{Ground, Isolation, Limits, Network, Report, SCRATCH_BYTES, Said, Spec};
+use launcher::{Channel, Ground, Isolation, Limits, Network, Report, SCRATCH_BYTES, Said, Spec};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::door::Doorkeeper;
@@ -53,8 +53,10 @@ pub struct Needs {
     pub env: BTreeMap<String, String>,
     /// Most bytes of memory that it may hold, with all that it starts.
     pub memory: u64,
-    /// Whom it may reach.
-    pub web: Arc<Web>,
+    /// Whom it may reach; nobody, where there is none.
+    pub web: Option<Arc<Web>>,
+    /// Where it finds the channel to it.
+    pub channel: Channel,
 }
 
 /// A program that goes on until this is dropped.
@@ -72,7 +74,7 @@ struct Shared {
 }
 
 impl Resident {
-    /// Starts it, and gives the channel to it: the program has the other end as descriptors 3 and 4.
+    /// Starts it, and gives the channel to it.
     ///
     /// Only a world of its own will do: elsewhere this is `confinement_unavailable`.
     pub fn start(
@@ -113,8 +115,8 @@ impl Resident {
             writable: Vec::new(),
             overlay: None,
             hidden: sight.hidden,
-            network: Network::Door,
-            channel: true,
+            network: if needs.web.is_some() { Network::Door } else { Network::None },
+            channel: Some(needs.channel),
             limits: Limits { cpu_seconds: 3_600, file_bytes: 1 << 30, ..Limits::default() },
             strict: true,
         };
@@ -171,7 +173,7 @@ struct Looked {
     spec: Spec,
     shared: Arc<Shared>,
     memory: u64,
-    web: Arc<Web>,
+    web: Option<Arc<Web>>,
 }
 
 impl Looked {
@@ -226,11 +228,12 @@ impl Looked {
             match said.report() {
                 Ok(Some(Report::Door)) => {
                     let listener = said.take_given().map(TcpListener::from);
-                    door = listener.map(|listener| Doorkeeper::stand(listener, Arc::clone(&self.web)));
+                    let stands = |(listener, web)| Doorkeeper::stand(listener, Arc::clone(web));
+                    door = listener.zip(self.web.as_ref()).map(stands);
                 }
                 Ok(Some(Report::Channel)) => channel = said.take_given(),
-                Ok(Some(Report::Ready { .. })) => match (channel.take(), &door) {
-                    (Some(channel), Some(_)) => drop(told.send(channel)),
+                Ok(Some(Report::Ready { .. })) => match channel.take() {
+                    Some(channel) if door.is_some() || self.web.is_none() => drop(told.send(channel)),
                     _ => return "its launcher gave no channel or no door".to_owned(),
                 },
                 Ok(Some(Report::Exited { code })) => return format!("it ended with code {code}"),

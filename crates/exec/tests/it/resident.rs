@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use contract::Code;
 use gatewright_exec::address::Reach;
-use gatewright_exec::run::{Level, Needs, Resident, Web};
+use gatewright_exec::run::{Channel, Level, Needs, Resident, Web};
 
 use super::Place;
 use super::house::launcher;
@@ -39,7 +39,8 @@ fn needs(script: &str, memory: u64) -> Needs {
         args: vec!["-c".into(), script.into()],
         env: [("MARK".to_owned(), "seen".to_owned())].into(),
         memory,
-        web: Arc::new(Web::new(Reach::public().with_loopback())),
+        web: Some(Arc::new(Web::new(Reach::public().with_loopback()))),
+        channel: Channel::Beside,
     }
 }
 
@@ -150,4 +151,19 @@ fn a_resident_reaches_what_its_door_lets_through_and_nothing_else() {
     );
     assert_eq!(ask("get('http://169.254.169.254/latest/')"), "403");
     assert_eq!(ask("get('http://192.168.1.1/')"), "403");
+}
+
+#[test]
+fn a_resident_that_may_reach_nobody_speaks_over_its_streams() {
+    if !possible() {
+        return;
+    }
+    let place = Place::new(&[]);
+    let script = "import sys, socket\nfor line in sys.stdin:\n  try:\n    s = socket.create_connection(('127.0.0.1', 3128), 2); print('open', flush=True)\n  except OSError as e:\n    print('shut', line.strip(), flush=True)\n";
+    let needs = Needs { web: None, channel: Channel::Streams, ..needs(script, 1 << 28) };
+    let (resident, channel) = Resident::start(&launcher(), &place.state, None, needs).unwrap();
+    (&channel).write_all(b"hello\n").unwrap();
+    assert_eq!(line(&channel), "shut hello");
+    channel.shutdown(std::net::Shutdown::Write).unwrap();
+    assert!(end(&resident).contains("code 0"), "{}", end(&resident));
 }

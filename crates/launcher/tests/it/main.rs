@@ -17,8 +17,8 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use gatewright_launcher::{
-    Bound, DOOR_PORT, Ground, Isolation, Layer, Limits, Network, Overlay, Report, SCRATCH_BYTES, Said, Spec,
-    arguments, say_ground, say_spec,
+    Bound, Channel, DOOR_PORT, Ground, Isolation, Layer, Limits, Network, Overlay, Report, SCRATCH_BYTES,
+    Said, Spec, arguments, say_ground, say_spec,
 };
 use tempfile::TempDir;
 
@@ -82,7 +82,7 @@ impl World {
             overlay: None,
             hidden: Vec::new(),
             network: Network::None,
-            channel: false,
+            channel: None,
             limits: Limits::default(),
             strict: true,
         };
@@ -545,7 +545,7 @@ fn the_door_is_the_only_way_out_and_whoever_asked_for_the_run_stands_in_it() {
 #[test]
 fn a_channel_is_the_programs_two_descriptors_and_whoever_asked_has_the_other_end() {
     let Some(mut world) = World::possible() else { return };
-    world.spec.channel = true;
+    world.spec.channel = Some(Channel::Beside);
     world.spec.network = Network::Door;
     let (mut child, mut said) =
         world.start("head -c 5 <&3 >&4; ls /proc/self/fd | tr '\\n' ' '; cat <&3 >/dev/null; echo over");
