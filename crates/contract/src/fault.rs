@@ -76,6 +76,12 @@ codes! {
     NoRoot = "no_root", User, false, Low;
     /// What the plan was computed from has moved; nothing was changed.
     Conflict = "conflict", User, true, Medium;
+    /// No library has a pattern or skill of that id.
+    PatternNotFound = "pattern_not_found", User, false, Low;
+    /// No library has a category of that name.
+    CategoryInvalid = "category_invalid", User, false, Low;
+    /// A skill's own code failed, or does not do what a skill must.
+    SkillExecutionFailed = "skill_execution_failed", User, false, Medium;
     /// The sources have errors; nothing was written.
     InvalidSource = "invalid_source", User, false, Medium;
     /// The path leaves the root, is protected, or is not a regular file.

@@ -12,6 +12,8 @@
 //! - [`kept`] and [`reports`]: what they said, whole, and what tools made of it.
 //! - [`branch`] and [`request`]: the effects that are not files.
 //! - [`address`]: which addresses are public.
+//! - [`census`]: which files there are, for indexes over many.
+//! - [`lines`]: lines put to files that others write to as well.
 //! - [`ondisk`]: how the cache asks whether files are as they were.
 //! - [`helper`]: programs that act with the user's own credentials.
 //! - [`fetch`]: questions to servers that the user configured, outside every plan.
@@ -21,6 +23,7 @@ pub mod address;
 pub mod apply;
 pub mod archive;
 pub mod branch;
+pub mod census;
 pub mod diff;
 pub mod draft;
 pub mod fetch;
@@ -28,6 +31,7 @@ pub mod handle;
 pub mod helper;
 pub mod jail;
 pub mod kept;
+pub mod lines;
 pub mod ondisk;
 pub mod reports;
 pub mod request;

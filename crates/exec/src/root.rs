@@ -80,6 +80,13 @@ impl Root {
         &self.dir
     }
 
+    /// `place` from here: the empty path for the root itself. `None` where it is elsewhere, no folder, or nothing.
+    #[must_use]
+    pub fn below(&self, place: &Path) -> Option<PathBuf> {
+        let place = std::fs::canonicalize(place).ok().filter(|place| place.is_dir())?;
+        place.strip_prefix(&self.path).ok().map(Path::to_owned)
+    }
+
     /// What tools may do here.
     #[must_use]
     pub const fn rights(&self) -> Rights {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::desk::{ChangeDesk, ForeignDesk, ReadDesk, RecordDesk, RunDesk, Setting};
 use crate::kinds::{Answer, Change, Define, Foreign, Read, Record, Run, Wraps};
 use crate::limits::Limits;
-use crate::schema::{self, Asked, Paged};
+use crate::schema::{self, Asked, Besides, Paged, Pages};
 use crate::shape;
 
 /// A future that can be boxed and sent.
@@ -67,6 +67,7 @@ pub struct Tool {
     budget: Option<u64>,
     declared: Declared,
     wraps: Option<Wraps>,
+    project: Option<&'static str>,
     examples: fn() -> Vec<Value>,
     foreign: Option<(Value, Arc<dyn Foreign>)>,
     code: Box<dyn Fn(Value, Setting) -> Invoking + Send + Sync>,
@@ -113,6 +114,12 @@ impl Tool {
     #[must_use]
     pub const fn page(&self) -> u32 {
         self.page
+    }
+
+    /// The argument that names a project.
+    #[must_use]
+    pub const fn project(&self) -> Option<&'static str> {
+        self.project
     }
 
     /// What a result may cost, in tokens, where any other may cost `usual`.
@@ -212,6 +219,7 @@ impl Tool {
             budget: None,
             declared: Declared::default(),
             wraps: None,
+            project: None,
             examples: Vec::new,
             foreign,
             code: Box::new(code),
@@ -269,7 +277,13 @@ where
     };
     Arc::new(Tool {
         head,
-        input: lazily(move || schema::input::<T::Input>(kind, T::LIST.map(|_| T::PAGE))),
+        input: lazily(move || {
+            schema::input::<T::Input>(Besides {
+                kind,
+                asked: T::ASKED,
+                pages: T::LIST.map(|_| Pages { usual: T::PAGE, most: T::MOST }),
+            })
+        }),
         output: lazily(move || schema::output::<T::Output>(kind == Kind::Run || !T::PROGRAMS.is_empty())),
         limits: T::LIMITS,
         list: T::LIST,
@@ -277,6 +291,7 @@ where
         budget: T::BUDGET,
         declared: Declared { programs: T::PROGRAMS, caches: T::CACHES, persists: T::PERSISTS },
         wraps: T::WRAPS,
+        project: T::PROJECT,
         examples: T::examples,
         foreign: None,
         code: Box::new(code),

@@ -1,6 +1,7 @@
 //! Several named roots behind one front door: one engine each, with a ledger, plans and a lock of its own.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use contract::{Kind, Principal};
@@ -166,6 +167,34 @@ impl House {
         lacking_for_reading(owner, &self.registry())
     }
 
+    /// The call with a project that it names by its absolute place named from the root that has it, which is then the call's. A place
+    /// in none of the caller's roots stays as it is: the tool refuses it, whether there is something or not.
+    fn at_home(&self, mut call: Call) -> Call {
+        let registry = self.registry();
+        let argument = registry.resolve(&call.tool).and_then(|resolved| resolved.tool.project());
+        let (Some(argument), Value::Object(arguments)) = (argument, &mut call.arguments) else { return call };
+        let Some(place) = arguments.get(argument).and_then(Value::as_str).map(Path::new) else { return call };
+        if !place.is_absolute() {
+            return call;
+        }
+        let usual = self.usual(&call.principal).root().map(|root| root.name().to_owned());
+        let named = arguments.get(ROOT).and_then(Value::as_str);
+        let found = self.open_to(&call.principal).filter_map(|engine| {
+            let root = engine.root().filter(|root| named.is_none_or(|named| named == root.name()))?;
+            let below = root.below(place)?;
+            Some((root.name().to_owned(), below.to_str()?.to_owned()))
+        });
+        // Of roots one in another, the one that is nearest.
+        if let Some((root, below)) = found.min_by_key(|(_, below)| below.len()) {
+            let below = if below.is_empty() { ".".to_owned() } else { below };
+            arguments.insert(argument.to_owned(), below.into());
+            if usual.as_deref() != Some(root.as_str()) {
+                arguments.insert(ROOT.to_owned(), root.into());
+            }
+        }
+        call
+    }
+
     /// Makes a call in the root that its arguments name. A name that is no root's is refused as arguments that do not
     /// fit; another's root is none.
     ///
@@ -174,7 +203,7 @@ impl House {
     ///
     /// Whoever might drop this before its end, and the record with it, gives it a task of its own.
     pub async fn call(&self, call: Call) -> Done {
-        let call = self.unwrapped(call);
+        let call = self.at_home(self.unwrapped(call));
         let is_named = |name: &str, engine: &Engine| engine.root().is_some_and(|root| root.name() == name);
         let engine = match call.arguments.get(ROOT).and_then(Value::as_str) {
             None => self.usual(&call.principal),

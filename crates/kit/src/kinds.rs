@@ -14,6 +14,7 @@ use crate::desk::{ChangeDesk, ForeignDesk, ReadDesk, RecordDesk, RunDesk};
 use crate::doc::Doc;
 use crate::erased::Boxed;
 use crate::limits::Limits;
+use crate::schema::Asked;
 
 /// What every tool says about itself, whatever its kind.
 pub trait Define: Send + Sync + 'static {
@@ -36,6 +37,9 @@ pub trait Define: Send + Sync + 'static {
     const LIMITS: Limits = Limits::DEFAULT;
     /// Whether it works in a root; where there is none, the call of a tool that does answers `no_root`.
     const NEEDS_ROOT: bool = true;
+    /// The argument that names a project: a folder below the call's root, `.` for the root itself, or a folder's absolute place in whichever
+    /// of the caller's roots it lies. The tool gets it relative.
+    const PROJECT: Option<&'static str> = None;
     /// Whose calls it makes, when it does nothing of its own: its arguments are `tool` and `arguments`.
     const WRAPS: Option<Wraps> = None;
     /// The programs that it may start, by their plain names: no other runs.
@@ -50,6 +54,10 @@ pub trait Define: Send + Sync + 'static {
     const LIST: Option<&'static str> = None;
     /// Entries on a page of that list when the caller does not say.
     const PAGE: u32 = 50;
+    /// Most entries on a page of that list.
+    const MOST: u32 = 500;
+    /// Of a tool of the kind [`Run`]: what callers may ask for besides its own inputs.
+    const ASKED: &'static [&'static str] = Asked::NAMES;
     /// What a result may cost, in tokens, where that is more than what any may: [`shape::HARD_CAP`](crate::shape::HARD_CAP) at most.
     const BUDGET: Option<u64> = None;
 

@@ -41,7 +41,7 @@ pub struct Asked {
 
 impl Asked {
     /// The names.
-    const NAMES: [&'static str; 3] = ["directory", "args", "timeout"];
+    pub const NAMES: &'static [&'static str] = &["directory", "args", "timeout"];
 
     /// Takes them out of arguments that fit the schema.
     pub(crate) fn take(arguments: &mut Map<String, Value>) -> Result<Self, serde_json::Error> {
@@ -168,18 +168,47 @@ pub struct Output {
     pub shadowed: Vec<String>,
 }
 
-/// The input schema of a tool: the type's, with [`Asked`]'s properties where the tool runs programs, [`Common`]'s where it changes
-/// something and [`Paged`]'s where it answers with a list, of which a page has `page` entries when the caller does not say.
+/// Entries on the pages of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pages {
+    /// When the caller does not say.
+    pub usual: u32,
+    /// At most.
+    pub most: u32,
+}
+
+/// What a tool takes besides the inputs of its type.
+#[derive(Debug, Clone, Copy)]
+pub struct Besides {
+    /// Whether it is rehearsed, and whether it runs programs.
+    pub kind: Kind,
+    /// Of [`Asked`], where it runs programs.
+    pub asked: &'static [&'static str],
+    /// Of a list that it answers with.
+    pub pages: Option<Pages>,
+}
+
+/// The input schema of a tool: the type's, with properties of [`Asked`] where the tool runs programs, [`Common`]'s where it changes
+/// something and [`Paged`]'s where it answers with a list.
 #[must_use]
-pub fn input<T: JsonSchema>(kind: Kind, page: Option<u32>) -> Input {
+pub fn input<T: JsonSchema>(besides: Besides) -> Input {
+    let Besides { kind, asked, pages } = besides;
     let mut schema = plain::<T>();
     let mut shadowed = Vec::new();
-    let asked = (kind == Kind::Run).then(plain::<Asked>);
+    let asked = (kind == Kind::Run).then(|| {
+        let mut schema = plain::<Asked>();
+        if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.retain(|name, _| asked.contains(&name.as_str()));
+        }
+        schema
+    });
     let common = kind.is_rehearsed().then(plain::<Common>);
-    let paged = page.map(|page| {
+    let paged = pages.map(|pages| {
         let mut schema = plain::<Paged>();
-        if let Some(limit) = schema.pointer_mut("/properties/limit/default") {
-            *limit = page.into();
+        for (name, value) in [("default", pages.usual), ("maximum", pages.most)] {
+            if let Some(limit) = schema.pointer_mut(&format!("/properties/limit/{name}")) {
+                *limit = value.into();
+            }
         }
         schema
     });
@@ -282,6 +311,9 @@ impl Compiled {
 mod tests {
     use super::*;
 
+    const CHANGE: Besides = Besides { kind: Kind::Change, asked: Asked::NAMES, pages: None };
+    const LISTS: Besides = Besides { pages: Some(Pages { usual: 20, most: 50 }), ..CHANGE };
+
     /// Not shown to models.
     #[derive(Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
@@ -306,7 +338,7 @@ mod tests {
 
     #[test]
     fn schemas_have_no_nulls_and_plain_enums() {
-        let schema = input::<Input>(Kind::Change, None).schema;
+        let schema = input::<Input>(CHANGE).schema;
         assert_eq!(schema["properties"]["which"]["enum"], json!(["one", "two"]));
         assert_eq!(schema["properties"]["optional"]["enum"], json!(["one", "two"]));
         assert_eq!(schema["properties"]["maybe"]["type"], "integer");
@@ -314,6 +346,15 @@ mod tests {
         assert_eq!(schema["additionalProperties"], false);
         assert_eq!(schema["properties"]["apply"]["default"], false);
         assert!(!schema.to_string().contains("null") && schema.get("description").is_none());
+    }
+
+    #[test]
+    fn a_tool_offers_what_it_takes_of_what_others_take() {
+        let schema = input::<Input>(Besides { kind: Kind::Run, asked: &["timeout"], ..LISTS }).schema;
+        let properties = schema["properties"].as_object().unwrap();
+        assert!(properties.contains_key("timeout") && !properties.contains_key("args"), "{schema}");
+        assert_eq!(schema["properties"]["limit"]["maximum"], 50);
+        assert_eq!(schema["properties"]["limit"]["default"], 20);
     }
 
     /// Takes names that are the engine's.
@@ -327,15 +368,15 @@ mod tests {
 
     #[test]
     fn names_of_the_engine_are_found_in_a_tools_types() {
-        assert_eq!(input::<Greedy>(Kind::Change, Some(50)).shadowed, ["plan", "cursor"]);
-        assert_eq!(input::<Greedy>(Kind::Change, None).shadowed, ["plan"]);
+        assert_eq!(input::<Greedy>(LISTS).shadowed, ["plan", "cursor"]);
+        assert_eq!(input::<Greedy>(CHANGE).shadowed, ["plan"]);
         assert_eq!(output::<Greedy>(false).shadowed, ["plan"]);
-        assert!(input::<Input>(Kind::Change, Some(50)).shadowed.is_empty());
+        assert!(input::<Input>(LISTS).shadowed.is_empty());
     }
 
     #[test]
     fn findings_name_the_place_and_not_the_value() {
-        let compiled = Compiled::new(&input::<Input>(Kind::Change, None).schema).unwrap();
+        let compiled = Compiled::new(&input::<Input>(CHANGE).schema).unwrap();
         let errors = compiled.errors(&json!({"which": "hunter2", "surprise": 1}), 8);
         assert_eq!(errors.len(), 2, "{errors:?}");
         assert!(errors.iter().all(|e| !e.contains("hunter2")), "{errors:?}");

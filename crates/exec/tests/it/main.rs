@@ -4,11 +4,13 @@
 
 mod archives;
 mod branches;
+mod census;
 mod confined;
 mod hostile;
 mod house;
 mod jail;
 mod killed;
+mod lines;
 mod plans;
 mod requests;
 mod resident;

@@ -53,7 +53,7 @@ impl Place {
             overlay: None,
             hidden: Vec::new(),
             network: Network::None,
-            channel: false,
+            channel: None,
             limits: Limits::default(),
             strict: true,
         };
