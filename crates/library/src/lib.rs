@@ -4,10 +4,18 @@
 //! panics on what is read. Everything has a bound, which its constant states.
 
 pub mod category;
+pub mod code;
+pub mod entry;
+pub mod folder;
 pub mod front;
+pub mod grants;
 pub mod id;
 pub mod markdown;
+pub mod meta;
+pub mod pattern;
 pub mod problem;
+pub mod quality;
+pub mod schema;
 pub mod text;
 
 pub use category::Category;

@@ -60,6 +60,10 @@ pub struct Key<'a> {
     pub at: Range<usize>,
     /// From 1.
     pub line: u32,
+    /// What stands before its emphasis: white space, a list's marker.
+    pub lead: &'a str,
+    /// Where its line ends, without the break, in bytes.
+    pub end: usize,
 }
 
 /// What is below a heading.
@@ -183,6 +187,8 @@ impl<'a> Markdown<'a> {
             let text = self.slice(&line.at);
             let (name, value) = line::key(text)?;
             Some(Key {
+                lead: text.get(..name.start)?.trim_end().trim_end_matches(['*', '_']),
+                end: line.at.end,
                 name: text.get(name)?,
                 value: text.get(value.clone())?,
                 at: line.at.start + value.start..line.at.start + value.end,

@@ -61,6 +61,10 @@ pub(crate) fn scan(text: &str) -> Scan {
     for whole in text.split_inclusive('\n') {
         let end = start + whole.len();
         let line = whole.strip_suffix('\n').map_or(whole, |l| l.strip_suffix('\r').unwrap_or(l));
+        // A byte order mark belongs to no line.
+        let mark = if start == 0 && line.starts_with('\u{feff}') { 3 } else { 0 };
+        let line = line.get(mark..).unwrap_or_default();
+        start += mark;
         let at = start..start + line.len();
         let index = found.lines.len();
         let (columns, skip) = indent(line);
