@@ -12,6 +12,7 @@ pub mod grants;
 pub mod id;
 pub mod markdown;
 pub mod meta;
+pub mod notes;
 pub mod pattern;
 pub mod problem;
 pub mod quality;

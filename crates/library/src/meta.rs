@@ -347,7 +347,10 @@ fn added(
     }
     let body = document.body().start;
     let mark = if body == 0 && document.text().starts_with('\u{feff}') { 3 } else { 0 };
-    (body + mark..body + mark, format!("{lines}{newline}"))
+    // The line that closes front matter may be the file's last, without a break.
+    let broken = document.text().get(..body).is_none_or(|before| before.is_empty() || before.ends_with('\n'));
+    let before = if broken { "" } else { newline };
+    (body + mark..body + mark, format!("{before}{lines}{newline}"))
 }
 
 /// Whole points without a decimal, as people write them.

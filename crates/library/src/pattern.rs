@@ -252,8 +252,8 @@ fn grouped<'a>(
     } else {
         return;
     };
-    // Written for people about the folder, not a pattern.
-    if is == 'd' && ["readme", "index", "changelog"].contains(&name.to_ascii_lowercase().as_str()) {
+    // Written for people about the folder, not a pattern; a skill's file where none may be was told before.
+    if file == SKILL_FILE || is == 'd' && ["readme", "index", "changelog"].contains(&name.to_ascii_lowercase().as_str()) {
         return;
     }
     // Beside a pattern's code, not code of a pattern.

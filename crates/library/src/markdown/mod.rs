@@ -245,8 +245,9 @@ impl<'a> Markdown<'a> {
 
     /// The whole text without its front matter.
     pub fn body(&self) -> Range<usize> {
-        let begin = self.lines.iter().find(|line| line.kind != Kind::Front).map_or(self.text.len(), |l| l.at.start);
-        begin..self.text.len()
+        let front = self.lines.iter().take_while(|line| line.kind == Kind::Front).count();
+        let begin = self.lines.get(front).map_or(self.text.len(), |line| line.at.start);
+        if front == 0 { 0..self.text.len() } else { begin..self.text.len() }
     }
 
     /// The lines in a part of the text, with what they are.
