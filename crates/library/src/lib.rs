@@ -5,6 +5,7 @@
 
 pub mod category;
 pub mod code;
+pub mod contradict;
 pub mod entry;
 pub mod folder;
 pub mod front;

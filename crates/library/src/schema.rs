@@ -60,7 +60,9 @@ pub fn declared(document: &Markdown<'_>, problems: &mut Problems) -> Option<Decl
         }
         match serde_json::from_str::<Value>(text) {
             Err(error) => {
-                let line = u32::try_from(error.line()).unwrap_or(1);
+                // What ends too early ends on the last line, not on the fence behind it.
+                let line = error.line().min(text.lines().count().max(1));
+                let line = u32::try_from(line).unwrap_or(1);
                 let place = Place::line(fence.line.saturating_add(line));
                 problems.at(place, Code::SchemaInvalid, format!("this is no JSON: {}", reason(&error)));
                 return None;

@@ -21,7 +21,7 @@ fn told(problems: &Problems) -> Vec<(Option<u32>, &str)> {
 
 #[test]
 fn a_plain_note_is_written_as_json_stringify_does() {
-    // Node 22: JSON.stringify({type: 'decision', content: …, timestamp: …}).
+    // As Node 20 writes it: JSON.stringify({type: 'decision', content: …, timestamp: …}).
     let content = "a\"b\\c/d\u{8}\u{c}\n\r\t\0\u{1f}\u{7f}\u{80}é\u{2028}\u{2029}😀<>&'";
     let line = note(content, Draft::default()).line();
     assert_eq!(
