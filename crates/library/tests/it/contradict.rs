@@ -1,0 +1,91 @@
+//! How good the search for contradictions is, on pairs that were invented before it was written.
+
+use gatewright_library::contradict::{Claim, conflicts};
+use gatewright_library::notes::NoteId;
+
+/// Pairs that contradict each other.
+const YES: [(&str, &str); 30] = [
+    ("Use Redis for sessions", "Do not use Redis for sessions"),
+    ("Never store tokens in localStorage", "Store access tokens in localStorage"),
+    ("Use PostgreSQL for the job queue", "Use RabbitMQ for the job queue"),
+    ("We chose Vitest for unit tests", "We choose Jest for unit tests"),
+    ("Prefer tabs for indentation", "Prefer spaces for indentation"),
+    ("Avoid default exports in modules", "Use default exports in modules"),
+    ("Retry failed payments three times", "Don't retry failed payments"),
+    ("API responses are paginated by cursor", "API responses are paginated by offset"),
+    ("Use UUIDs as primary keys", "Use integers as primary keys"),
+    ("Deploying on Fridays is allowed", "Never deploy on Fridays"),
+    ("Feature flags live in the database", "Feature flags live in environment variables"),
+    ("Stop logging request bodies", "Log request bodies"),
+    ("Use MySQL instead of Postgres", "Use Postgres instead of MySQL"),
+    ("All timestamps are stored in UTC", "Timestamps are stored in local time, not UTC"),
+    ("Use GraphQL for the public API", "Use REST for the public API"),
+    ("Migrations must be reversible", "Migrations need not be reversible"),
+    ("No ORM: write SQL by hand", "Use an ORM"),
+    ("Cache search results for five minutes", "Do not cache search results"),
+    ("The session cookie is SameSite=Strict", "The session cookie is SameSite=Lax"),
+    ("Use pnpm for package management", "Switch to npm for package management"),
+    ("Mock the database in integration tests", "Never mock the database in integration tests"),
+    ("Error messages must not contain user ids", "Error messages contain user ids"),
+    ("Choose Kafka for event streaming", "For event streaming we use NATS"),
+    ("Avoid recursion in the parser", "The parser uses recursion"),
+    ("Commit lock files", "Don't commit lock files"),
+    ("Use feature branches", "Work on trunk, no feature branches"),
+    ("Validate input at the controller", "Validate input in the service layer, not at the controller"),
+    ("Images are resized on upload", "Images are resized on first request"),
+    ("We can't use WebSockets behind the proxy", "Use WebSockets behind the proxy"),
+    ("Use one repository for all services", "Use a repository per service"),
+];
+
+/// Pairs that do not.
+const NO: [(&str, &str); 30] = [
+    ("Use Redis for sessions", "Use Redis for rate limiting"),
+    ("Do not use Redis for sessions", "Use Redis for caching"),
+    ("Use PostgreSQL for the job queue", "Use PostgreSQL for reporting"),
+    ("Use Postgres instead of MySQL", "Postgres is used, MySQL is not"),
+    ("Never store tokens in localStorage", "Do not store tokens in localStorage"),
+    ("Use Vitest for unit tests", "Use Playwright for end-to-end tests"),
+    ("Avoid default exports", "Do not use default exports"),
+    ("Don't retry failed payments", "Retry failed webhooks"),
+    ("Use TypeScript for the frontend", "Use Rust for the backend"),
+    ("Log request ids", "Do not log request bodies"),
+    ("Timestamps are stored in UTC", "Timestamps are stored in UTC, not in local time"),
+    ("Never deploy on Fridays", "Deploy on Mondays"),
+    ("Commit lock files", "Don't commit build output"),
+    ("Use REST for the public API", "Use gRPC between internal services"),
+    ("Cache search results", "Do not cache account pages"),
+    ("Use cursors for pagination", "Do not use offsets for pagination"),
+    ("Prefer composition over inheritance", "Avoid deep inheritance"),
+    ("Error messages must not contain user ids", "Log entries contain user ids"),
+    ("Use pnpm for package management", "Use Turborepo for task running"),
+    ("Migrations must be reversible", "Migrations run in a transaction"),
+    ("Use Redis, not Memcached, for caching", "Use Redis for caching"),
+    ("Do not mock the database in integration tests", "Mock the clock in integration tests"),
+    ("Use feature flags for risky changes", "Remove feature flags after release"),
+    ("No secrets in environment variables", "Secrets are read from the vault, not from environment variables"),
+    ("Rate limit login to five attempts", "Don't rate limit health checks"),
+    ("Stop using moment.js", "Use date-fns for dates, not moment.js"),
+    ("Use argon2 for password hashes", "Use HMAC for webhook signatures"),
+    ("The parser must not recurse", "The parser must not allocate"),
+    ("Avoid global state in services", "No global state in services"),
+    ("Use dark mode by default", "Do not use animations by default"),
+];
+
+fn found(pair: (&str, &str)) -> bool {
+    let id = |text: &str| NoteId::of("decision", "", text);
+    let claims = [pair.0, pair.1].map(|content| Claim { id: id(content), content, subject: None });
+    !conflicts(&claims).found.is_empty()
+}
+
+#[test]
+fn most_conflicts_are_found_and_hardly_any_is_invented() {
+    let missed: Vec<_> = YES.into_iter().filter(|pair| !found(*pair)).collect();
+    let invented: Vec<_> = NO.into_iter().filter(|pair| found(*pair)).collect();
+    let (hits, wrong) = (YES.len() - missed.len(), invented.len());
+    let precision = 100 * hits / (hits + wrong).max(1);
+    let recall = 100 * hits / YES.len();
+    println!("possible contradictions, 60 invented pairs: precision {precision} %, recall {recall} %");
+    missed.iter().for_each(|(a, b)| println!("missed: {a} / {b}"));
+    invented.iter().for_each(|(a, b)| println!("invented: {a} / {b}"));
+    assert!(precision >= 90 && recall >= 75, "precision {precision} %, recall {recall} %");
+}
