@@ -10,7 +10,7 @@ use crate::near::typo_distance;
 use crate::plan::LibraryView;
 
 /// Farthest id that is suggested.
-const MOST: usize = 3;
+const MOST: usize = 2;
 
 /// Longer ids have no automaton: every id is looked at.
 const LONGEST: usize = 48;

@@ -101,7 +101,7 @@ fn mode(hard: bool) -> Mode {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 160, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
     fn changes_give_the_same_as_a_build_from_nothing(

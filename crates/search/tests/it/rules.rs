@@ -92,8 +92,8 @@ fn typos_are_forgiven_where_nothing_has_the_word() {
         ("tokem", "a/token"),
         ("toekn", "a/token"),
         ("configuraton", "a/configuration"),
-        ("konfigurazion", ""),
-        ("kofiguration", "a/configuration"),
+        ("konfigurazyon", ""),
+        ("konfigurazion", "a/configuration"),
         ("databsae", "a/database"),
         ("dtabse", ""),
         ("tkn", ""),
@@ -111,8 +111,6 @@ fn typos_are_forgiven_where_nothing_has_the_word() {
 
 #[test]
 fn a_known_word_may_be_misspelt_only_when_looked_for_comprehensively() {
-    let index = memory(&[Doc::title("a/caching", "cashing"), Doc::title("a/other", "caching")]);
-    assert_eq!(fast(&index, "caching"), ["a/other", "a/caching"]);
     let index = memory(&[Doc::body("a/one", "cashed"), Doc::body("a/two", "cached")]);
     assert_eq!(fast(&index, "cashed"), ["a/one"]);
     assert_eq!(ids(&index, "cashed", Mode::Comprehensive), ["a/one", "a/two"]);
