@@ -1,0 +1,178 @@
+//! What may stand for a word: longer words that begin as it does, and words that it may be a misspelling of.
+//!
+//! A vocabulary has stems, and of short fields the words as they stand. Both are looked through, since a stem may be
+//! shorter than what was typed, or far from it: `configuraton` is one letter from `configuration`, and four from its stem.
+
+use std::collections::BTreeMap;
+
+use fst::Automaton;
+use fst::automaton::{Levenshtein, Str};
+
+use crate::analysed::Kind;
+use crate::near::{exchanged, typo_distance};
+use crate::plan::{LibraryView, count};
+use crate::query::{Asked, Mode};
+use crate::words::Stems;
+
+/// Most longer words.
+const MAX_LONGER: usize = 32;
+
+/// Most words that it may be a misspelling of.
+const MAX_TYPOS: usize = 16;
+
+/// From so many letters on, words as they stand are looked through for longer ones, too: stems keep the first letters.
+const STEM_KEEPS: usize = 3;
+
+pub(crate) fn may_be_unfinished(asked: &Asked, mode: Mode) -> bool {
+    let letters = asked.text.chars().count();
+    // One letter of an alphabet begins a twentieth of all words; one of a script that has thousands says something.
+    let says_something = letters > 1 || !asked.text.is_ascii();
+    !asked.is_quoted
+        && match mode {
+            Mode::Fast => asked.is_last && says_something,
+            Mode::Comprehensive => letters >= 3 || (asked.is_last && says_something),
+        }
+}
+
+pub(crate) fn may_be_misspelt(asked: &Asked, mode: Mode, is_known: bool) -> bool {
+    let is_long = mode == Mode::Comprehensive && asked.text.chars().count() >= 5;
+    !asked.is_quoted && (!is_known || is_long)
+}
+
+/// The stems of longer words, by how many documents have them, then by letters.
+pub(crate) fn longer(libraries: &[LibraryView<'_>], asked: &Asked) -> Vec<String> {
+    let mut found: BTreeMap<String, u32> = BTreeMap::new();
+    let mut add = |stem: &str, documents: u32| {
+        if documents > 0 && stem != asked.stem {
+            match found.get_mut(stem) {
+                Some(sum) => *sum = sum.saturating_add(documents),
+                None => {
+                    found.insert(stem.to_owned(), documents);
+                }
+            }
+        }
+    };
+    for library in libraries {
+        library.vocabulary.each(Kind::Stem, Str::new(&asked.text).starts_with(), |stem, number| {
+            add(stem, library.living(number));
+        });
+        for (stem, documents) in library.delta.beginning(Kind::Stem, &asked.text) {
+            add(stem, documents);
+        }
+    }
+    if asked.text.chars().count() > STEM_KEEPS {
+        let stems = Stems::new();
+        let mut add = |word: &str| {
+            let stem = stems.of(word);
+            if *stem != *asked.stem && !found.contains_key(&*stem) {
+                let documents = count(libraries, Kind::Stem, &stem);
+                found.insert(stem.into_owned(), documents);
+            }
+        };
+        for library in libraries {
+            library.vocabulary.each(Kind::Exact, Str::new(&asked.text).starts_with(), |word, number| {
+                if library.living(number) > 0 {
+                    add(word);
+                }
+            });
+            library.delta.beginning(Kind::Exact, &asked.text).for_each(|(word, _)| add(word));
+        }
+    }
+    let mut ranked: Vec<(String, u32)> = found.into_iter().filter(|(_, documents)| *documents > 0).collect();
+    ranked.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    ranked.truncate(MAX_LONGER);
+    ranked.into_iter().map(|(stem, _)| stem).collect()
+}
+
+/// A word that another may be a misspelling of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Typo {
+    pub(crate) stem: String,
+    /// 1 or 2.
+    pub(crate) distance: usize,
+}
+
+/// How far a word of so many letters may be.
+fn most_for(letters: usize) -> usize {
+    match letters {
+        0..4 => 0,
+        4..8 => 1,
+        _ => 2,
+    }
+}
+
+/// Words that it may be a misspelling of, by distance, then by how many documents have them, then by letters. The first
+/// letter is taken to be right where the word is known.
+pub(crate) fn typos(libraries: &[LibraryView<'_>], asked: &Asked, is_known: bool) -> Vec<Typo> {
+    let most = most_for(asked.text.chars().count());
+    if most == 0 {
+        return Vec::new();
+    }
+    let stems = Stems::new();
+    let mut found: BTreeMap<String, usize> = BTreeMap::new();
+    let search = Search { libraries, most, is_known };
+    search.each(Kind::Exact, &asked.text, &mut |word, distance| {
+        keep(&mut found, &stems.of(word), distance);
+    });
+    search.each(Kind::Stem, &asked.stem, &mut |stem, distance| keep(&mut found, stem, distance));
+    let mut ranked: Vec<(usize, u32, String)> = found
+        .into_iter()
+        .filter(|(stem, _)| *stem != asked.stem)
+        .map(|(stem, distance)| (distance, count(libraries, Kind::Stem, &stem), stem))
+        .filter(|(_, documents, _)| *documents > 0)
+        .collect();
+    ranked.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)).then_with(|| a.2.cmp(&b.2)));
+    ranked.truncate(MAX_TYPOS);
+    ranked.into_iter().map(|(distance, _, stem)| Typo { stem, distance }).collect()
+}
+
+fn keep(found: &mut BTreeMap<String, usize>, stem: &str, distance: usize) {
+    match found.get_mut(stem) {
+        Some(known) => *known = distance.min(*known),
+        None => {
+            found.insert(stem.to_owned(), distance);
+        }
+    }
+}
+
+struct Search<'s> {
+    libraries: &'s [LibraryView<'s>],
+    most: usize,
+    is_known: bool,
+}
+
+impl Search<'_> {
+    /// Calls with every living word of a kind that is near.
+    fn each(&self, kind: Kind, word: &str, on: &mut dyn FnMut(&str, usize)) {
+        let first: String = if self.is_known { word.chars().take(1).collect() } else { String::new() };
+        let exchanged: Vec<String> = exchanged(word).into_iter().filter(|w| w.starts_with(&first)).collect();
+        let has_bases = self.libraries.iter().any(|library| !library.vocabulary.is_empty());
+        let most = u32::try_from(self.most).ok().filter(|_| has_bases);
+        let near = most.and_then(|most| Levenshtein::new(word, most).ok());
+        for library in self.libraries {
+            let mut check = |text: &str, number: u32| {
+                if library.living(number) > 0
+                    && let Some(distance) = typo_distance(word, text, self.most).filter(|d| *d > 0)
+                {
+                    on(text, distance);
+                }
+            };
+            let begins = Str::new(&first).starts_with();
+            match &near {
+                Some(near) => library.vocabulary.each(kind, near.intersection(begins), &mut check),
+                // The automaton of a very long word is too large: all words are looked at instead.
+                None => library.vocabulary.each(kind, begins, &mut check),
+            }
+            for other in &exchanged {
+                if library.vocabulary.number(kind, other).is_some_and(|n| library.living(n) > 0) {
+                    on(other, 1);
+                }
+            }
+            for (text, _) in library.delta.beginning(kind, &first) {
+                if let Some(distance) = typo_distance(word, text, self.most).filter(|d| *d > 0) {
+                    on(text, distance);
+                }
+            }
+        }
+    }
+}
