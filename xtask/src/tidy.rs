@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::sh::{Done, output, top};
 
 /// Crates that must stay free of the asynchronous runtime.
-const WITHOUT_TOKIO: [&str; 10] = [
+const WITHOUT_TOKIO: [&str; 11] = [
     "gatewright-contract",
     "gatewright-policy",
     "gatewright-audit",
@@ -18,14 +18,16 @@ const WITHOUT_TOKIO: [&str; 10] = [
     "gatewright-store-api",
     "gatewright-words",
     "gatewright-documents",
+    "gatewright-skills",
 ];
 
 /// Who may name rmcp. The binary speaks as a client in its demonstration.
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
 
 /// Which crates of ours a crate may use outside its tests; the binary may use all.
-const MAY_USE: [(&str, &[&str]); 33] = [
+const MAY_USE: [(&str, &[&str]); 34] = [
     ("gatewright-kits", &[]),
+    ("gatewright-skills", &[]),
     ("gatewright-words", &[]),
     ("gatewright-documents", &["gatewright-projects"]),
     ("gatewright-packaging", &[]),
