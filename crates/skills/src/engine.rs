@@ -167,7 +167,7 @@ struct Execution<'r, 'js> {
 impl<'js> Execution<'_, 'js> {
     fn result(&self, book: &Rc<Book>) -> Result<serde_json::Value, Failure> {
         let call = self.caught(self.prelude(book))?;
-        let (module, loaded) = self.caught(self.load())?;
+        let (module, loaded) = self.caught(self.load()).map_err(failure::of_source)?;
         self.settled::<Value<'js>>(&loaded)?;
         let function = self.function(&module)?;
         let input = serde_json::to_string(&self.run.input)

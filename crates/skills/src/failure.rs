@@ -17,6 +17,15 @@ pub(crate) fn refused(file: &str, refusal: &Refusal) -> Failure {
     failure
 }
 
+/// What happens before anything of the skill runs: its syntax is wrong where the parser does not look.
+pub(crate) fn of_source(failure: Failure) -> Failure {
+    let kind = match failure.kind {
+        Kind::Thrown if failure.name == "SyntaxError" => Kind::Source,
+        kind => kind,
+    };
+    Failure { kind, ..failure }
+}
+
 /// The time is over.
 pub(crate) fn timeout() -> Failure {
     Failure::new(Kind::Timeout, "Timeout", "the skill's time is over before it returned")
@@ -77,7 +86,7 @@ fn told(object: &Object<'_>, key: &str) -> Option<String> {
 
 fn kind(name: &str, message: &str) -> Kind {
     match name {
-        "InternalError" if message == "out of memory" => Kind::Memory,
+        "InternalError" if matches!(message, "out of memory" | "string too long") => Kind::Memory,
         "InternalError" | "RangeError" if message.contains("stack") => Kind::Stack,
         "ReferenceError" | "Error" if message.starts_with("Error resolving module") => Kind::Import,
         "SyntaxError" if message.starts_with("Could not find export") => Kind::Import,

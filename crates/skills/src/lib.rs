@@ -18,6 +18,6 @@ mod worker;
 pub use engine::{Host, Outcome, run};
 pub use hearing::Hearing;
 pub use limits::{Grants, Limits};
-pub use strip::{Refusal, Stripped, strip};
+pub use strip::{Dialect, Refusal, Stripped, strip};
 pub use talk::{Event, Failure, Frame, Kind, Request, Run, SourceFile, TalkError};
 pub use worker::{MARK, WorkerError, main_if_asked, serve};

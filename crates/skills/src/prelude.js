@@ -32,6 +32,8 @@
   for (const name of ["eval", "Atomics", "SharedArrayBuffer", "WeakRef", "FinalizationRegistry", "performance"]) {
     delete globalThis[name];
   }
+  // Whoever formats stacks is given the functions on them, those of this prelude as well.
+  defineProperty(Error, "prepareStackTrace", { value: undefined, writable: false, configurable: false });
   if (!grants.random) delete Math.random;
 
   const shown = (value) => {

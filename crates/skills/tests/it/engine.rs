@@ -94,12 +94,13 @@ fn there_is_nothing_to_reach_the_machine_with() {
     let names: Vec<String> = serde_json::from_value(result(text, Value::Null)).unwrap();
     assert_eq!(
         names.join(" "),
-        "AggregateError Array ArrayBuffer BigInt BigInt64Array BigUint64Array Boolean DataView Error \
-         EvalError Float16Array Float32Array Float64Array Function Infinity InternalError Int16Array Int32Array \
-         Int8Array Iterator JSON Map Math NaN Number Object Promise Proxy RangeError ReferenceError Reflect \
-         RegExp Set String Symbol SyntaxError TypeError URIError Uint16Array Uint32Array Uint8Array \
-         Uint8ClampedArray WeakMap WeakSet console decodeURI decodeURIComponent encodeURI encodeURIComponent \
-         escape gatewright globalThis isFinite isNaN parseFloat parseInt queueMicrotask undefined unescape"
+        "AggregateError Array ArrayBuffer AsyncDisposableStack BigInt BigInt64Array BigUint64Array \
+         Boolean DataView DisposableStack Error EvalError Float16Array Float32Array Float64Array Function \
+         Infinity Int16Array Int32Array Int8Array InternalError Iterator JSON Map Math NaN Number Object \
+         Promise Proxy RangeError ReferenceError Reflect RegExp Set String SuppressedError Symbol \
+         SyntaxError TypeError URIError Uint16Array Uint32Array Uint8Array Uint8ClampedArray WeakMap \
+         WeakSet console decodeURI decodeURIComponent encodeURI encodeURIComponent escape gatewright \
+         globalThis isFinite isNaN parseFloat parseInt queueMicrotask undefined unescape"
     );
 }
 

@@ -16,7 +16,7 @@ fn an_error_has_name_message_and_the_place_in_the_file_as_written() {
     assert_eq!(failure.kind, Kind::Thrown);
     assert_eq!(failure.name, "TypeError");
     assert!(failure.message.contains("rows"), "{failure}");
-    assert_eq!(failure.frames, [frame("execute", "skill-name.ts", 5, 32)]);
+    assert_eq!(failure.frames, [frame("execute", "skill-name.ts", 5, 25)]);
 }
 
 #[test]
@@ -30,8 +30,8 @@ fn what_was_thrown_deeper_is_named_by_its_own_file() {
     );
     let failure = within(run).0.result.unwrap_err();
     assert_eq!(failure.to_string(), "RangeError: boom");
-    assert_eq!(failure.frames.first(), Some(&frame("check", "check.ts", 2, 70)));
-    assert_eq!(failure.frames.get(1), Some(&frame("run", "skill-name.ts", 3, 20)));
+    assert_eq!(failure.frames.first(), Some(&frame("check", "check.ts", 2, 58)));
+    assert_eq!(failure.frames.get(1), Some(&frame("run", "skill-name.ts", 3, 21)));
     assert_eq!(failure.frames.len(), 2);
 }
 
