@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::sh::{Done, output, top};
 
 /// Crates that must stay free of the asynchronous runtime.
-const WITHOUT_TOKIO: [&str; 12] = [
+const WITHOUT_TOKIO: [&str; 13] = [
     "gatewright-contract",
     "gatewright-policy",
     "gatewright-audit",
@@ -20,15 +20,17 @@ const WITHOUT_TOKIO: [&str; 12] = [
     "gatewright-documents",
     "gatewright-library",
     "gatewright-search",
+    "gatewright-skills",
 ];
 
 /// Who may name rmcp. The binary speaks as a client in its demonstration.
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
 
 /// Which crates of ours a crate may use outside its tests; the binary may use all.
-const MAY_USE: [(&str, &[&str]); 35] = [
+const MAY_USE: [(&str, &[&str]); 36] = [
     ("gatewright-library", &[]),
     ("gatewright-kits", &[]),
+    ("gatewright-skills", &[]),
     ("gatewright-words", &[]),
     ("gatewright-search", &[]),
     ("gatewright-documents", &["gatewright-projects"]),

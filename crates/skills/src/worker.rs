@@ -1,0 +1,165 @@
+//! The worker: a process that is told what to do on its standard input, answers on its standard output, and is killed when it
+//! does not.
+
+use std::cell::RefCell;
+use std::io::{Read, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+use crate::engine::{self, Host, Outcome};
+use crate::limits;
+use crate::strip::strip;
+use crate::talk::{Event, Failure, Inspected, Kind, Level, Lines, Request, Run, SourceFile};
+
+/// The first argument of a process that is to be the worker.
+pub const MARK: &str = "--gatewright-skill-worker";
+
+/// Becomes the worker, and never returns, where this process was started to be it. Called first in `main`.
+pub fn main_if_asked() {
+    if std::env::args_os().nth(1).is_some_and(|first| first == MARK) {
+        let ended = serve(std::io::stdin(), std::io::stdout());
+        std::process::exit(i32::from(ended.is_err()));
+    }
+}
+
+/// Why a worker ends before its time: what it hears is nothing, or nobody hears it.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// The channel failed, or ended within a line.
+    #[error("the parent is gone: {0}")]
+    Io(#[from] std::io::Error),
+    /// What the parent says is not understood.
+    #[error(transparent)]
+    Talk(#[from] crate::talk::TalkError),
+    /// No thread could be had, or it ended in a panic.
+    #[error("the engine's thread failed")]
+    Thread,
+}
+
+/// Does what is asked over a channel, until it is closed or a skill was run.
+pub fn serve(
+    from: impl Read + Send + 'static,
+    to: impl Write + Send + 'static,
+) -> Result<(), WorkerError> {
+    let mut wire = Wire { from: Box::new(from), to: Box::new(to), lines: Lines::new(limits::REQUEST_LINE) };
+    loop {
+        match wire.hear()? {
+            None => return Ok(()),
+            Some(Request::Inspect { files, texts }) => {
+                let found = files.iter().map(|file| inspect(file, texts)).collect();
+                wire.say(&Event::Inspected(found))?;
+            }
+            Some(Request::Run(run)) => {
+                // What ran may have broken anything: this process does nothing after it.
+                let thread = std::thread::Builder::new().stack_size(limits::THREAD_STACK);
+                let thread = thread.spawn(move || execute(&run, wire)).map_err(|_| WorkerError::Thread)?;
+                return thread.join().map_err(|_| WorkerError::Thread)?;
+            }
+            Some(Request::Text(_) | Request::Paths(_) | Request::Denied(_)) => {
+                return Err(crate::talk::TalkError::Wrong("nothing was asked").into());
+            }
+        }
+    }
+}
+
+fn inspect(file: &SourceFile, texts: bool) -> Inspected {
+    let path = file.path.clone();
+    match strip(&file.path, &file.text) {
+        Ok(stripped) => Inspected {
+            path,
+            refused: None,
+            imports: stripped.imports,
+            exports: stripped.exports,
+            text: texts.then_some(stripped.text),
+        },
+        Err(refusal) => {
+            Inspected { path, refused: Some(refusal), imports: Vec::new(), exports: Vec::new(), text: None }
+        }
+    }
+}
+
+fn execute(run: &Run, wire: Wire) -> Result<(), WorkerError> {
+    let wire = Rc::new(RefCell::new(wire));
+    let host: Rc<RefCell<dyn Host>> = Rc::<RefCell<Wire>>::clone(&wire);
+    let ended = catch_unwind(AssertUnwindSafe(|| engine::run(run, host)));
+    let Outcome { result, log_cut } = ended.unwrap_or_else(|_| Outcome {
+        result: Err(Failure::new(Kind::Engine, "Error", "the engine failed within itself")),
+        log_cut: false,
+    });
+    let event = match result {
+        Ok(result) => Event::Done { result, log_cut },
+        Err(failure) => Event::Failed { failure, log_cut },
+    };
+    wire.borrow_mut().say(&event)
+}
+
+/// The channel to the parent.
+struct Wire {
+    from: Box<dyn Read + Send>,
+    to: Box<dyn Write + Send>,
+    lines: Lines,
+}
+
+impl Wire {
+    fn say(&mut self, event: &Event) -> Result<(), WorkerError> {
+        let line = event.encode()?;
+        self.to.write_all(&line)?;
+        self.to.flush()?;
+        Ok(())
+    }
+
+    /// What is said next; `None` when nothing will be.
+    fn hear(&mut self) -> Result<Option<Request>, WorkerError> {
+        let mut piece = vec![0; 64 * 1024];
+        loop {
+            if let Some(line) = self.lines.take()? {
+                return Ok(Some(Request::decode(&line)?));
+            }
+            match self.from.read(&mut piece) {
+                Ok(0) => return Ok(None),
+                Ok(read) => self.lines.push(piece.get(..read).unwrap_or_default())?,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Asks, and waits. Whoever does not answer as one does is gone, and so is what runs here.
+    fn ask(&mut self, event: &Event) -> Request {
+        let answered = self.say(event).and_then(|()| self.hear());
+        match answered {
+            Ok(Some(answer)) => answer,
+            _ => std::process::exit(1),
+        }
+    }
+}
+
+impl Host for Wire {
+    fn log(&mut self, level: Level, text: String) {
+        if self.say(&Event::Log { level, text }).is_err() {
+            std::process::exit(1);
+        }
+    }
+
+    fn read(&mut self, path: String) -> Result<String, String> {
+        if !crate::imports::is_path(&path) {
+            return Err(format!("{} is no path below what may be read", limits::cut(&path, 200)));
+        }
+        match self.ask(&Event::Read(path)) {
+            Request::Text(text) => Ok(text),
+            Request::Denied(why) => Err(why),
+            _ => std::process::exit(1),
+        }
+    }
+
+    fn glob(&mut self, pattern: String) -> Result<Vec<String>, String> {
+        if !crate::imports::is_path(&pattern) {
+            return Err(format!("{} is no pattern of paths", limits::cut(&pattern, 200)));
+        }
+        match self.ask(&Event::Glob(pattern)) {
+            Request::Paths(paths) => Ok(paths),
+            Request::Denied(why) => Err(why),
+            _ => std::process::exit(1),
+        }
+    }
+}

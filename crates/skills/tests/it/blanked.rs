@@ -1,0 +1,62 @@
+//! Any text at all.
+
+use gatewright_skills::{Dialect, strip};
+use proptest::prelude::*;
+
+/// Pieces that meet in ways nobody writes.
+const PIECES: &[&str] = &[
+    "type A = 1", "interface B {}", "let a: b", "const c", " = ", "x as T", "y!", "<T>", "(d: e)", ": f", " => ", "{", "}", "(", ")", "[", "]",
+    "class G", " extends H<I>", " implements J", "private k", "readonly", " static", "get l()", "abstract", "declare ", "export ", "default ",
+    "import type M from 'n'", "import { type O, p } from './q'", "enum R {}", "namespace S {", "?", "!", ";", "\n", "\n", ",", "/*\n*/", "// t\n", "/u/",
+    "`v${", "}`", "'w'", "async ", "function ", "*", "return ", "satisfies X", "@y", "é", "\u{1f600}", "\u{2028}", "0", "x", "this: Z", "<", ">", ".", "?.",
+];
+
+fn holds(text: &str) -> Result<(), TestCaseError> {
+    let Ok(stripped) = strip("a.ts", text) else { return Ok(()) };
+    prop_assert_eq!(stripped.text.len(), text.len());
+    let ends = |text: &str| text.char_indices().filter(|(_, c)| matches!(c, '\n' | '\r' | '\u{2028}')).map(|(at, _)| at).collect::<Vec<_>>();
+    prop_assert_eq!(ends(&stripped.text), ends(text));
+    // It is JavaScript: reading it as such takes nothing more out.
+    let again = strip("a.js", &stripped.text);
+    prop_assert_eq!(again.map(|again| again.text), Ok(stripped.text.clone()));
+    // And taking the types out of what has none changes nothing.
+    let twice = strip("a.ts", &stripped.text);
+    if let Ok(twice) = twice {
+        prop_assert_eq!(twice.text, stripped.text);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_is_javascript_afterwards_or_refused(text in "\\PC{0,80}") {
+        holds(&text)?;
+    }
+
+    #[test]
+    fn any_pieces_are_javascript_afterwards_or_refused(pieces in proptest::collection::vec(0..PIECES.len(), 0..12)) {
+        let text: String = pieces.iter().map(|piece| PIECES[*piece]).collect();
+        holds(&text)?;
+    }
+
+    #[test]
+    fn statements_in_any_order_do_not_join(
+        kinds in proptest::collection::vec(0..12_usize, 1..8),
+    ) {
+        const STATEMENTS: [&str; 12] = [
+            "a", "type A = 1", "(b)", "[c]", "`d`", "let e: F", "g as H", "interface I {}", "+j", "/k/.l", "declare let m", "n!",
+        ];
+        let text = kinds.iter().map(|kind| STATEMENTS[*kind]).collect::<Vec<_>>();
+        holds(&text.join("\n"))?;
+    }
+}
+
+#[test]
+fn names_tell_what_a_file_is_written_in() {
+    assert_eq!(Dialect::of("a/b.ts"), Some(Dialect::TypeScript));
+    assert_eq!(Dialect::of("a.test.mts"), Some(Dialect::TypeScript));
+    assert_eq!(Dialect::of("a.js"), Some(Dialect::JavaScript));
+    assert_eq!(Dialect::of("a.d.ts"), None);
+}
