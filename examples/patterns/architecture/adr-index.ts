@@ -24,7 +24,7 @@ function numbersAfter(text: string, words: RegExp): number[] {
   for (const line of text.split("\n")) {
     const at = words.exec(line);
     if (!at) continue;
-    for (const [, digits] of line.slice(at.index + at[0].length).matchAll(/(?:ADR[- ]?|#|\b)0*(\d{1,4})\b(?!-\d{2}-)/gi)) found.add(Number(digits));
+    for (const [, digits] of line.slice(at.index + at[0].length).replace(/\d{4}-\d{2}-\d{2}/g, "").matchAll(/(?:ADR[- ]?|#|\b)0*(\d{1,4})\b/gi)) found.add(Number(digits));
   }
   return [...found].sort((a, b) => a - b);
 }
