@@ -27,7 +27,7 @@ const WITHOUT_TOKIO: [&str; 13] = [
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
 
 /// Which crates of ours a crate may use outside its tests; the binary may use all.
-const MAY_USE: [(&str, &[&str]); 36] = [
+const MAY_USE: [(&str, &[&str]); 37] = [
     ("gatewright-library", &[]),
     ("gatewright-kits", &[]),
     ("gatewright-skills", &[]),
@@ -75,6 +75,18 @@ const MAY_USE: [(&str, &[&str]); 36] = [
     ),
     ("gatewright-mcp", &["gatewright-contract", "gatewright-exec", "gatewright-kit", "gatewright-listen"]),
     ("gatewright-github", &[]),
+    (
+        "gatewright-tools-knowledge",
+        &[
+            "gatewright-contract",
+            "gatewright-exec",
+            "gatewright-kit",
+            "gatewright-library",
+            "gatewright-search",
+            "gatewright-skills",
+            "gatewright-store-api",
+        ],
+    ),
     (
         "gatewright-tools-session",
         &[

@@ -7,6 +7,7 @@ use std::time::Duration;
 use audit::{Ledger, Redactor};
 use cache::Cache;
 use contract::{Code, Fault, Head};
+use exec::lines::Lines;
 use exec::request::{Egress, Sender};
 use exec::run::Launcher;
 use exec::{Root, StateDir};
@@ -237,7 +238,8 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         .with::<dyn Failures>(store)
         .with::<dyn Context>(shared)
         .with::<dyn Workplace>(Arc::new(workplace))
-        .with::<Pool>(Arc::clone(&browsers));
+        .with::<Pool>(Arc::clone(&browsers))
+        .with::<Lines>(Arc::default());
     let engine = |root: Option<&Arc<Root>>| {
         let config = configuration(root.map(|r| &**r))?;
         let others = roots.iter().filter(|r| Some(*r) != root).cloned().collect();

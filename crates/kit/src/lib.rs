@@ -4,6 +4,7 @@
 //! - [`desk`]: what a call works at: a view, a draft, a store; never the machine.
 //! - [`family`] and [`registry`]: static slices of tools, and everything a server offers.
 //! - [`catalog`]: the registry in force, which changes where tools of others come and go.
+//! - [`markdown`]: messages that are put together of what others wrote.
 //! - [`approvals`]: consent to definitions that arrive from elsewhere.
 //! - [`lock`]: the file of definitions that a team has looked at.
 //! - [`consent`]: where policy wants a person to agree.
@@ -31,6 +32,7 @@ pub mod jobs;
 pub mod kinds;
 pub mod limits;
 pub mod lock;
+pub mod markdown;
 pub mod menu;
 mod notes;
 pub mod paging;

@@ -1,8 +1,8 @@
 //! Which modules a file imports, what it exports, and what a specifier means.
 
 use oxc_ast::ast::{
-    BindingPattern, Declaration, ExportDefaultDeclarationKind, Expression, ImportExpression, ModuleExportName,
-    Program, Statement,
+    BindingPattern, Declaration, ExportDefaultDeclarationKind, Expression, ImportExpression,
+    ModuleExportName, Program, Statement,
 };
 use oxc_ast_visit::{Visit, walk};
 use oxc_span::Span;
@@ -220,7 +220,8 @@ pub fn resolve(from: &str, specifier: &str, exists: impl Fn(&str) -> bool) -> Op
         .find_map(|(made, written)| path.strip_suffix(made).map(|stem| format!("{stem}{written}")));
     let ended = [".ts", ".mts", ".js", ".mjs"].iter().map(|ending| format!("{path}{ending}"));
     let folder = if path.is_empty() { String::new() } else { format!("{path}/") };
-    let index = ["index.ts", "index.mts", "index.js", "index.mjs"].iter().map(|name| format!("{folder}{name}"));
+    let index =
+        ["index.ts", "index.mts", "index.js", "index.mjs"].iter().map(|name| format!("{folder}{name}"));
     let mut tries = std::iter::once(path.clone()).chain(swapped).chain(ended).chain(index);
     tries.find(|path| exists(path))
 }

@@ -9,7 +9,6 @@ mod audit;
 pub mod grade;
 mod here;
 pub mod issues;
-mod markdown;
 mod past;
 pub mod settings;
 mod shelves;

@@ -9,8 +9,8 @@ use store_api::id::SessionId;
 use store_api::session::{LiveQuery, Session};
 
 use crate::here::Here;
-use crate::markdown::{code, front, quote, text};
 use crate::weekly::{Freshness, Weekly};
+use kit::markdown::{code, front, quote, text};
 
 /// Most things of a kind that are listed.
 const LISTED: u32 = 100;

@@ -69,6 +69,10 @@ impl Bench {
         std::fs::write(path, text).unwrap();
     }
 
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.place.root().join(name)
+    }
+
     pub(crate) fn read(&self, name: &str) -> Option<String> {
         std::fs::read_to_string(self.place.root().join(name)).ok()
     }

@@ -20,6 +20,7 @@ mod fleet;
 mod frames;
 mod headers;
 mod http;
+mod knowledge;
 mod oauth;
 mod power;
 mod reading;

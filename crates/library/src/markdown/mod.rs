@@ -11,10 +11,10 @@ mod table;
 
 use std::ops::Range;
 
-pub use self::table::{Row, Table};
 pub(crate) use self::line::{indent, marker};
 pub(crate) use self::scan::Kind;
 use self::scan::{Line, Scan, scan};
+pub use self::table::{Row, Table};
 use crate::problem::Place;
 use crate::text::{column, folded, number, plain};
 
@@ -183,18 +183,20 @@ impl<'a> Markdown<'a> {
 
     /// All `**Key:** value` lines.
     pub fn keys(&self) -> impl Iterator<Item = Key<'a>> + '_ {
-        self.lines.iter().enumerate().filter(|(_, line)| line.kind == Kind::Text).filter_map(|(index, line)| {
-            let text = self.slice(&line.at);
-            let (name, value) = line::key(text)?;
-            Some(Key {
-                lead: text.get(..name.start)?.trim_end().trim_end_matches(['*', '_']),
-                end: line.at.end,
-                name: text.get(name)?,
-                value: text.get(value.clone())?,
-                at: line.at.start + value.start..line.at.start + value.end,
-                line: number(index + 1),
-            })
-        })
+        self.lines.iter().enumerate().filter(|(_, line)| line.kind == Kind::Text).filter_map(
+            |(index, line)| {
+                let text = self.slice(&line.at);
+                let (name, value) = line::key(text)?;
+                Some(Key {
+                    lead: text.get(..name.start)?.trim_end().trim_end_matches(['*', '_']),
+                    end: line.at.end,
+                    name: text.get(name)?,
+                    value: text.get(value.clone())?,
+                    at: line.at.start + value.start..line.at.start + value.end,
+                    line: number(index + 1),
+                })
+            },
+        )
     }
 
     /// The list items directly below a line, by the line's number: what `**Dependencies:**` may be followed by.
@@ -254,7 +256,11 @@ impl<'a> Markdown<'a> {
     pub(crate) fn lines_in(&self, within: &Range<usize>) -> impl Iterator<Item = (Kind, &'a str)> + '_ {
         let from = self.lines.partition_point(|line| line.at.start < within.start);
         let end = within.end;
-        self.lines.iter().skip(from).take_while(move |l| l.at.start < end).map(|l| (l.kind, self.slice(&l.at)))
+        self.lines
+            .iter()
+            .skip(from)
+            .take_while(move |l| l.at.start < end)
+            .map(|l| (l.kind, self.slice(&l.at)))
     }
 
     /// As much of a part as has at most `most` bytes: to a heading where one follows, so that the rest can be asked for by

@@ -62,7 +62,10 @@ const NO: [(&str, &str); 30] = [
     ("Use Redis, not Memcached, for caching", "Use Redis for caching"),
     ("Do not mock the database in integration tests", "Mock the clock in integration tests"),
     ("Use feature flags for risky changes", "Remove feature flags after release"),
-    ("No secrets in environment variables", "Secrets are read from the vault, not from environment variables"),
+    (
+        "No secrets in environment variables",
+        "Secrets are read from the vault, not from environment variables",
+    ),
     ("Rate limit login to five attempts", "Don't rate limit health checks"),
     ("Stop using moment.js", "Use date-fns for dates, not moment.js"),
     ("Use argon2 for password hashes", "Use HMAC for webhook signatures"),

@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use oxc_ast::ast::{
-    ArrowFunctionBody, ArrowFunctionExpression, CallExpression, Class, Declaration, Decorator, ExportDefaultDeclaration,
-    ExportDefaultDeclarationKind, ExportSpecifier, ExpressionStatement, FormalParameter, Function,
-    ImportOrExportKind, ImportSpecifier, JSXElement, JSXFragment, Program, Statement, TSAsExpression,
-    TSClassImplements, TSEnumDeclaration, TSNamespaceDeclaration, TSNamespaceDeclarationBody,
-    TSNonNullExpression, TSSatisfiesExpression, TSThisParameter, TSType, TSTypeAnnotation, TSTypeAssertion,
-    TSTypeParameterDeclaration, TSTypeParameterInstantiation, VariableDeclarator,
+    ArrowFunctionBody, ArrowFunctionExpression, CallExpression, Class, Declaration, Decorator,
+    ExportDefaultDeclaration, ExportDefaultDeclarationKind, ExportSpecifier, ExpressionStatement,
+    FormalParameter, Function, ImportOrExportKind, ImportSpecifier, JSXElement, JSXFragment, Program,
+    Statement, TSAsExpression, TSClassImplements, TSEnumDeclaration, TSNamespaceDeclaration,
+    TSNamespaceDeclarationBody, TSNonNullExpression, TSSatisfiesExpression, TSThisParameter, TSType,
+    TSTypeAnnotation, TSTypeAssertion, TSTypeParameterDeclaration, TSTypeParameterInstantiation,
+    VariableDeclarator,
 };
 use oxc_ast_visit::{Visit, walk};
 use oxc_span::{GetSpan, Span};
@@ -42,18 +43,17 @@ enum Kept {
     Refused(&'static str),
 }
 
-const ENUM: &str =
-    "`enum` makes a value, so it cannot be taken out as a type: write a `const` object and a union of its values";
+const ENUM: &str = "`enum` makes a value, so it cannot be taken out as a type: write a `const` object and a union of its values";
 const NAMESPACE: &str =
     "a namespace with values in it cannot be taken out as a type: write a module, or `const` and functions";
 const IMPORT_EQUALS: &str = "`import … =` is not run: write `import … from`";
 const EXPORT_EQUALS: &str = "`export =` is not run: write `export default` or `export`";
-const PARAMETER_PROPERTY: &str =
-    "a parameter with `public`, `private`, `protected`, `readonly` or `override` makes a property: declare the property and assign it in the constructor";
+const PARAMETER_PROPERTY: &str = "a parameter with `public`, `private`, `protected`, `readonly` or `override` makes a property: declare the property and assign it in the constructor";
 const DECORATOR: &str = "decorators are not run: call the function instead";
 const JSX: &str = "JSX is not run";
 const ASSERTION: &str = "this `<T>value` cannot be taken out where it stands: write `value as T`";
-const ARROW: &str = "the type of this arrow function cannot be taken out where its line ends: write it on one line";
+const ARROW: &str =
+    "the type of this arrow function cannot be taken out where its line ends: write it on one line";
 const AMBIENT: &str = "`module` and `global` describe what is elsewhere: write `declare` before them";
 
 pub(super) fn from(span: Span) -> usize {
@@ -78,7 +78,10 @@ impl Eraser<'_> {
     /// Blanks a statement. Where what follows could go on with what stands before, a semicolon stays.
     fn erase(&mut self, span: Span) {
         self.blank(span);
-        if self.token_after(to(span)).is_some_and(|next| matches!(next.text, "(" | "[" | "`" | "+" | "-" | "/" | "<" | "*")) {
+        if self
+            .token_after(to(span))
+            .is_some_and(|next| matches!(next.text, "(" | "[" | "`" | "+" | "-" | "/" | "<" | "*"))
+        {
             self.sheet.put(from(span), b';');
         }
     }
@@ -135,7 +138,8 @@ fn kept_of_function(function: &Function<'_>) -> Kept {
 }
 
 fn kept_of_declaration(declaration: &Declaration<'_>) -> Kept {
-    let when_declared = |declared: bool, message| if declared { Kept::Nothing } else { Kept::Refused(message) };
+    let when_declared =
+        |declared: bool, message| if declared { Kept::Nothing } else { Kept::Refused(message) };
     match declaration {
         Declaration::TSTypeAliasDeclaration(_) | Declaration::TSInterfaceDeclaration(_) => Kept::Nothing,
         Declaration::TSEnumDeclaration(it) => when_declared(it.declare, ENUM),

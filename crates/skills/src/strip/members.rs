@@ -29,7 +29,10 @@ impl Eraser<'_> {
         }
         if let (Some(first), Some(last)) = (it.implements.first(), it.implements.last()) {
             let heritage = it.heritage.as_ref().map(|heritage| {
-                heritage.type_arguments.as_ref().map_or(to(heritage.expression.span()), |types| to(types.span))
+                heritage
+                    .type_arguments
+                    .as_ref()
+                    .map_or(to(heritage.expression.span()), |types| to(types.span))
             });
             let types = it.type_parameters.as_ref().map(|types| to(types.span));
             let id = it.id.as_ref().map(|id| to(id.span));

@@ -1,6 +1,6 @@
 //! What is more than a type is refused, with its place.
 
-use gatewright_skills::{strip, limits};
+use gatewright_skills::{limits, strip};
 
 fn refused(text: &str, line: u32, column: u32, words: &str) {
     match strip("a.ts", text) {
@@ -38,7 +38,8 @@ fn the_first_of_several_is_told() {
 
 #[test]
 fn angle_brackets_are_refused_where_spaces_would_change_what_they_mean() {
-    for text in ["a => <B>{ c: 1 };", "<B>{ c: 1 };", "<A><B>function () {};", "export default <B>class {};"] {
+    for text in ["a => <B>{ c: 1 };", "<B>{ c: 1 };", "<A><B>function () {};", "export default <B>class {};"]
+    {
         let refusal = strip("a.ts", text).unwrap_err();
         assert!(refusal.message.contains("`value as T`"), "{text}: {refusal}");
     }
@@ -67,11 +68,25 @@ fn what_is_no_typescript_is_refused_with_its_place() {
 fn long_and_deep_texts_are_refused() {
     let long = "a;".repeat(limits::FILE_BYTES);
     assert!(strip("a.ts", &long).unwrap_err().message.contains("longer"));
-    for (open, close) in [("(", ")"), ("[", "]"), ("{", "}"), ("a(", ")"), ("`${", "}`"), ("a<", ">"), ("(a: ", ")")] {
+    for (open, close) in
+        [("(", ")"), ("[", "]"), ("{", "}"), ("a(", ")"), ("`${", "}`"), ("a<", ">"), ("(a: ", ")")]
+    {
         let text = format!("x = {}1{}", open.repeat(20_000), close.repeat(20_000));
         assert!(strip("a.ts", &text).is_err(), "{open}");
     }
-    for part in ["!", "-", "a ? b : ", "a => ", "if (a) ", "a + ", "typeof ", "a.", "else if (a) b; ", "new ", "await "] {
+    for part in [
+        "!",
+        "-",
+        "a ? b : ",
+        "a => ",
+        "if (a) ",
+        "a + ",
+        "typeof ",
+        "a.",
+        "else if (a) b; ",
+        "new ",
+        "await ",
+    ] {
         let text = format!("if (a) b; {}1", part.repeat(20_000));
         let _ = strip("a.ts", &text);
     }

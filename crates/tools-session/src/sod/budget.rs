@@ -4,7 +4,7 @@ use contract::Fault;
 use serde::Serialize;
 
 use super::output::Output;
-use crate::markdown::front;
+use kit::markdown::front;
 
 /// Characters from which a page is too long.
 pub(crate) const MOST: usize = 50_000;

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use super::output::{DayStatus, Output};
 use crate::grade::Grade;
-use crate::markdown::{code, quote, text};
 use crate::tools::status::told;
+use kit::markdown::{code, quote, text};
 
 /// The page: `notes` are the texts of the notes, in their order.
 pub(crate) fn page(day: &Output, notes: &[String]) -> String {

@@ -11,8 +11,8 @@ use super::sources::Day;
 use crate::age::is_old;
 use crate::grade::Graded;
 use crate::here::Venture;
-use crate::markdown::front;
 use crate::weekly;
+use kit::markdown::front;
 
 /// Characters of a handoff's summary that are shown.
 const SUMMARY: usize = 1_500;

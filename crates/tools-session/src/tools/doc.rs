@@ -13,8 +13,8 @@ use store_api::{Context, Timestamp};
 
 use crate::age;
 use crate::here::Here;
-use crate::markdown::{code, front, text};
 use crate::settings::DocumentsSection;
+use kit::markdown::{code, front, text};
 
 /// Characters of a document that come at once.
 const MOST: usize = 9_000;

@@ -16,8 +16,8 @@ use store_api::{Context, Timestamp};
 use crate::age;
 use crate::audit::{self, Found};
 use crate::here::Here;
-use crate::markdown::{code, text};
 use crate::settings::DocumentsSection;
+use kit::markdown::{code, text};
 
 /// Findings that are told of each document.
 const MAX_FINDINGS: usize = 20;

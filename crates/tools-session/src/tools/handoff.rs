@@ -17,8 +17,8 @@ use store_api::session::{Begin, Session, SessionStatus};
 use store_api::{Context, StoreError, Timestamp};
 
 use crate::here::Here;
-use crate::markdown::code;
 use crate::sod::Cleaning;
+use kit::markdown::code;
 
 /// How long git is asked.
 const PATIENCE: Duration = Duration::from_secs(10);

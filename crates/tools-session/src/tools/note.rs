@@ -14,8 +14,8 @@ use store_api::once::Once;
 use store_api::{Context, Timestamp};
 
 use crate::here::Here;
-use crate::markdown::{code, text};
 use crate::sod::Cleaning;
+use kit::markdown::{code, text};
 
 /// What to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]

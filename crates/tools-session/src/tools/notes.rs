@@ -14,7 +14,7 @@ use store_api::id::NoteId;
 use store_api::note::{MAX_COUNT, NoteHit, NoteQuery, NoteScope, Ranked};
 use store_api::{Context, Timestamp};
 
-use crate::markdown::{code, front, text};
+use kit::markdown::{code, front, text};
 
 /// Characters of a note's text that come at once.
 const MOST: usize = 9_000;

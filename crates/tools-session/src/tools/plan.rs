@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::here::Here;
-use crate::markdown::{code, text};
 use crate::weekly::{DatedBy, Freshness, Section, Weekly};
+use kit::markdown::{code, text};
 
 /// The arguments: none.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -15,8 +15,8 @@ use store_api::StoreError;
 
 use crate::here::Here;
 use crate::issues::{self, Gh};
-use crate::markdown::text;
 use crate::workplace::{Build, Link, StoreKind};
+use kit::markdown::text;
 
 /// How long the context may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);

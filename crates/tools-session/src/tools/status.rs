@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::here::Here;
 use crate::issues::{Asking, Via};
-use crate::markdown::text;
 use crate::settings::{IssueList, IssuesSection};
+use kit::markdown::text;
 
 /// The arguments: none.
 #[derive(Debug, Deserialize, JsonSchema)]

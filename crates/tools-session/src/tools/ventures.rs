@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::here::{self, Here};
-use crate::markdown::{code, text};
 use crate::slug;
 use crate::workplace::Checkout;
+use kit::markdown::{code, text};
 
 /// The arguments: none.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -1,7 +1,8 @@
 //! Markdown that is put together of what others wrote: none of it acts as a heading, link, picture or fence of ours.
 
 /// Text within a line: what would begin a mark is written with a backslash, and it stays one line.
-pub(crate) fn text(raw: &str) -> String {
+#[must_use]
+pub fn text(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     for c in raw.chars() {
         match c {
@@ -17,13 +18,15 @@ pub(crate) fn text(raw: &str) -> String {
 }
 
 /// Code within a line.
-pub(crate) fn code(raw: &str) -> String {
+#[must_use]
+pub fn code(raw: &str) -> String {
     let one: String = raw.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     if one.contains('`') { format!("`` {one} ``") } else { format!("`{one}`") }
 }
 
 /// A longer text as a quotation: what it says stays within, and its pictures and raw HTML are not drawn.
-pub(crate) fn quote(raw: &str) -> String {
+#[must_use]
+pub fn quote(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len() + 64);
     for line in raw.trim_end().lines() {
         out.push_str(if line.is_empty() { ">" } else { "> " });
@@ -34,7 +37,8 @@ pub(crate) fn quote(raw: &str) -> String {
 }
 
 /// The first `most` characters of a text, cut at a line where one ends late enough; and whether it was cut.
-pub(crate) fn front(raw: &str, most: usize) -> (&str, bool) {
+#[must_use]
+pub fn front(raw: &str, most: usize) -> (&str, bool) {
     let Some((end, _)) = raw.char_indices().nth(most) else { return (raw, false) };
     let head = raw.get(..end).unwrap_or(raw);
     let line = head.rfind('\n').filter(|at| *at > end / 2).unwrap_or(end);

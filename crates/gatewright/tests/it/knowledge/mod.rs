@@ -1,0 +1,3 @@
+//! What a team knows, through the protocol and the command line, over real files.
+
+mod memory;
