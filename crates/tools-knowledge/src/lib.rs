@@ -1,12 +1,19 @@
 //! Tools for what a team knows: one file each under `tools/`, one line each in [`FAMILY`].
+//!
+//! - [`Libraries`]: where patterns and skills are kept on this machine.
 
+pub mod finding;
+mod libraries;
 pub mod memory;
 mod project;
 pub mod settings;
+mod stock;
 pub mod tools;
 
 use contract::Toolset;
 use kit::{Entry, Family};
+
+pub use libraries::{Libraries, Place, Tier};
 
 /// Patterns and skills.
 pub const PATTERNS: Toolset = Toolset("patterns");
@@ -20,16 +27,20 @@ pub const METRICS: Toolset = Toolset("metrics");
 /// The tools.
 pub static FAMILY: Family = Family {
     name: "knowledge",
-    guide: "What was decided, supposed and found in the way is in get_decisions, get_hypotheses and get_blockers: look there before deciding anew, and keep what is found with add_note.",
+    guide: "Before writing something that others may have written: find_patterns, then load_skill for the one. What was decided, supposed and found in the way is in get_decisions, get_hypotheses and get_blockers: look there before deciding anew, and keep what is found with add_note.",
     shelves: &[],
-    markers: &[".agent-memory"],
+    markers: &[".agent-memory", ".shared-patterns", ".agents", ".claude"],
     toolsets: &[PATTERNS, ARTIFACTS, MEMORY, METRICS],
     // In the order in which a menu that has not room for all takes them.
     tools: &[
+        Entry::read::<tools::find_patterns::FindPatterns>(),
+        Entry::read::<tools::load_skill::LoadSkill>(),
         Entry::read::<tools::get_decisions::GetDecisions>(),
         Entry::record::<tools::add_note::AddNote>(),
+        Entry::read::<tools::search_patterns::SearchPatterns>(),
         Entry::read::<tools::get_blockers::GetBlockers>(),
         Entry::read::<tools::get_hypotheses::GetHypotheses>(),
+        Entry::read::<tools::index_pattern_library::IndexPatternLibrary>(),
     ],
     sections: &[],
 };

@@ -9,7 +9,7 @@ use library::entry::{Entry, Read, Text, is_known, of_files, of_folder};
 use library::markdown::{MAX_DOCUMENT, Markdown};
 use library::pattern::{Found, Layout, is_entered, survey};
 use library::quality::{Score, is_verified};
-use library::{Code, PatternId, Problem, Problems};
+use library::{Category, Code, PatternId, Problem, Problems};
 use search::{Analyst, Document, Memory};
 use tokio_util::sync::CancellationToken;
 
@@ -79,13 +79,69 @@ pub(crate) enum Again<'a> {
     All(Option<&'a str>),
 }
 
-/// What looking through a library came to.
+/// What looking through a library came to, by category.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Report(BTreeMap<String, Counts>);
+
+/// What became of patterns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Report {
+pub(crate) struct Counts {
     pub(crate) indexed: u64,
     pub(crate) skipped: u64,
     pub(crate) failed: u64,
     pub(crate) removed: u64,
+}
+
+impl Report {
+    fn of(&mut self, category: &str) -> &mut Counts {
+        self.0.entry(category.to_owned()).or_default()
+    }
+
+    fn count(&mut self, category: &str, taken: &Taken) {
+        let counts = self.of(category);
+        *match taken {
+            Taken::Kept(_) => &mut counts.skipped,
+            Taken::Read(_) => &mut counts.indexed,
+            Taken::Refused => &mut counts.failed,
+        } += 1;
+    }
+
+    /// All of it, or of one category.
+    pub(crate) fn sum(&self, only: Option<&str>) -> Counts {
+        let of_it = self.0.iter().filter(|(category, _)| only.is_none_or(|only| only == *category));
+        of_it.fold(Counts::default(), |sum, (_, counts)| sum.and(*counts))
+    }
+}
+
+impl Counts {
+    /// Both together.
+    pub(crate) const fn and(self, other: Self) -> Self {
+        Self {
+            indexed: self.indexed + other.indexed,
+            skipped: self.skipped + other.skipped,
+            failed: self.failed + other.failed,
+            removed: self.removed + other.removed,
+        }
+    }
+}
+
+/// What became of a pattern.
+enum Taken {
+    /// It is as it was.
+    Kept(String),
+    /// It was read.
+    Read(String),
+    /// It is none.
+    Refused,
+}
+
+impl Taken {
+    fn id(&self) -> Option<String> {
+        match self {
+            Self::Kept(id) | Self::Read(id) => Some(id.clone()),
+            Self::Refused => None,
+        }
+    }
 }
 
 /// A library as it was looked through last.
@@ -120,7 +176,9 @@ impl Stock {
     pub(crate) fn refresh(&mut self, library: &Library, looking: &Looking<'_>) -> Result<Report, Fault> {
         let is_large = self.files.len() > SMALL;
         if looking.again == Again::Changed && is_large && self.looked.is_some_and(|at| at.elapsed() < AGAIN) {
-            return Ok(Report { skipped: self.items.len() as u64, ..Report::default() });
+            let mut report = Report::default();
+            self.items.values().for_each(|item| report.of(item.id.category()).skipped += 1);
+            return Ok(report);
         }
         let mut report = Report::default();
         let (mut files, mut links, mut names) = (Vec::new(), Vec::new(), Vec::new());
@@ -149,27 +207,38 @@ impl Stock {
             stamps.extend(seen.files.iter().map(|seen| (seen.path.clone(), seen.stamp)));
             files.extend(seen.files.into_iter().map(|seen| (seen.path, seen.stamp)));
         }
-        names.extend(links.iter().map(|link| {
-            let mut problem = Problems::of(link);
-            problem.whole(Code::NameInvalid, "it is a link that leads out of the library, or to a folder: it is not followed");
-            problem.into_found()
-        }).flat_map(Vec::into_iter));
+        names.extend(
+            links
+                .iter()
+                .map(|link| {
+                    let mut problem = Problems::of(link);
+                    problem.whole(
+                        Code::NameInvalid,
+                        "it is a link that leads out of the library, or to a folder: it is not followed",
+                    );
+                    problem.into_found()
+                })
+                .flat_map(Vec::into_iter),
+        );
         self.of_names = names;
         let (mut seen, mut mains) = (BTreeSet::new(), BTreeMap::new());
         for (one, base) in found.into_values().chain(unnamed) {
             looking.check()?;
             let main = place(base.as_ref(), &one.main())?;
-            match self.take(library, &one, (base.as_ref(), &main), &stamps, looking, &mut report)? {
-                // Of two that name the same, the first counts.
-                Some(id) if seen.insert(id.clone()) => drop(mains.insert(main, Some(id))),
-                _ => drop(mains.insert(main, None)),
-            }
+            let taken = self.take(library, &one, (base.as_ref(), &main), &stamps, (looking, &seen))?;
+            seen.extend(taken.id());
+            let id = taken.id();
+            let filed =
+                id.as_ref().and_then(|id| id.split_once('/')).map(|(category, _)| category.to_owned());
+            report.count(&filed.or(one.category).unwrap_or_else(|| Category::NONE.to_owned()), &taken);
+            mains.insert(main, id);
         }
         let gone: Vec<String> = self.items.keys().filter(|id| !seen.contains(*id)).cloned().collect();
         for id in gone {
-            self.items.remove(&id);
+            if let Some(item) = self.items.remove(&id) {
+                report.of(item.id.category()).removed += 1;
+            }
             self.index.remove(&id).map_err(unindexed)?;
-            report.removed += 1;
         }
         self.of_files.retain(|main, _| mains.contains_key(main));
         self.mains = mains.into_iter().filter_map(|(main, id)| Some((main, id?))).collect();
@@ -185,9 +254,8 @@ impl Stock {
         found: &Found,
         (base, main): (Option<&RelPath>, &RelPath),
         stamps: &BTreeMap<RelPath, Stamp>,
-        looking: &Looking<'_>,
-        report: &mut Report,
-    ) -> Result<Option<String>, Fault> {
+        (looking, seen): (&Looking<'_>, &BTreeSet<String>),
+    ) -> Result<Taken, Fault> {
         let mut own = Vec::new();
         for file in found.files() {
             let path = place(base, file)?;
@@ -195,29 +263,41 @@ impl Stock {
                 own.push((path, *stamp));
             }
         }
-        let known = self.mains.get(main).and_then(|id| self.items.get(id)).filter(|item| item.found == *found);
+        let known =
+            self.mains.get(main).and_then(|id| self.items.get(id)).filter(|item| item.found == *found);
         let known = known.filter(|item| {
             let counted = is_verified((looking.uses)(item.id.short(), item.stated)) == item.verified;
             item.stamps == own && counted && !looking.again.is_all(item.id.category())
         });
         if let Some(item) = known {
-            report.skipped += 1;
-            return Ok(Some(item.id.short().to_owned()));
+            return Ok(Taken::Kept(item.id.short().to_owned()));
         }
         let (read, texts) = read(library, found, base)?;
         let mut problems = read.problems;
         let Some(entry) = read.entry else {
-            report.failed += 1;
             self.of_files.insert(main.clone(), problems);
-            return Ok(None);
+            return Ok(Taken::Refused);
         };
         if !is_known(&entry.id) {
             let mut unknown = Problems::of(&found.main());
-            let why = format!("`{}` is none of the seven categories: it is found without a category alone", entry.id.category());
+            let why = format!(
+                "`{}` is none of the seven categories: it is found without a category alone",
+                entry.id.category()
+            );
             unknown.whole(Code::CategoryInvalid, why);
             problems.extend(unknown.into_found());
         }
         let id = entry.id.short().to_owned();
+        if seen.contains(&id) {
+            let mut twice = Problems::of(&found.main());
+            twice.whole(
+                Code::Ambiguous,
+                format!("`{id}` is another file of this library: rename one of the two"),
+            );
+            problems.extend(twice.into_found());
+            self.of_files.insert(main.clone(), problems);
+            return Ok(Taken::Refused);
+        }
         let executable = executable(found, &entry).map(|file| place(base, &file)).transpose()?;
         let verified = is_verified((looking.uses)(&id, entry.reuse_count));
         self.index_one(found, &entry, &texts, executable.is_some(), verified, looking)?;
@@ -226,7 +306,6 @@ impl Stock {
         } else {
             self.of_files.insert(main.clone(), problems);
         }
-        report.indexed += 1;
         let item = Item {
             description: entry.description,
             quality: entry.quality,
@@ -239,7 +318,7 @@ impl Stock {
             id: entry.id,
         };
         self.items.insert(id.clone(), item);
-        Ok(Some(id))
+        Ok(Taken::Read(id))
     }
 
     fn index_one(
@@ -254,7 +333,8 @@ impl Stock {
         let (document, code) = ((looking.clean)(&texts.document), (looking.clean)(&texts.code));
         let description = (looking.clean)(&entry.description);
         let markdown = Markdown::of(&document);
-        let headings: Vec<&str> = markdown.headings().iter().map(|heading| markdown.title_of(heading)).collect();
+        let headings: Vec<&str> =
+            markdown.headings().iter().map(|heading| markdown.title_of(heading)).collect();
         let tags: Vec<&str> = entry.tags.iter().map(String::as_str).collect();
         let document = Document {
             id: entry.id.short(),

@@ -1,6 +1,10 @@
 //! One tool, one file.
 
 pub mod add_note;
+pub mod find_patterns;
 pub mod get_blockers;
 pub mod get_decisions;
 pub mod get_hypotheses;
+pub mod index_pattern_library;
+pub mod load_skill;
+pub mod search_patterns;
