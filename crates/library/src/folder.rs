@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::front;
 use crate::grants::Asks;
 use crate::markdown::MAX_DOCUMENT;
-use crate::problem::{Code, Place, Problems};
+use crate::problem::{Code, MAX_PROBLEMS, Place, Problems};
 use crate::text::shown;
 
 /// Longest name, in characters.
@@ -136,7 +136,9 @@ impl Reader<'_> {
     }
 
     fn say(&mut self, key: &str, why: &str) {
-        let place = self.place(key).unwrap_or(Place::line(1));
+        // Looking for the line of what is not told would be quadratic.
+        let is_told = self.problems.found().len() < MAX_PROBLEMS;
+        let place = if is_told { self.place(key) } else { None }.unwrap_or(Place::line(1));
         self.problems.at(place, Code::FieldInvalid, format!("`{key}`: {why}"));
     }
 

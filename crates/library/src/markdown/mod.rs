@@ -251,10 +251,10 @@ impl<'a> Markdown<'a> {
     }
 
     /// The lines in a part of the text, with what they are.
-    pub(crate) fn lines_in(&self, within: &Range<usize>) -> impl Iterator<Item = (Kind, &'a str)> + '_ {
+    pub(crate) fn lines_in(&self, within: &Range<usize>) -> impl Iterator<Item = (Kind, Range<usize>)> + '_ {
         let from = self.lines.partition_point(|line| line.at.start < within.start);
         let end = within.end;
-        self.lines.iter().skip(from).take_while(move |l| l.at.start < end).map(|l| (l.kind, self.slice(&l.at)))
+        self.lines.iter().skip(from).take_while(move |l| l.at.start < end).map(|l| (l.kind, l.at.clone()))
     }
 
     /// As much of a part as has at most `most` bytes: to a heading where one follows, so that the rest can be asked for by
