@@ -90,6 +90,9 @@ mod tests {
             assert_eq!(category.as_str().parse::<Category>().unwrap(), category);
         }
         let said = "Databases".parse::<Category>().unwrap_err().to_string();
-        assert!(said.contains("database, security, ui, backend, testing, architecture, mcp-integration"), "{said}");
+        assert!(
+            said.contains("database, security, ui, backend, testing, architecture, mcp-integration"),
+            "{said}"
+        );
     }
 }

@@ -76,7 +76,11 @@ pub(crate) fn file_name(name: &str) -> Option<String> {
 fn file_of(info: &str) -> Option<String> {
     for key in ["title=", "file=", "filename="] {
         let Some(at) = info.find(key) else { continue };
-        if info.get(..at).and_then(|before| before.chars().next_back()).is_some_and(|c| !c.is_whitespace() && c != '{' && c != ',') {
+        if info
+            .get(..at)
+            .and_then(|before| before.chars().next_back())
+            .is_some_and(|c| !c.is_whitespace() && c != '{' && c != ',')
+        {
             continue;
         }
         let value = info.get(at + key.len()..)?;
@@ -161,7 +165,11 @@ mod tests {
             ("ts twoslash", "typescript", None),
             ("", "", None),
         ] {
-            assert_eq!(found(&format!("```{info}\nx\n```\n")), [(language.to_owned(), file.map(str::to_owned), "x".to_owned())], "{info}");
+            assert_eq!(
+                found(&format!("```{info}\nx\n```\n")),
+                [(language.to_owned(), file.map(str::to_owned), "x".to_owned())],
+                "{info}"
+            );
         }
     }
 

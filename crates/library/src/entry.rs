@@ -103,7 +103,11 @@ pub fn of_files(found: &Found, document: Text<'_>, metadata: Option<Text<'_>>) -
             && !stated.eq_ignore_ascii_case(id.category())
         {
             let line = read.keys().find(|k| k.name.eq_ignore_ascii_case("category")).map_or(1, |k| k.line);
-            let why = format!("the category is the folder's, `{}`, and `{}` is stated", id.category(), shown(stated));
+            let why = format!(
+                "the category is the folder's, `{}`, and `{}` is stated",
+                id.category(),
+                shown(stated)
+            );
             found.at(Place::line(line), Code::IdMismatch, why);
         }
         summary = overview(&read);
@@ -117,7 +121,8 @@ pub fn of_files(found: &Found, document: Text<'_>, metadata: Option<Text<'_>>) -
         told.extend(found.into_found());
         schema
     });
-    let text = stated.description.or(summary).or_else(|| overview(&body)).or_else(|| body.paragraph(&body.body()));
+    let text =
+        stated.description.or(summary).or_else(|| overview(&body)).or_else(|| body.paragraph(&body.body()));
     let entry = Entry {
         title: stated.title.or_else(|| body.title()).unwrap_or_else(|| found.name.clone()),
         description: text.as_deref().map(description).unwrap_or_default(),
@@ -151,11 +156,14 @@ pub fn of_folder(found: &Found, text: Text<'_>) -> Read {
     };
     let body = Markdown::of(text.text);
     let schema = declared(&body, &mut problems);
-    let number = |key: &str| skill.metadata.get(key).or_else(|| skill.metadata.get(&format!("{}{key}", folder::OURS)));
+    let number =
+        |key: &str| skill.metadata.get(key).or_else(|| skill.metadata.get(&format!("{}{key}", folder::OURS)));
     let entry = Entry {
         title: body.title().unwrap_or_else(|| found.name.clone()),
         description: description(&skill.description),
-        tags: tags(skill.other.get("tags").or(skill.metadata.get("tags").map(|t| Value::from(t.as_str())).as_ref())),
+        tags: tags(
+            skill.other.get("tags").or(skill.metadata.get("tags").map(|t| Value::from(t.as_str())).as_ref()),
+        ),
         language: number("language").cloned(),
         quality: number("quality").and_then(|text| Score::parse(text).ok()),
         criteria: Criteria::default(),
@@ -206,23 +214,31 @@ impl Stated {
         if let Some(stated) = front.get("id") {
             let is_own = stated.as_str().is_some_and(|stated| stated == id.short() || stated == id.name());
             if !is_own {
-                let why = format!("the id is the file's own, `{}`: write that, or leave `id` out", id.short());
+                let why =
+                    format!("the id is the file's own, `{}`: write that, or leave `id` out", id.short());
                 problems.at(place("id"), Code::IdMismatch, why);
             }
         }
         if let Some(stated) = front.get("category")
             && stated.as_str() != Some(id.category())
         {
-            let why = format!("the category is the folder's, `{}`: write that, or leave `category` out", id.category());
+            let why = format!(
+                "the category is the folder's, `{}`: write that, or leave `category` out",
+                id.category()
+            );
             problems.at(place("category"), Code::IdMismatch, why);
         }
         let mut quality = None;
-        let key = ["quality_score", "quality"].into_iter().find(|key| front.get(*key).is_some_and(|v| !v.is_null()));
+        let key = ["quality_score", "quality"]
+            .into_iter()
+            .find(|key| front.get(*key).is_some_and(|v| !v.is_null()));
         if let Some((key, value)) = key.and_then(|key| Some((key, front.get(key)?))) {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             match Score::parse(&text) {
                 Ok(score) => quality = Some(score),
-                Err(error) => problems.at(place(key), Code::QualityInvalid, format!("`{}`: {error}", shown(&text))),
+                Err(error) => {
+                    problems.at(place(key), Code::QualityInvalid, format!("`{}`: {error}", shown(&text)))
+                }
             }
         }
         Self {

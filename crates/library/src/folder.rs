@@ -83,7 +83,10 @@ pub fn read(text: &str, folder: &str, problems: &mut Problems) -> Option<Skill> 
     let description = reader.text(&mut fields, "description", MAX_SKILL_DESCRIPTION);
     if let Some(name) = &name {
         if !is_name(name) {
-            reader.say("name", "a name is lower-case letters, digits and single hyphens between them, at most 64 characters");
+            reader.say(
+                "name",
+                "a name is lower-case letters, digits and single hyphens between them, at most 64 characters",
+            );
         } else if name != folder {
             reader.say("name", &format!("the name is the folder's: `{}`", shown(folder)));
         }
@@ -91,7 +94,11 @@ pub fn read(text: &str, folder: &str, problems: &mut Problems) -> Option<Skill> 
     for (key, value) in [("name", &name), ("description", &description)] {
         if value.is_none() && !reader.has(key) {
             let place = Place::line(1);
-            reader.problems.at(place, Code::FieldInvalid, format!("`{key}` is missing: a skill has a name and a description"));
+            reader.problems.at(
+                place,
+                Code::FieldInvalid,
+                format!("`{key}` is missing: a skill has a name and a description"),
+            );
         }
     }
     let license = reader.text(&mut fields, "license", usize::MAX);
@@ -126,7 +133,8 @@ impl Reader<'_> {
     fn place(&self, key: &str) -> Option<Place> {
         let at = self.source.lines().position(|line| {
             let rest = line.trim_start().trim_start_matches(['"', '\'']);
-            rest.strip_prefix(key).is_some_and(|rest| rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':'))
+            rest.strip_prefix(key)
+                .is_some_and(|rest| rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':'))
         })?;
         Some(Place::line(self.line.saturating_add(u32::try_from(at).ok()?)))
     }
@@ -194,12 +202,17 @@ impl Reader<'_> {
     fn tools(&mut self, value: Option<Value>) -> Vec<String> {
         match value {
             None | Some(Value::Null) => Vec::new(),
-            Some(Value::String(text)) => text.split([' ', ',']).filter(|t| !t.is_empty()).map(str::to_owned).collect(),
+            Some(Value::String(text)) => {
+                text.split([' ', ',']).filter(|t| !t.is_empty()).map(str::to_owned).collect()
+            }
             Some(Value::Array(list)) if list.iter().all(Value::is_string) => {
                 list.iter().filter_map(Value::as_str).map(str::to_owned).collect()
             }
             Some(_) => {
-                self.say("allowed-tools", "it is a text of names with spaces between them, or a list of names");
+                self.say(
+                    "allowed-tools",
+                    "it is a text of names with spaces between them, or a list of names",
+                );
                 Vec::new()
             }
         }
@@ -251,18 +264,38 @@ mod tests {
     #[test]
     fn the_limits_of_the_specification_are_held_with_lines() {
         let long = "x".repeat(1_025);
-        let text = format!("---\nname: Bad--Name\ndescription: {long}\ncompatibility: {long}\nmetadata:\n  n: 1\n  l: [a]\n  gatewright-x: y\n  gatewright-timeout: \"5\"\nallowed-tools: {{}}\nlicense: 3\n---\n");
+        let text = format!(
+            "---\nname: Bad--Name\ndescription: {long}\ncompatibility: {long}\nmetadata:\n  n: 1\n  l: [a]\n  gatewright-x: y\n  gatewright-timeout: \"5\"\nallowed-tools: {{}}\nlicense: 3\n---\n"
+        );
         let (found, problems) = skill(&text, "bad-name");
         assert!(!found.unwrap().conforms);
         let lines: Vec<_> = problems.iter().map(|(line, code, _)| (line.unwrap(), *code)).collect();
         let field = Code::FieldInvalid;
         assert_eq!(
             lines,
-            [(3, field), (2, field), (11, field), (4, field), (7, field), (6, field), (10, field), (9, Code::GrantInvalid), (8, field)]
+            [
+                (3, field),
+                (2, field),
+                (11, field),
+                (4, field),
+                (7, field),
+                (6, field),
+                (10, field),
+                (9, Code::GrantInvalid),
+                (8, field)
+            ]
         );
         let (found, problems) = skill("---\nname: a\ndescription: b\n---\n", "c");
         assert!(!found.unwrap().conforms && problems[0].2.contains("the folder's: `c`"));
-        for (name, is) in [("a", true), ("a-1", true), ("-a", false), ("a-", false), ("a--b", false), ("A", false), ("", false)] {
+        for (name, is) in [
+            ("a", true),
+            ("a-1", true),
+            ("-a", false),
+            ("a-", false),
+            ("a--b", false),
+            ("A", false),
+            ("", false),
+        ] {
             assert_eq!(is_name(name), is, "{name}");
         }
         assert!(is_name(&"a".repeat(64)) && !is_name(&"a".repeat(65)));

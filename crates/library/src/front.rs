@@ -83,7 +83,8 @@ struct Open {
 pub fn parse(yaml: &str, line: u32) -> Result<Map<String, Value>, FrontError> {
     let refuse = |place: Place, why: String| Err(FrontError { place, why });
     if yaml.len() > MAX_FRONT {
-        let why = format!("front matter has more than {} KiB: move what is long into the text", MAX_FRONT / 1024);
+        let why =
+            format!("front matter has more than {} KiB: move what is long into the text", MAX_FRONT / 1024);
         return refuse(Place::line(line), why);
     }
     too_deep(yaml, line)?;
@@ -105,8 +106,13 @@ pub fn parse(yaml: &str, line: u32) -> Result<Map<String, Value>, FrontError> {
             Event::DocumentStart(_) if done.is_some() => {
                 return refuse(place, "there is more than one document: keep the first".to_owned());
             }
-            Event::SequenceStart(_, tag) | Event::MappingStart(_, tag) if !fits(tag.as_deref(), &["seq", "map"]) => {
-                return refuse(place, "tags other than YAML's own cannot be read: leave the tag out".to_owned());
+            Event::SequenceStart(_, tag) | Event::MappingStart(_, tag)
+                if !fits(tag.as_deref(), &["seq", "map"]) =>
+            {
+                return refuse(
+                    place,
+                    "tags other than YAML's own cannot be read: leave the tag out".to_owned(),
+                );
             }
             Event::SequenceStart(..) | Event::MappingStart(..) if open.len() == MAX_DEPTH => {
                 return refuse(place, format!("values are nested more than {MAX_DEPTH} deep: flatten them"));
@@ -127,7 +133,11 @@ pub fn parse(yaml: &str, line: u32) -> Result<Map<String, Value>, FrontError> {
                 Ok(value) => (value, Some(text.into_owned()), place),
                 Err(why) => return refuse(place, why),
             },
-            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentStart(_) | Event::DocumentEnd => {
+            Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd => {
                 continue;
             }
         };
@@ -190,7 +200,10 @@ fn too_deep(yaml: &str, line: u32) -> Result<(), FrontError> {
         }
         if depth > most {
             let place = Place::line(line.saturating_add(number(at)));
-            return Err(FrontError { place, why: format!("values are nested more than {MAX_DEPTH} deep: flatten them") });
+            return Err(FrontError {
+                place,
+                why: format!("values are nested more than {MAX_DEPTH} deep: flatten them"),
+            });
         }
     }
     Ok(())
@@ -230,7 +243,8 @@ fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Result<Value, St
 /// A plain scalar by the core schema (YAML 1.2.2, 10.3.2).
 fn core(text: &str) -> Result<Value, String> {
     let number = |n: Option<Number>| {
-        n.map(Value::Number).ok_or_else(|| format!("`{}` is beyond what a number can hold: put it into quotes", shown(text)))
+        n.map(Value::Number)
+            .ok_or_else(|| format!("`{}` is beyond what a number can hold: put it into quotes", shown(text)))
     };
     Ok(match text {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
@@ -239,11 +253,19 @@ fn core(text: &str) -> Result<Value, String> {
         _ if is_integer(text) => {
             let digits = text.strip_prefix('+').unwrap_or(text);
             return number(
-                digits.parse::<i64>().map(Number::from).or_else(|_| digits.parse::<u64>().map(Number::from)).ok(),
+                digits
+                    .parse::<i64>()
+                    .map(Number::from)
+                    .or_else(|_| digits.parse::<u64>().map(Number::from))
+                    .ok(),
             );
         }
-        _ if is_based(text, "0o", 8) => return number(u64::from_str_radix(&text[2..], 8).ok().map(Number::from)),
-        _ if is_based(text, "0x", 16) => return number(u64::from_str_radix(&text[2..], 16).ok().map(Number::from)),
+        _ if is_based(text, "0o", 8) => {
+            return number(u64::from_str_radix(&text[2..], 8).ok().map(Number::from));
+        }
+        _ if is_based(text, "0x", 16) => {
+            return number(u64::from_str_radix(&text[2..], 16).ok().map(Number::from));
+        }
         _ if is_infinite(text) => {
             return Err(format!("`{}` is no number in JSON: put it into quotes", shown(text)));
         }
@@ -269,7 +291,8 @@ fn is_infinite(text: &str) -> bool {
 /// `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`
 fn is_float(text: &str) -> bool {
     let rest = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let (mantissa, exponent) = rest.find(['e', 'E']).map_or((rest, None), |at| (&rest[..at], rest.get(at + 1..)));
+    let (mantissa, exponent) =
+        rest.find(['e', 'E']).map_or((rest, None), |at| (&rest[..at], rest.get(at + 1..)));
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
     let is_mantissa = digits(whole) && digits(part) && (!whole.is_empty() || !part.is_empty());
@@ -295,12 +318,16 @@ mod tests {
     #[test]
     fn values_have_the_types_of_the_core_schema() {
         assert_eq!(
-            parsed("a: 1\nb: -2.50\nc: yes\nd: 2025-11-05\ne: \"1\"\nf: ~\ng:\nh: 0o17\ni: 0xFF\nj: .5\nk: 1e3\nl: True\nm: '~'\nn: 1_000\no: 1:30\n"),
+            parsed(
+                "a: 1\nb: -2.50\nc: yes\nd: 2025-11-05\ne: \"1\"\nf: ~\ng:\nh: 0o17\ni: 0xFF\nj: .5\nk: 1e3\nl: True\nm: '~'\nn: 1_000\no: 1:30\n"
+            ),
             json!({"a": 1, "b": -2.5, "c": "yes", "d": "2025-11-05", "e": "1", "f": null, "g": null, "h": 15, "i": 255, "j": 0.5,
                 "k": 1000.0, "l": true, "m": "~", "n": "1_000", "o": "1:30"})
         );
-        assert_eq!(parsed("a: [1, {b: c}]\nd:\n  - x\n  - y: |\n      two\n      lines\n1: one\n"),
-            json!({"a": [1, {"b": "c"}], "d": ["x", {"y": "two\nlines\n"}], "1": "one"}));
+        assert_eq!(
+            parsed("a: [1, {b: c}]\nd:\n  - x\n  - y: |\n      two\n      lines\n1: one\n"),
+            json!({"a": [1, {"b": "c"}], "d": ["x", {"y": "two\nlines\n"}], "1": "one"})
+        );
         assert_eq!(parsed("a: !!str 1\nb: !!int \"2\"\nc: ! 3\n"), json!({"a": "1", "b": 2, "c": "3"}));
         assert_eq!((parsed(""), parsed("# only a comment\n")), (json!({}), json!({})));
     }

@@ -70,10 +70,14 @@ pub enum GrantError {
     #[error("`{0}` is no runtime: write embedded or node")]
     Runtime(String),
     /// No glob.
-    #[error("`{0}` is no glob of files of the project: write it relative, with `/`, without `..`, as docs/**/*.md")]
+    #[error(
+        "`{0}` is no glob of files of the project: write it relative, with `/`, without `..`, as docs/**/*.md"
+    )]
     Glob(String),
     /// No host.
-    #[error("`{0}` is no host: write its name alone or with a port, as api.example.com or api.example.com:8443")]
+    #[error(
+        "`{0}` is no host: write its name alone or with a port, as api.example.com or api.example.com:8443"
+    )]
     Host(String),
     /// No file of the skill.
     #[error("`{0}` is no file of the skill: write it relative to the skill's folder, as scripts/run.ts")]
@@ -192,7 +196,8 @@ fn listed(text: &str, read: fn(&str) -> Result<String, GrantError>) -> Result<Ve
         }
         c == ',' && depth == 0
     });
-    let items: Vec<&str> = items.map(|item| item.trim().trim_matches('`').trim()).filter(|item| !item.is_empty()).collect();
+    let items: Vec<&str> =
+        items.map(|item| item.trim().trim_matches('`').trim()).filter(|item| !item.is_empty()).collect();
     if items.len() > MAX_LISTED {
         return Err(GrantError::Many(items.len()));
     }
@@ -289,10 +294,15 @@ mod tests {
     #[test]
     fn what_is_not_exactly_a_time_or_a_size_is_refused() {
         assert_eq!((duration("500ms"), duration("1 m"), duration("10m")), (Ok(500), Ok(60_000), Ok(600_000)));
-        for text in ["", "2", "s", "2.5s", "-1s", "0s", "11m", "1h", "2  s", "2S", "99999999999999999999s", "1e3ms"] {
+        for text in
+            ["", "2", "s", "2.5s", "-1s", "0s", "11m", "1h", "2  s", "2S", "99999999999999999999s", "1e3ms"]
+        {
             assert!(duration(text).is_err(), "{text}");
         }
-        assert_eq!((size("64MiB"), size("1 GiB"), size("100 MB")), (Ok(64 << 20), Ok(1 << 30), Ok(100_000_000)));
+        assert_eq!(
+            (size("64MiB"), size("1 GiB"), size("100 MB")),
+            (Ok(64 << 20), Ok(1 << 30), Ok(100_000_000))
+        );
         for text in ["64", "64 mib", "0 B", "5 GiB", "1.5 GiB", "18446744073709551615 GiB"] {
             assert!(size(text).is_err(), "{text}");
         }
@@ -300,11 +310,24 @@ mod tests {
 
     #[test]
     fn what_leads_out_of_the_project_is_not_asked_for() {
-        for text in ["../x", "/etc/passwd", "a/../b", "C:/x", "a\\b", "a//b", "./a", "a\0", "{.,a}./x/{..}", "a\u{202e}b"] {
+        for text in [
+            "../x",
+            "/etc/passwd",
+            "a/../b",
+            "C:/x",
+            "a\\b",
+            "a//b",
+            "./a",
+            "a\0",
+            "{.,a}./x/{..}",
+            "a\u{202e}b",
+        ] {
             let (asks, problems) = taken(&[("reads", text)]);
             assert!(asks.reads.is_empty() && problems.len() == 1, "{text}");
         }
-        for text in ["*.example.com", "https://a.b", "a b", "a:0", "a:99999", "a..b", "-a.b", "é.example", "a:+1"] {
+        for text in
+            ["*.example.com", "https://a.b", "a b", "a:0", "a:99999", "a..b", "-a.b", "é.example", "a:+1"]
+        {
             let (asks, problems) = taken(&[("network", text)]);
             assert!(asks.network.is_empty() && problems.len() == 1, "{text}");
         }

@@ -268,9 +268,10 @@ impl SessionId {
     /// Its first ten characters, when they are a date (`YYYY-MM-DD`, a day that there is).
     pub fn date(&self) -> Option<jiff::civil::Date> {
         let text = self.0.get(..10)?;
-        let shaped = text.bytes().enumerate().all(|(at, byte)| {
-            if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() }
-        });
+        let shaped = text
+            .bytes()
+            .enumerate()
+            .all(|(at, byte)| if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() });
         if shaped { text.parse().ok() } else { None }
     }
 }
@@ -310,7 +311,9 @@ impl LibraryName {
             return no(Why::TooLong(MAX_LIBRARY_NAME));
         }
         if !is_library(text) {
-            return no(Why::Form("it is lower-case letters, digits and `-`, the first a letter, as user or platform-team"));
+            return no(Why::Form(
+                "it is lower-case letters, digits and `-`, the first a letter, as user or platform-team",
+            ));
         }
         Ok(Self(text.into()))
     }
@@ -337,8 +340,33 @@ mod tests {
     #[test]
     fn what_could_be_a_path_is_no_id() {
         for text in [
-            "", "a", "/", "a/", "/a", "../a", "a/..", "a/../b", "a//b", "a/b/c", "a/.b", "a/b.", "a/%2e%2e", "a/b\0", "a/b\n",
-            "A/b", "a_b/c", "a/b c", "a/b..c", "a\\b", "a:b", ":a/b", "1a:b/c", "a:b:c/d", "a/b\u{202e}", "C:/x", "a/é",
+            "",
+            "a",
+            "/",
+            "a/",
+            "/a",
+            "../a",
+            "a/..",
+            "a/../b",
+            "a//b",
+            "a/b/c",
+            "a/.b",
+            "a/b.",
+            "a/%2e%2e",
+            "a/b\0",
+            "a/b\n",
+            "A/b",
+            "a_b/c",
+            "a/b c",
+            "a/b..c",
+            "a\\b",
+            "a:b",
+            ":a/b",
+            "1a:b/c",
+            "a:b:c/d",
+            "a/b\u{202e}",
+            "C:/x",
+            "a/é",
         ] {
             assert!(PatternId::new(text).is_err(), "{text:?}");
         }
@@ -362,7 +390,9 @@ mod tests {
         assert_eq!(date("20251105T12-x"), None);
         assert_eq!(date("notes"), None);
         assert!(SessionId::new("a--b").is_ok());
-        assert!(SessionId::new("-a").is_err() && SessionId::new("a-").is_err() && SessionId::new("a/b").is_err());
+        assert!(
+            SessionId::new("-a").is_err() && SessionId::new("a-").is_err() && SessionId::new("a/b").is_err()
+        );
     }
 
     #[test]

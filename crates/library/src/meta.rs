@@ -84,7 +84,10 @@ fn scored(document: &Markdown<'_>) -> Vec<Scored> {
     for table in document.tables(&(0..document.text().len())) {
         let head: Vec<String> = table.head.cells.iter().map(|at| folded(document.slice(at))).collect();
         let place = |names: &[&str]| head.iter().position(|cell| names.contains(&cell.as_str()));
-        let (Some(name), Some(score)) = (place(&["criterion", "criteria"]), place(&["score", "rating"])) else { continue };
+        let (Some(name), Some(score)) = (place(&["criterion", "criteria"]), place(&["score", "rating"]))
+        else {
+            continue;
+        };
         for row in &table.rows {
             let (Some(name), Some(at)) = (row.cells.get(name), row.cells.get(score)) else { continue };
             if let Some(criterion) = Criterion::named(document.slice(name))
@@ -134,7 +137,8 @@ pub fn read_document(document: &Markdown<'_>, problems: &mut Problems) -> Meta {
         let name = if field == Field::Quality { "quality".to_owned() } else { folded(key.name) };
         if let Some((_, first)) = seen.iter().find(|(seen, _)| *seen == name) {
             if bare(first) != bare(key.value) {
-                let why = format!("`{}` is there twice, with other values: the first is taken", shown(key.name));
+                let why =
+                    format!("`{}` is there twice, with other values: the first is taken", shown(key.name));
                 problems.at(place, Code::Ambiguous, why);
             }
             continue;
@@ -146,7 +150,10 @@ pub fn read_document(document: &Markdown<'_>, problems: &mut Problems) -> Meta {
         match Score::parse(document.slice(&scored.at)) {
             Ok(score) => meta.criteria.set(scored.criterion, score),
             Err(error) => {
-                let why = format!("the score of {} cannot be read: {error}", scored.criterion.title().to_lowercase());
+                let why = format!(
+                    "the score of {} cannot be read: {error}",
+                    scored.criterion.title().to_lowercase()
+                );
                 problems.at(Place { line: scored.line, column: None }, Code::QualityInvalid, why);
             }
         }
@@ -233,12 +240,15 @@ impl Changes {
             Field::Quality => {
                 let score = self.quality?;
                 match Score::parse(old) {
-                    Ok(_) => (score.to_string(), "Quality Score", run(old, |c| c.is_ascii_digit() || c == '.')),
+                    Ok(_) => {
+                        (score.to_string(), "Quality Score", run(old, |c| c.is_ascii_digit() || c == '.'))
+                    }
                     Err(_) => (format!("{score}/10"), "Quality Score", whole),
                 }
             }
             Field::LastVerified => {
-                let at = if date(old).is_some() { run(old, |c| c.is_ascii_digit() || c == '-') } else { whole };
+                let at =
+                    if date(old).is_some() { run(old, |c| c.is_ascii_digit() || c == '-') } else { whole };
                 (self.last_verified?.to_string(), "Last Verified", at)
             }
             Field::ReuseCount => {
@@ -249,7 +259,11 @@ impl Changes {
                 let verified = self.verified?;
                 let word = run(old, char::is_alphabetic);
                 let word_is = old.get(word.clone()).unwrap_or_default().to_ascii_lowercase();
-                let (yes, no) = if matches!(word_is.as_str(), "true" | "false") { ("true", "false") } else { ("yes", "no") };
+                let (yes, no) = if matches!(word_is.as_str(), "true" | "false") {
+                    ("true", "false")
+                } else {
+                    ("yes", "no")
+                };
                 // Of a value in other words nothing may be left that says the opposite.
                 let plain = word_is == bare(old).to_ascii_lowercase() && !word_is.is_empty();
                 let at = if plain { word } else { whole };
@@ -265,7 +279,8 @@ impl Changes {
 pub fn edit(text: &str, changes: &Changes) -> String {
     let document = Markdown::of(text);
     let mut splices: Vec<(Range<usize>, String)> = Vec::new();
-    let known: Vec<(Field, Key<'_>)> = document.keys().filter_map(|key| Some((field(key.name)?, key))).collect();
+    let known: Vec<(Field, Key<'_>)> =
+        document.keys().filter_map(|key| Some((field(key.name)?, key))).collect();
     for (field, key) in &known {
         if let Some((mut value, _, part)) = changes.of(*field, key.value) {
             let at = key.at.start + part.start..key.at.start + part.end;
@@ -297,7 +312,11 @@ pub fn edit(text: &str, changes: &Changes) -> String {
         .filter(|wanted| known.iter().all(|(field, _)| field != wanted))
         .filter_map(|wanted| changes.of(wanted, "").map(|(value, name, _)| format!("**{name}:** {value}")))
         .collect();
-    let newline = if text.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
+    let newline = if text.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n")) {
+        "\r\n"
+    } else {
+        "\n"
+    };
     if !missing.is_empty() {
         splices.push(added(&document, &known, &missing, newline));
     }
@@ -359,7 +378,9 @@ fn in_cell(score: Score) -> String {
 }
 
 fn criteria_table(criteria: &Criteria, newline: &str) -> String {
-    let mut out = format!("## Quality Breakdown{newline}{newline}| Criterion | Score | Notes |{newline}|---|---|---|{newline}");
+    let mut out = format!(
+        "## Quality Breakdown{newline}{newline}| Criterion | Score | Notes |{newline}|---|---|---|{newline}"
+    );
     for criterion in Criterion::ALL {
         if let Some(score) = criteria.get(criterion) {
             out.push_str(&format!("| {} | {}/10 | |{newline}", criterion.title(), in_cell(score)));

@@ -79,9 +79,11 @@ impl Found {
     /// All of its files that are known.
     pub fn files(&self) -> Vec<&str> {
         match &self.layout {
-            Layout::Files { document, code, meta } => {
-                [Some(document), code.as_ref(), meta.as_ref()].into_iter().flatten().map(String::as_str).collect()
-            }
+            Layout::Files { document, code, meta } => [Some(document), code.as_ref(), meta.as_ref()]
+                .into_iter()
+                .flatten()
+                .map(String::as_str)
+                .collect(),
             Layout::Folder { files, .. } => files.iter().map(String::as_str).collect(),
         }
     }
@@ -139,7 +141,11 @@ pub fn survey<'a>(paths: impl IntoIterator<Item = &'a str>) -> Survey {
     for path in paths {
         if let Some(folder) = within(path, &folders) {
             let (files, is_cut) = skills.entry(folder).or_default();
-            if files.len() < MAX_FILES { files.push(path.to_owned()) } else { *is_cut = true }
+            if files.len() < MAX_FILES {
+                files.push(path.to_owned())
+            } else {
+                *is_cut = true
+            }
             continue;
         }
         let (later, rest) = path.strip_prefix("patterns/").map_or((false, path), |rest| (true, rest));
@@ -158,7 +164,8 @@ pub fn survey<'a>(paths: impl IntoIterator<Item = &'a str>) -> Survey {
         let name = folder.rsplit('/').next().unwrap_or(folder).to_owned();
         let main = format!("{folder}/{SKILL_FILE}");
         if !is_name(&name) {
-            let why = "the folder's name is no skill's: lower-case letters, digits and single hyphens between them";
+            let why =
+                "the folder's name is no skill's: lower-case letters, digits and single hyphens between them";
             survey.say(&main, Code::NameInvalid, why);
             continue;
         }
@@ -167,7 +174,11 @@ pub fn survey<'a>(paths: impl IntoIterator<Item = &'a str>) -> Survey {
             survey.say(&main, Code::NameInvalid, "its category's folder is named so that no id has it: use lower-case letters, digits and single hyphens");
             continue;
         }
-        push(Found { name, category, layout: Layout::Folder { folder: folder.to_owned(), files, is_cut } }, &mut taken, &mut survey);
+        push(
+            Found { name, category, layout: Layout::Folder { folder: folder.to_owned(), files, is_cut } },
+            &mut taken,
+            &mut survey,
+        );
     }
     survey.found.sort_by(|a, b| {
         (a.category.is_none(), &a.category, &a.name).cmp(&(b.category.is_none(), &b.category, &b.name))
@@ -186,12 +197,22 @@ fn skill_folders<'a>(paths: &[&'a str], survey: &mut Survey) -> BTreeSet<&'a str
     let mut all: Vec<&str> = Vec::new();
     for path in paths {
         if *path == SKILL_FILE {
-            survey.say(path, Code::NameInvalid, "a skill has a folder of its own: move it into one of its name");
+            survey.say(
+                path,
+                Code::NameInvalid,
+                "a skill has a folder of its own: move it into one of its name",
+            );
             continue;
         }
-        let Some(folder) = path.strip_suffix(SKILL_FILE).and_then(|folder| folder.strip_suffix('/')) else { continue };
+        let Some(folder) = path.strip_suffix(SKILL_FILE).and_then(|folder| folder.strip_suffix('/')) else {
+            continue;
+        };
         if matches!(folder, PATTERNS | SKILLS) {
-            survey.say(path, Code::NameInvalid, format!("`{folder}` holds skills and is none: move it into a folder of its name"));
+            survey.say(
+                path,
+                Code::NameInvalid,
+                format!("`{folder}` holds skills and is none: move it into a folder of its name"),
+            );
             continue;
         }
         let depth = folder.split('/').count();
@@ -253,7 +274,9 @@ fn grouped<'a>(
         return;
     };
     // Written for people about the folder, not a pattern; a skill's file where none may be was told before.
-    if file == SKILL_FILE || is == 'd' && ["readme", "index", "changelog"].contains(&name.to_ascii_lowercase().as_str()) {
+    if file == SKILL_FILE
+        || is == 'd' && ["readme", "index", "changelog"].contains(&name.to_ascii_lowercase().as_str())
+    {
         return;
     }
     // Beside a pattern's code, not code of a pattern.
@@ -262,7 +285,10 @@ fn grouped<'a>(
     }
     if !is_category(category) {
         if is == 'd' {
-            let why = format!("the folder `{}` fits no id: use lower-case letters, digits and single hyphens", shown(category));
+            let why = format!(
+                "the folder `{}` fits no id: use lower-case letters, digits and single hyphens",
+                shown(category)
+            );
             survey.say(path, Code::NameInvalid, why);
         }
         return;
@@ -285,7 +311,8 @@ fn grouped<'a>(
 fn three(category: &str, name: &str, group: &Group<'_>, survey: &mut Survey) -> Option<Found> {
     let Some(document) = group.document else {
         for path in [group.typescript, group.javascript, group.meta].into_iter().flatten() {
-            let why = format!("there is no {name}.md beside it, which makes a pattern: write it, or move the file");
+            let why =
+                format!("there is no {name}.md beside it, which makes a pattern: write it, or move the file");
             survey.say(path, Code::DocumentMissing, why);
         }
         return None;
@@ -294,7 +321,11 @@ fn three(category: &str, name: &str, group: &Group<'_>, survey: &mut Survey) -> 
         survey.say(other, Code::Ambiguous, format!("{name}.ts is taken; remove one of the two"));
     }
     if PatternId::from_parts(None, category, name).is_err() {
-        survey.say(document, Code::NameInvalid, "category and name together are longer than an id may be: shorten the name");
+        survey.say(
+            document,
+            Code::NameInvalid,
+            "category and name together are longer than an id may be: shorten the name",
+        );
         return None;
     }
     let code = group.typescript.or(group.javascript).map(str::to_owned);
@@ -311,7 +342,10 @@ fn push(found: Found, taken: &mut BTreeSet<(String, String)>, survey: &mut Surve
         return;
     }
     if !category.is_empty() && category.parse::<Category>().is_err() {
-        let why = format!("`{category}` is none of the categories ({}): it is found only without a filter", Category::list());
+        let why = format!(
+            "`{category}` is none of the categories ({}): it is found only without a filter",
+            Category::list()
+        );
         survey.say(&main, Code::CategoryInvalid, why);
     }
     survey.found.push(found);
@@ -345,7 +379,10 @@ mod tests {
             "database/deep/x.md",
         ]);
         assert_eq!(ids(&survey), ["database/rls-policy", "ui/Card_v2.1"]);
-        assert_eq!(survey.found[0].files(), ["database/rls-policy.md", "database/rls-policy.ts", "database/rls-policy-SKILL.md"]);
+        assert_eq!(
+            survey.found[0].files(),
+            ["database/rls-policy.md", "database/rls-policy.ts", "database/rls-policy-SKILL.md"]
+        );
         assert_eq!(survey.found[1].files(), ["patterns/ui/Card_v2.1.md", "patterns/ui/Card_v2.1.js"]);
         assert_eq!(survey.problems, []);
     }
@@ -364,7 +401,10 @@ mod tests {
             "skills/1/2/3/4/too-deep/SKILL.md",
             "patterns/ui/d/SKILL.md",
         ]);
-        assert_eq!(ids(&survey), ["backend/queue", "testing/b", "ui/d", "skills/a", "skills/c", "skills/pdf-forms"]);
+        assert_eq!(
+            ids(&survey),
+            ["backend/queue", "testing/b", "ui/d", "skills/a", "skills/c", "skills/pdf-forms"]
+        );
         assert_eq!(survey.found[0].files().len(), 3);
         assert_eq!(survey.found[0].main(), "backend/queue/SKILL.md");
         let declared = survey.found.last().unwrap().id(Some("security")).unwrap();
@@ -418,7 +458,15 @@ mod tests {
 
     #[test]
     fn some_folders_are_never_entered() {
-        let survey = survey([".git/a.md", "ui/.hidden.md", "node_modules/x/SKILL.md", "target/a.md", ".x/ui/a.md", "/ui/a.md", "ui//a.md"]);
+        let survey = survey([
+            ".git/a.md",
+            "ui/.hidden.md",
+            "node_modules/x/SKILL.md",
+            "target/a.md",
+            ".x/ui/a.md",
+            "/ui/a.md",
+            "ui//a.md",
+        ]);
         assert_eq!(survey, Survey::default());
     }
 

@@ -198,7 +198,8 @@ impl Criteria {
 
     /// The mean of all five to one decimal, a half rounded up; none unless all five are stated.
     pub fn mean(&self) -> Option<Score> {
-        let sum = Criterion::ALL.into_iter().try_fold(0_u32, |sum, c| Some(sum + u32::from(self.get(c)?.0)))?;
+        let sum =
+            Criterion::ALL.into_iter().try_fold(0_u32, |sum, c| Some(sum + u32::from(self.get(c)?.0)))?;
         u8::try_from((sum * 2 + 5) / 10).ok().and_then(Score::from_tenths)
     }
 
@@ -284,12 +285,28 @@ mod tests {
     #[test]
     fn a_score_is_read_in_every_way_it_is_written() {
         for (text, tenths) in [
-            ("8.5/10", 85), ("8.5", 85), ("8", 80), ("**8.5/10**", 85), ("8.5 / 10", 85), ("`9`", 90), ("10/10", 100), ("0", 0),
-            ("8.5/10 (good)", 85), ("10.0", 100), ("6.95", 69), ("9/10 — fine", 90), ("7.00/10", 70), ("8.5/10 - good", 85),
+            ("8.5/10", 85),
+            ("8.5", 85),
+            ("8", 80),
+            ("**8.5/10**", 85),
+            ("8.5 / 10", 85),
+            ("`9`", 90),
+            ("10/10", 100),
+            ("0", 0),
+            ("8.5/10 (good)", 85),
+            ("10.0", 100),
+            ("6.95", 69),
+            ("9/10 — fine", 90),
+            ("7.00/10", 70),
+            ("8.5/10 - good", 85),
         ] {
             assert_eq!(Score::parse(text).map(Score::tenths), Ok(tenths), "{text}");
         }
-        assert_eq!(Score::parse("**8.5**/10"), Err(ScoreError::NoNumber), "emphasis inside is not looked through");
+        assert_eq!(
+            Score::parse("**8.5**/10"),
+            Err(ScoreError::NoNumber),
+            "emphasis inside is not looked through"
+        );
         assert_eq!(Score::parse("11"), Err(ScoreError::OutOfRange));
         assert_eq!(Score::parse("10.5"), Err(ScoreError::OutOfRange));
         assert_eq!(Score::parse("10.01"), Err(ScoreError::OutOfRange));
@@ -317,7 +334,10 @@ mod tests {
         assert_eq!(contradiction(Some(score(85)), &found), None);
         assert_eq!(contradiction(Some(score(91)), &found), None);
         assert_eq!(contradiction(Some(score(92)), &found), Some((score(92), score(86))));
-        assert_eq!((overall(None, &found), overall(Some(score(85)), &found)), (Some(score(86)), Some(score(85))));
+        assert_eq!(
+            (overall(None, &found), overall(Some(score(85)), &found)),
+            (Some(score(86)), Some(score(85)))
+        );
     }
 
     #[test]

@@ -18,7 +18,8 @@ pub const MAX_PARAMETERS: usize = 100;
 const SECTIONS: [&str; 4] = ["Parameters", "Input", "Inputs", "Input Parameters"];
 
 /// Words that only a schema has at its top.
-const WORDS: [&str; 9] = ["$schema", "$ref", "type", "properties", "required", "oneOf", "anyOf", "allOf", "additionalProperties"];
+const WORDS: [&str; 9] =
+    ["$schema", "$ref", "type", "properties", "required", "oneOf", "anyOf", "allOf", "additionalProperties"];
 
 /// What JSON Schema calls types.
 const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "object", "array", "null"];
@@ -118,9 +119,12 @@ fn admissible(value: &Value) -> Result<(), String> {
         match value {
             Value::Object(map) => {
                 for (key, value) in map {
-                    let reference = if matches!(key.as_str(), "$ref" | "$dynamicRef") { value.as_str() } else { None };
+                    let reference =
+                        if matches!(key.as_str(), "$ref" | "$dynamicRef") { value.as_str() } else { None };
                     if reference.is_some_and(|to| !to.starts_with('#')) {
-                        return Err(format!("`{key}` leads out of the file: write what it means into `$defs`"));
+                        return Err(format!(
+                            "`{key}` leads out of the file: write what it means into `$defs`"
+                        ));
                     }
                     open.push((value, depth + 1));
                 }
@@ -146,7 +150,9 @@ fn columns(document: &Markdown<'_>, table: &Table) -> Columns {
     let mut found = Columns::default();
     for (at, cell) in table.head.cells.iter().enumerate() {
         let place = match folded(document.slice(cell)).as_str() {
-            "name" | "parameter" | "param" | "field" | "property" | "key" | "argument" | "input" => &mut found.name,
+            "name" | "parameter" | "param" | "field" | "property" | "key" | "argument" | "input" => {
+                &mut found.name
+            }
             "type" => &mut found.kind,
             "required" => &mut found.required,
             "description" | "notes" | "meaning" | "purpose" => &mut found.description,
@@ -165,7 +171,8 @@ fn tabled(document: &Markdown<'_>, section: &Section, problems: &mut Problems) -
         let mut properties = Map::new();
         let mut required = Vec::new();
         for row in &table.rows {
-            let cell = |at: Option<usize>| at.and_then(|at| row.cells.get(at)).map_or("", |at| document.slice(at));
+            let cell =
+                |at: Option<usize>| at.and_then(|at| row.cells.get(at)).map_or("", |at| document.slice(at));
             let (name, optional) = match bare(cell(Some(name_at))) {
                 name if name.ends_with('?') => (name.trim_end_matches('?'), true),
                 name => (name, false),
@@ -178,7 +185,8 @@ fn tabled(document: &Markdown<'_>, section: &Section, problems: &mut Problems) -
                 continue;
             }
             if !is_name {
-                let why = format!("`{}` is no parameter's name: write letters, digits, `_` or `-`", shown(name));
+                let why =
+                    format!("`{}` is no parameter's name: write letters, digits, `_` or `-`", shown(name));
                 problems.at(Place::line(row.line), Code::SchemaInvalid, why);
                 continue;
             }
@@ -188,7 +196,8 @@ fn tabled(document: &Markdown<'_>, section: &Section, problems: &mut Problems) -
                 continue;
             }
             if properties.len() == MAX_PARAMETERS {
-                let why = format!("there are more than {MAX_PARAMETERS} parameters: declare them as a JSON Schema");
+                let why =
+                    format!("there are more than {MAX_PARAMETERS} parameters: declare them as a JSON Schema");
                 problems.at(Place::line(row.line), Code::SchemaInvalid, why);
                 break;
             }
@@ -233,7 +242,10 @@ fn kind(cell: &str) -> Map<String, Value> {
     let parts: Vec<&str> = text.split('|').map(bare).filter(|part| !part.is_empty()).collect();
     let literal = |part: &&str| {
         let quotes = [('"', '"'), ('\'', '\'')];
-        quotes.iter().find_map(|(open, close)| part.strip_prefix(*open)?.strip_suffix(*close)).map(str::to_owned)
+        quotes
+            .iter()
+            .find_map(|(open, close)| part.strip_prefix(*open)?.strip_suffix(*close))
+            .map(str::to_owned)
     };
     if !parts.is_empty() {
         let literals: Vec<String> = parts.iter().filter_map(literal).collect();
@@ -256,7 +268,10 @@ fn kind(cell: &str) -> Map<String, Value> {
 
 fn one(name: &str) -> Option<Value> {
     if let Some(items) = name.strip_suffix("[]") {
-        return Some(one(items).map_or_else(|| json!({"type": "array"}), |items| json!({"type": "array", "items": items})));
+        return Some(
+            one(items)
+                .map_or_else(|| json!({"type": "array"}), |items| json!({"type": "array", "items": items})),
+        );
     }
     let lower = name.to_ascii_lowercase();
     Some(match lower.as_str() {
@@ -268,7 +283,8 @@ fn one(name: &str) -> Option<Value> {
         "object" | "map" | "dict" => json!({"type": "object"}),
         "null" => json!({"type": "null"}),
         other => {
-            let inner = other.strip_prefix("array<").or_else(|| other.strip_prefix("list<"))?.strip_suffix('>')?;
+            let inner =
+                other.strip_prefix("array<").or_else(|| other.strip_prefix("list<"))?.strip_suffix('>')?;
             return one(inner).map(|items| json!({"type": "array", "items": items}));
         }
     })
@@ -288,7 +304,9 @@ mod tests {
 
     #[test]
     fn a_json_block_below_parameters_is_the_schema() {
-        let (found, problems) = read("# X\n\n```json\n{\"type\": \"string\"}\n```\n\n## Parameters\n\n```jsonc\n{}\n```\n\n~~~ JSON\n{\"type\": \"object\", \"properties\": {\"table\": {\"type\": \"string\"}}}\n~~~\n");
+        let (found, problems) = read(
+            "# X\n\n```json\n{\"type\": \"string\"}\n```\n\n## Parameters\n\n```jsonc\n{}\n```\n\n~~~ JSON\n{\"type\": \"object\", \"properties\": {\"table\": {\"type\": \"string\"}}}\n~~~\n",
+        );
         let found = found.unwrap();
         assert_eq!((found.source, found.line), (Source::Json, 13));
         assert_eq!(found.schema["properties"]["table"]["type"], "string");
@@ -322,11 +340,17 @@ mod tests {
     #[test]
     fn what_is_no_schema_is_told_with_its_line() {
         assert_eq!(read("## Input\n\n```json\n{\n  \"a\": ,\n}\n```\n").1[0].0, Some(5));
-        assert!(read("## Input\n\n```json\n{\"$ref\": \"https://x/y\"}\n```\n").1[0].1.contains("leads out of the file"));
+        assert!(
+            read("## Input\n\n```json\n{\"$ref\": \"https://x/y\"}\n```\n").1[0]
+                .1
+                .contains("leads out of the file")
+        );
         assert_eq!(read("## Input\n\n```json\n{\"table\": \"users\"}\n```\n").1[0].0, Some(3));
         let deep = format!("## Input\n\n```json\n{}{{}}{}\n```\n", "{\"not\":".repeat(40), "}".repeat(40));
         assert!(read(&deep.replacen('{', "{\"type\":\"object\",", 1)).1[0].1.contains("32 deep"));
-        assert!(read(&format!("## Input\n\n```json\n{}\n```\n", "[".repeat(70_000))).1[0].1.contains("64 KiB"));
+        assert!(
+            read(&format!("## Input\n\n```json\n{}\n```\n", "[".repeat(70_000))).1[0].1.contains("64 KiB")
+        );
         assert!(read("## Input\n\n| Name |\n|---|\n| a b |\n| c |\n| c |\n").1.len() == 2);
         assert_eq!(read("## Other\n\n```json\n{\"type\":\"object\"}\n```\n"), (None, vec![]));
         assert_eq!(read("## Input\n\nAnything.\n"), (None, vec![]));

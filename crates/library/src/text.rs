@@ -173,7 +173,9 @@ mod tests {
     #[test]
     fn a_description_is_one_line_of_plain_text_cut_on_a_word() {
         assert_eq!(
-            description("**Row** policies for [Postgres](https://x) with\n`a_b` and snake_case, 2 * 3. _Yes_."),
+            description(
+                "**Row** policies for [Postgres](https://x) with\n`a_b` and snake_case, 2 * 3. _Yes_."
+            ),
             "Row policies for Postgres with `a_b` and snake_case, 2 * 3. Yes."
         );
         let long = description(&"word ".repeat(100));

@@ -122,13 +122,17 @@ impl Search<'_> {
     fn subjects(&mut self) {
         let mut by: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (at, claim) in self.claims.iter().enumerate() {
-            let Some(subject) = claim.subject.map(folded).filter(|subject| !subject.is_empty()) else { continue };
+            let Some(subject) = claim.subject.map(folded).filter(|subject| !subject.is_empty()) else {
+                continue;
+            };
             by.entry(subject).or_default().push(at);
         }
         for (_, holders) in by {
             for (index, at) in holders.iter().enumerate() {
                 for before in holders.get(index.saturating_sub(10)..index).unwrap_or_default() {
-                    let (Some(a), Some(b)) = (self.claims.get(*before), self.claims.get(*at)) else { continue };
+                    let (Some(a), Some(b)) = (self.claims.get(*before), self.claims.get(*at)) else {
+                        continue;
+                    };
                     if folded(a.content) != folded(b.content) {
                         let subject = b.subject.unwrap_or_default();
                         self.tell(*before, *at, Kind::Subject, || {
@@ -168,14 +172,17 @@ impl Search<'_> {
             }
         }
         for (a, b) in wanted {
-            let (Some((first, left)), Some((second, right))) = (self.sentences.get(a), self.sentences.get(b)) else {
+            let (Some((first, left)), Some((second, right))) = (self.sentences.get(a), self.sentences.get(b))
+            else {
                 continue;
             };
             let (first, second) = (*first, *second);
             let ruled_out = left.rules_out(right).or_else(|| right.rules_out(left));
             let chosen = if ruled_out.is_none() { left.chooses_else(right) } else { None };
             if let Some(words) = ruled_out {
-                self.tell(first, second, Kind::Polarity, || format!("one rules out what the other asks for: {words}"));
+                self.tell(first, second, Kind::Polarity, || {
+                    format!("one rules out what the other asks for: {words}")
+                });
             } else if let Some(words) = chosen {
                 self.tell(first, second, Kind::Choice, || words);
             }
@@ -202,12 +209,22 @@ mod tests {
 
     fn claims<'a>(contents: &[(&'a str, Option<&'a str>)]) -> Vec<Claim<'a>> {
         let id = |n: usize| NoteId::of("decision", &n.to_string(), "");
-        contents.iter().enumerate().map(|(n, (content, subject))| Claim { id: id(n), content, subject: *subject }).collect()
+        contents
+            .iter()
+            .enumerate()
+            .map(|(n, (content, subject))| Claim { id: id(n), content, subject: *subject })
+            .collect()
     }
 
     #[test]
     fn the_same_subject_with_other_words_is_a_conflict() {
-        let all = claims(&[("a b", Some("The DB")), ("A b.", Some("the db")), ("c", Some("**The DB**")), ("d", Some("x")), ("e", None)]);
+        let all = claims(&[
+            ("a b", Some("The DB")),
+            ("A b.", Some("the db")),
+            ("c", Some("**The DB**")),
+            ("d", Some("x")),
+            ("e", None),
+        ]);
         let found = conflicts(&all);
         let pairs: Vec<_> = found.found.iter().map(|c| (c.notes, c.kind)).collect();
         assert_eq!(pairs, [([all[0].id, all[2].id], Kind::Subject), ([all[1].id, all[2].id], Kind::Subject)]);
@@ -235,7 +252,15 @@ mod tests {
     #[test]
     fn many_decisions_are_looked_at_in_bounded_time() {
         let texts: Vec<String> = (0..MAX_DECISIONS)
-            .map(|n| format!("{} service {} for queue {} of module {}", ["Use", "Do not use"][n % 2], n % 50, n % 7, n % 90))
+            .map(|n| {
+                format!(
+                    "{} service {} for queue {} of module {}",
+                    ["Use", "Do not use"][n % 2],
+                    n % 50,
+                    n % 7,
+                    n % 90
+                )
+            })
             .collect();
         let contents: Vec<(&str, Option<&str>)> = texts.iter().map(|text| (text.as_str(), None)).collect();
         let began = Instant::now();

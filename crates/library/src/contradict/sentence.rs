@@ -13,29 +13,75 @@ const SHARED: usize = 6;
 
 /// What turns the sense of the words behind it in its clause.
 const TURNS: [&str; 30] = [
-    "not", "never", "no", "without", "avoid", "avoids", "avoiding", "stop", "stops", "forbid", "forbidden", "cannot", "don't", "dont",
-    "doesn't", "didn't", "can't", "won't", "shouldn't", "mustn't", "isn't", "aren't", "wasn't", "needn't", "neither", "nor", "refuse",
-    "ban", "banned", "disallow",
+    "not",
+    "never",
+    "no",
+    "without",
+    "avoid",
+    "avoids",
+    "avoiding",
+    "stop",
+    "stops",
+    "forbid",
+    "forbidden",
+    "cannot",
+    "don't",
+    "dont",
+    "doesn't",
+    "didn't",
+    "can't",
+    "won't",
+    "shouldn't",
+    "mustn't",
+    "isn't",
+    "aren't",
+    "wasn't",
+    "needn't",
+    "neither",
+    "nor",
+    "refuse",
+    "ban",
+    "banned",
+    "disallow",
 ];
 
 /// Words that say that something is taken.
 const TAKES: [&str; 20] = [
-    "use", "uses", "used", "using", "choose", "chose", "chosen", "choosing", "prefer", "prefers", "preferred", "pick", "picked", "adopt",
-    "adopted", "switch", "switched", "take", "go", "went",
+    "use",
+    "uses",
+    "used",
+    "using",
+    "choose",
+    "chose",
+    "chosen",
+    "choosing",
+    "prefer",
+    "prefers",
+    "preferred",
+    "pick",
+    "picked",
+    "adopt",
+    "adopted",
+    "switch",
+    "switched",
+    "take",
+    "go",
+    "went",
 ];
 
 /// What a context begins with.
 const CONTEXTS: [&str; 20] = [
-    "for", "in", "on", "at", "by", "during", "when", "from", "to", "with", "as", "between", "behind", "after", "before", "per", "of",
-    "within", "under", "if",
+    "for", "in", "on", "at", "by", "during", "when", "from", "to", "with", "as", "between", "behind",
+    "after", "before", "per", "of", "within", "under", "if",
 ];
 
 /// Words that say nothing of what is decided.
 const EMPTY: [&str; 56] = [
-    "a", "an", "the", "this", "that", "these", "those", "it", "its", "we", "our", "us", "i", "you", "your", "they", "their", "is", "are",
-    "was", "were", "be", "been", "being", "do", "does", "did", "done", "has", "have", "had", "will", "would", "shall", "should", "must",
-    "can", "could", "may", "might", "need", "needs", "all", "any", "each", "every", "always", "only", "also", "now", "then", "and", "or",
-    "us", "please", "just",
+    "a", "an", "the", "this", "that", "these", "those", "it", "its", "we", "our", "us", "i", "you", "your",
+    "they", "their", "is", "are", "was", "were", "be", "been", "being", "do", "does", "did", "done", "has",
+    "have", "had", "will", "would", "shall", "should", "must", "can", "could", "may", "might", "need",
+    "needs", "all", "any", "each", "every", "always", "only", "also", "now", "then", "and", "or", "us",
+    "please", "just",
 ];
 
 /// Stems, each with its place in the clause and the word that it was made of.
@@ -154,7 +200,9 @@ fn split(text: &str) -> Vec<Vec<Vec<String>>> {
     let mut count = 0;
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
-        let inner = matches!(c, '.' | '\'' | '’' | '_') && !word.is_empty() && chars.peek().is_some_and(|n| n.is_alphanumeric());
+        let inner = matches!(c, '.' | '\'' | '’' | '_')
+            && !word.is_empty()
+            && chars.peek().is_some_and(|n| n.is_alphanumeric());
         if c.is_alphanumeric() || inner {
             if word.len() < 60 {
                 if c == '’' { word.push('\'') } else { word.extend(c.to_lowercase()) }

@@ -209,7 +209,15 @@ mod tests {
         }
         assert_eq!(pair("**Quality:** **8.5/10**"), Some(("Quality", "**8.5/10**")));
         assert_eq!(pair("**Dependencies:**"), Some(("Dependencies", "")));
-        for line in ["Category: database", "**Category** database", "**bold** text: x", "**:** x", "****", "***a**: b", "* * *"] {
+        for line in [
+            "Category: database",
+            "**Category** database",
+            "**bold** text: x",
+            "**:** x",
+            "****",
+            "***a**: b",
+            "* * *",
+        ] {
             assert_eq!(pair(line), None, "{line}");
         }
     }

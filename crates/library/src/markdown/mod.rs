@@ -11,10 +11,10 @@ mod table;
 
 use std::ops::Range;
 
-pub use self::table::{Row, Table};
 pub(crate) use self::line::{indent, marker};
 pub(crate) use self::scan::Kind;
 use self::scan::{Line, Scan, scan};
+pub use self::table::{Row, Table};
 use crate::problem::Place;
 use crate::text::{column, folded, number, plain};
 
@@ -157,20 +157,21 @@ impl<'a> Markdown<'a> {
         Place { line: number(index + 1), column }
     }
 
-    /// The first section whose heading is one of these names. Case, emphasis and numbering (`1.`, `2)`) are nothing.
+    /// The first section whose heading is one of these names. Case, emphasis, marks and numbering (`1.`, `2)`) are nothing.
     pub fn section(&self, names: &[&str]) -> Option<Section> {
-        let index = self.headings.iter().position(|heading| self.is_called(heading, names))?;
+        let names: Vec<String> = names.iter().map(|name| folded(name)).collect();
+        let index = self.headings.iter().position(|heading| {
+            let (found, unnumbered) = self.names_of(heading);
+            !found.is_empty() && names.iter().any(|name| *name == found || *name == unnumbered)
+        })?;
         self.section_of(index)
     }
 
-    /// Whether a heading is one of these names, by the rules of [`Markdown::section`].
-    pub fn is_called(&self, heading: &Heading, names: &[&str]) -> bool {
+    /// A heading's words as they are compared, and the same without a number before them.
+    pub(crate) fn names_of(&self, heading: &Heading) -> (String, String) {
         let found = folded(self.title_of(heading));
-        let unnumbered = found.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
-        names.iter().any(|name| {
-            let name = folded(name);
-            name == found || !unnumbered.is_empty() && name == unnumbered
-        })
+        let unnumbered = found.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start().to_owned();
+        (found, unnumbered)
     }
 
     /// What is below a heading, by its number among [`Markdown::headings`].
@@ -183,18 +184,20 @@ impl<'a> Markdown<'a> {
 
     /// All `**Key:** value` lines.
     pub fn keys(&self) -> impl Iterator<Item = Key<'a>> + '_ {
-        self.lines.iter().enumerate().filter(|(_, line)| line.kind == Kind::Text).filter_map(|(index, line)| {
-            let text = self.slice(&line.at);
-            let (name, value) = line::key(text)?;
-            Some(Key {
-                lead: text.get(..name.start)?.trim_end().trim_end_matches(['*', '_']),
-                end: line.at.end,
-                name: text.get(name)?,
-                value: text.get(value.clone())?,
-                at: line.at.start + value.start..line.at.start + value.end,
-                line: number(index + 1),
-            })
-        })
+        self.lines.iter().enumerate().filter(|(_, line)| line.kind == Kind::Text).filter_map(
+            |(index, line)| {
+                let text = self.slice(&line.at);
+                let (name, value) = line::key(text)?;
+                Some(Key {
+                    lead: text.get(..name.start)?.trim_end().trim_end_matches(['*', '_']),
+                    end: line.at.end,
+                    name: text.get(name)?,
+                    value: text.get(value.clone())?,
+                    at: line.at.start + value.start..line.at.start + value.end,
+                    line: number(index + 1),
+                })
+            },
+        )
     }
 
     /// The list items directly below a line, by the line's number: what `**Dependencies:**` may be followed by.

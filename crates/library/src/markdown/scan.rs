@@ -142,7 +142,8 @@ pub(crate) fn scan(text: &str) -> Scan {
         }
         push(Kind::Text);
         let item = marker(rest);
-        let blank = index.checked_sub(1).and_then(|i| found.lines.get(i)).is_none_or(|l| l.kind != Kind::Text);
+        let blank =
+            index.checked_sub(1).and_then(|i| found.lines.get(i)).is_none_or(|l| l.kind != Kind::Text);
         match item {
             // Nested ones count from where they stand.
             Some(width) => list = Some(columns + width),

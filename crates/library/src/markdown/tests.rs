@@ -8,7 +8,10 @@ const TEXT: &str = "---\ntitle: x\n---\n# One\n\n[![b](c)](d)\n**Key:** v\n\nFir
 fn nothing_inside_fences_comments_and_front_matter_is_seen() {
     let read = Markdown::of(TEXT);
     let seen: Vec<_> = read.headings().iter().map(|h| (h.level, read.title_of(h), h.line)).collect();
-    assert_eq!(seen, [(1, "One", 4), (2, "Two\nlines", 22), (2, "2. **Input**", 32), (3, "Deep", 38), (2, "Last", 42)]);
+    assert_eq!(
+        seen,
+        [(1, "One", 4), (2, "Two\nlines", 22), (2, "2. **Input**", 32), (3, "Deep", 38), (2, "Last", 42)]
+    );
     let keys: Vec<_> = read.keys().map(|k| (k.name, k.value, k.line)).collect();
     assert_eq!(keys, [("Key", "v", 7)]);
     assert_eq!(read.fences().len(), 2);
@@ -21,7 +24,10 @@ fn nothing_inside_fences_comments_and_front_matter_is_seen() {
 fn a_section_is_found_by_its_name_and_ends_at_the_next_of_its_level() {
     let read = Markdown::of(TEXT);
     let section = read.section(&["Parameters", "INPUT"]).unwrap();
-    assert!(read.slice(&section.body).starts_with("\n| Name") && read.slice(&section.body).ends_with("### Deep\n\nx\n\n"));
+    assert!(
+        read.slice(&section.body).starts_with("\n| Name")
+            && read.slice(&section.body).ends_with("### Deep\n\nx\n\n")
+    );
     let tables = read.tables(&section.body);
     assert_eq!(tables.len(), 1);
     let cells: Vec<_> = tables[0].rows[0].cells.iter().map(|at| read.slice(at)).collect();
@@ -51,7 +57,10 @@ fn fences_in_lists_are_fences_and_an_unclosed_one_goes_on_to_the_end() {
     let read = Markdown::of(text);
     let titles: Vec<_> = read.headings().iter().map(|h| read.title_of(h)).collect();
     assert_eq!(titles, ["yes"]);
-    assert_eq!(read.fences().iter().map(|f| (f.line, f.is_closed)).collect::<Vec<_>>(), [(3, true), (8, true), (16, false)]);
+    assert_eq!(
+        read.fences().iter().map(|f| (f.line, f.is_closed)).collect::<Vec<_>>(),
+        [(3, true), (8, true), (16, false)]
+    );
     assert_eq!(read.slice(&read.fences()[2].body), "# no\n");
 }
 

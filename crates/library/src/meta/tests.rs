@@ -87,16 +87,31 @@ fn missing_lines_come_behind_the_last_one_with_a_value() {
     assert_eq!(after("# X\n\nText\n"), "# X\n\n**Reuse Count:** 3\n**Verified:** yes\n\nText\n");
     assert_eq!(after("# X"), "# X\n\n**Reuse Count:** 3\n**Verified:** yes\n");
     assert_eq!(after("\u{feff}Text"), "\u{feff}**Reuse Count:** 3\n**Verified:** yes\n\nText");
-    assert_eq!(after("---\na: 1\n---\nText"), "---\na: 1\n---\n**Reuse Count:** 3\n**Verified:** yes\n\nText");
-    assert_eq!(after("**Reuse Count:**\n**Verified:** no <!-- x -->\n"), "**Reuse Count:** 3\n**Verified:** yes\n");
-    assert_eq!(after("**Reuse Count:** `2`\n**Verified:** *false*\n"), "**Reuse Count:** `3`\n**Verified:** *true*\n");
+    assert_eq!(
+        after("---\na: 1\n---\nText"),
+        "---\na: 1\n---\n**Reuse Count:** 3\n**Verified:** yes\n\nText"
+    );
+    assert_eq!(
+        after("**Reuse Count:**\n**Verified:** no <!-- x -->\n"),
+        "**Reuse Count:** 3\n**Verified:** yes\n"
+    );
+    assert_eq!(
+        after("**Reuse Count:** `2`\n**Verified:** *false*\n"),
+        "**Reuse Count:** `3`\n**Verified:** *true*\n"
+    );
 }
 
 #[test]
 fn criteria_without_a_row_come_as_a_table() {
-    let changes = Changes { criteria: Criteria { correctness: Some(score(80)), ..Criteria::default() }, ..Changes::default() };
+    let changes = Changes {
+        criteria: Criteria { correctness: Some(score(80)), ..Criteria::default() },
+        ..Changes::default()
+    };
     let text = edit("# X\n", &changes);
-    assert_eq!(text, "# X\n\n## Quality Breakdown\n\n| Criterion | Score | Notes |\n|---|---|---|\n| Correctness | 8/10 | |\n");
+    assert_eq!(
+        text,
+        "# X\n\n## Quality Breakdown\n\n| Criterion | Score | Notes |\n|---|---|---|\n| Correctness | 8/10 | |\n"
+    );
     assert_eq!(meta(&text).0.criteria.correctness, Some(score(80)));
 }
 

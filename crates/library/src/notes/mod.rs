@@ -70,7 +70,9 @@ pub struct NoteId([u8; 8]);
 
 /// A text that is no note's id.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{0}` is no note's id: it is note_ and 16 hexadecimal digits in lower case, as the notes' own answers give it")]
+#[error(
+    "`{0}` is no note's id: it is note_ and 16 hexadecimal digits in lower case, as the notes' own answers give it"
+)]
 pub struct NoteIdError(String);
 
 impl NoteId {
@@ -159,7 +161,9 @@ pub enum NoteError {
     #[error("a note says something: its content is empty")]
     Empty,
     /// Too long.
-    #[error("the content has more than {MAX_CONTENT} characters: keep the finding, and name the file that holds the rest")]
+    #[error(
+        "the content has more than {MAX_CONTENT} characters: keep the finding, and name the file that holds the rest"
+    )]
     Long,
     /// A subject that is none.
     #[error("a subject has 1 to {MAX_SUBJECT} characters: shorten it, or leave it out")]
@@ -168,7 +172,9 @@ pub enum NoteError {
     #[error("a note supersedes at most {MAX_SUPERSEDES} others: write several")]
     Supersedes,
     /// No time to end at.
-    #[error("`{0}` is no time to expire at: write a date (2026-03-01), a time (2026-03-01T12:00:00Z), or how long (12h, 30d, 6w)")]
+    #[error(
+        "`{0}` is no time to expire at: write a date (2026-03-01), a time (2026-03-01T12:00:00Z), or how long (12h, 30d, 6w)"
+    )]
     Expires(String),
     /// The line would be longer than is read.
     #[error("the note's line would be longer than 1 MiB: shorten what it holds beside its content")]
@@ -249,7 +255,9 @@ impl Note {
             ("by", texts(&self.by)),
             ("key", texts(&self.key)),
         ];
-        more.into_iter().filter_map(|(key, value)| Some((key, value?))).for_each(|(k, v)| member(&mut out, k, &v));
+        more.into_iter()
+            .filter_map(|(key, value)| Some((key, value?)))
+            .for_each(|(k, v)| member(&mut out, k, &v));
         self.other.iter().for_each(|(key, value)| member(&mut out, key, value));
         out.push('}');
         out

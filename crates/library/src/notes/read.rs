@@ -25,8 +25,15 @@ pub fn read(text: &str, file: &str) -> Notes {
     let mut end = text.len().min(MAX_FILE);
     if end < text.len() {
         // A line that is cut would be none.
-        end = text.as_bytes().get(..end).and_then(|t| t.iter().rposition(|b| *b == b'\n')).map_or(0, |at| at + 1);
-        problems.whole(Code::TooLarge, "notes behind the first 64 MiB are not read: move old ones into another file");
+        end = text
+            .as_bytes()
+            .get(..end)
+            .and_then(|t| t.iter().rposition(|b| *b == b'\n'))
+            .map_or(0, |at| at + 1);
+        problems.whole(
+            Code::TooLarge,
+            "notes behind the first 64 MiB are not read: move old ones into another file",
+        );
     }
     let text = text.get(..end).unwrap_or_default();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -51,7 +58,9 @@ pub fn read(text: &str, file: &str) -> Notes {
     for note in &notes {
         let missing = note.supersedes.iter().filter(|id| !seen.contains(*id)).count();
         if missing > 0 {
-            let why = format!("{missing} of the notes that this one supersedes are not here: nothing is replaced by that");
+            let why = format!(
+                "{missing} of the notes that this one supersedes are not here: nothing is replaced by that"
+            );
             problems.at(Place::line(note.line), Code::NoteInvalid, why);
         }
     }
@@ -173,7 +182,11 @@ pub(super) fn whole_surrogates(line: &str) -> Cow<'_, str> {
     }
     let unit = |at: usize| -> Option<u16> {
         let digits = line.get(at..)?.strip_prefix("\\u")?.get(..4)?;
-        if digits.bytes().all(|b| b.is_ascii_hexdigit()) { u16::from_str_radix(digits, 16).ok() } else { None }
+        if digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+            u16::from_str_radix(digits, 16).ok()
+        } else {
+            None
+        }
     };
     let mut out = String::with_capacity(line.len());
     let (mut from, mut at) = (0, 0);

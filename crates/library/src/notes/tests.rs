@@ -62,7 +62,14 @@ fn an_id_is_of_what_a_note_says_and_not_of_where_it_stands() {
     assert_ne!(NoteId::of("ab", "c", "d"), NoteId::of("a", "bc", "d"));
     let line = r#"{"timestamp":"2026-01-01T00:00:00.000Z","content":"x","subject":"s","type":"decision"}"#;
     assert_eq!(read(line, "n").notes[0].id, id);
-    for text in ["", "note_", "note_0123456789ABCDEF", "note_0123456789abcdeg", "note_0123456789abcdef0", "x_0123456789abcdef"] {
+    for text in [
+        "",
+        "note_",
+        "note_0123456789ABCDEF",
+        "note_0123456789abcdeg",
+        "note_0123456789abcdef0",
+        "x_0123456789abcdef",
+    ] {
         assert!(text.parse::<NoteId>().is_err(), "{text}");
     }
 }
@@ -85,7 +92,10 @@ fn what_is_no_note_is_passed_over_and_told_with_its_line_and_never_repeated() {
         ]
     );
     let two = &found.notes[2];
-    assert_eq!((two.stated.as_str(), &two.other), ("idea", json!({"extra": [1], "timestamp": 5}).as_object().unwrap()));
+    assert_eq!(
+        (two.stated.as_str(), &two.other),
+        ("idea", json!({"extra": [1], "timestamp": 5}).as_object().unwrap())
+    );
 }
 
 #[test]
@@ -111,7 +121,19 @@ fn a_day_ends_with_it_and_a_time_when_it_is_reached() {
     assert_eq!(state("2026-03-01T12:00:00+02:00", "2026-03-01T10:00:00Z"), State::Expired);
     assert_eq!(expiry("12h", at("2026-03-01T12:00:00Z")).unwrap(), "2026-03-02T00:00:00.000Z");
     assert_eq!(expiry("2w", at("2026-03-01T12:00:00Z")).unwrap(), "2026-03-15T12:00:00.000Z");
-    for text in ["", "soon", "0d", "-1d", "30", "d", "30m", "99999999999999999999d", "36526d", "2026-02-30", "2026-03-01T12:00"] {
+    for text in [
+        "",
+        "soon",
+        "0d",
+        "-1d",
+        "30",
+        "d",
+        "30m",
+        "99999999999999999999d",
+        "36526d",
+        "2026-02-30",
+        "2026-03-01T12:00",
+    ] {
         assert!(expiry(text, at("2026-03-01T12:00:00Z")).is_err(), "{text}");
     }
     assert!(ends_at("9999-12-31").is_none(), "beyond what a time can be, so it never expires");
@@ -134,7 +156,11 @@ fn by(supersedes: &[&[usize]]) -> Vec<Vec<usize>> {
     let number = |id: &NoteId| notes.iter().position(|n| n.id == *id).unwrap();
     states(&notes, now())
         .iter()
-        .map(|state| if let State::Superseded(by) = state { by.iter().map(number).collect() } else { Vec::new() })
+        .map(
+            |state| {
+                if let State::Superseded(by) = state { by.iter().map(number).collect() } else { Vec::new() }
+            },
+        )
         .collect()
 }
 
@@ -145,7 +171,11 @@ fn what_is_superseded_is_told_by_what_and_in_a_circle_the_later_line_wins() {
     assert_eq!(by(&[&[1], &[]]), [vec![], vec![0]]);
     assert_eq!(by(&[&[1], &[0]]), [vec![1], vec![]]);
     assert_eq!(by(&[&[0]]), [Vec::<usize>::new()], "itself is nothing");
-    assert_eq!(by(&[&[1], &[2], &[0]]), [vec![2], vec![], vec![]], "of a circle's references only those to earlier lines hold");
+    assert_eq!(
+        by(&[&[1], &[2], &[0]]),
+        [vec![2], vec![], vec![]],
+        "of a circle's references only those to earlier lines hold"
+    );
     assert_eq!(by(&[&[3], &[0], &[1], &[2]]), [vec![1], vec![2], vec![3], vec![]]);
 }
 

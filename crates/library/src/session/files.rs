@@ -59,7 +59,9 @@ pub fn sessions<'a>(paths: impl IntoIterator<Item = &'a str>) -> Sessions {
             None => {
                 if let Some(id) = path.strip_suffix(".metrics.json") {
                     groups.entry(id).or_default().metrics[0] = Some(path);
-                } else if let Some(id) = path.strip_suffix(".md").filter(|id| !id.eq_ignore_ascii_case("readme")) {
+                } else if let Some(id) =
+                    path.strip_suffix(".md").filter(|id| !id.eq_ignore_ascii_case("readme"))
+                {
                     groups.entry(id).or_default().mains[0] = Some(path);
                 }
             }
@@ -70,7 +72,9 @@ pub fn sessions<'a>(paths: impl IntoIterator<Item = &'a str>) -> Sessions {
                     "finalization-pack.md" => groups.entry(id).or_default().mains[2] = Some(path),
                     "finalization-pack.json" => groups.entry(id).or_default().mains[3] = Some(path),
                     "metrics.json" => groups.entry(id).or_default().metrics[1] = Some(path),
-                    file if !file.contains('/') && is_raw(file) => groups.entry(id).or_default().raw.push(path),
+                    file if !file.contains('/') && is_raw(file) => {
+                        groups.entry(id).or_default().raw.push(path)
+                    }
                     _ => {}
                 }
             }
@@ -79,7 +83,8 @@ pub fn sessions<'a>(paths: impl IntoIterator<Item = &'a str>) -> Sessions {
     for (id, group) in groups {
         let [plain, summary, pack_text, pack] = group.mains;
         let markdown = plain.or(summary).or(pack_text);
-        let main = markdown.map(|m| Main::Markdown(m.to_owned())).or_else(|| pack.map(|p| Main::Pack(p.to_owned())));
+        let main =
+            markdown.map(|m| Main::Markdown(m.to_owned())).or_else(|| pack.map(|p| Main::Pack(p.to_owned())));
         // Figures and logs alone are no session.
         let Some(main) = main else { continue };
         match SessionId::new(id) {

@@ -39,7 +39,9 @@ pub struct Compression {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum NoRatio {
     /// Nothing states it and nothing can be counted.
-    #[error("no metrics, no pack and no raw files: keep `tokens {{ original, compressed }}` in the session's metrics.json")]
+    #[error(
+        "no metrics, no pack and no raw files: keep `tokens {{ original, compressed }}` in the session's metrics.json"
+    )]
     Nothing,
     /// What is there cannot be one.
     #[error("the figures that are stated make no ratio: original tokens must be more than none")]
@@ -55,7 +57,9 @@ pub fn compression(
     let stated = metrics.and_then(|m| m.get("tokens"));
     if let Some(tokens) = stated {
         let count = |key: &str| tokens.get(key).and_then(number);
-        if let Some(found) = count("original").zip(count("compressed")).and_then(|(o, c)| of(o, c, ComputedFrom::Metrics)) {
+        if let Some(found) =
+            count("original").zip(count("compressed")).and_then(|(o, c)| of(o, c, ComputedFrom::Metrics))
+        {
             return Ok(found);
         }
     }
@@ -63,10 +67,16 @@ pub fn compression(
     if let Some(found) = packed.and_then(of_pack) {
         return Ok(found);
     }
-    if let Some(found) = counted.and_then(|(original, compressed)| of(original, compressed, ComputedFrom::Files)) {
+    if let Some(found) =
+        counted.and_then(|(original, compressed)| of(original, compressed, ComputedFrom::Files))
+    {
         return Ok(found);
     }
-    Err(if stated.is_some() || packed.is_some() || counted.is_some() { NoRatio::Figures } else { NoRatio::Nothing })
+    Err(if stated.is_some() || packed.is_some() || counted.is_some() {
+        NoRatio::Figures
+    } else {
+        NoRatio::Nothing
+    })
 }
 
 /// A whole number that is none below zero; `1000.0` is one.
@@ -112,7 +122,8 @@ fn of_pack(stated: &Value) -> Option<Compression> {
                 reason = "rounded, and never below zero: `as` saturates"
             )]
             let after = before.map(|before| (before as f64 * (1.0 - percent / 100.0)).round() as u64);
-            let savings = before.zip(after).and_then(|(b, a)| i64::try_from(i128::from(b) - i128::from(a)).ok());
+            let savings =
+                before.zip(after).and_then(|(b, a)| i64::try_from(i128::from(b) - i128::from(a)).ok());
             Some(Compression {
                 original_tokens: before,
                 compressed_tokens: after,

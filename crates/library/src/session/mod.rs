@@ -65,33 +65,48 @@ enum Part {
 }
 
 impl Part {
-    const ALL: [Self; 5] = [Self::Summary, Self::Decisions, Self::Implementations, Self::Challenges, Self::NextSteps];
+    const ALL: [Self; 5] =
+        [Self::Summary, Self::Decisions, Self::Implementations, Self::Challenges, Self::NextSteps];
 
-    /// The first is the one that is written.
-    fn names(self) -> &'static [&'static str] {
+    /// The heading that is written.
+    fn heading(self) -> &'static str {
         match self {
-            Self::Summary => &["Summary", "Session Summary", "Executive Summary", "Overview", "TL;DR"],
-            Self::Decisions => &[
-                "Decisions",
-                "Key Decisions",
-                "Decisions Made",
-                "Technical Decisions",
-                "Design Decisions",
-                "Architecture Decisions",
-            ],
-            Self::Implementations => &[
-                "Implementations",
-                "Implementation",
-                "Key Implementations",
-                "Implemented",
-                "Implementation Details",
-                "What Was Built",
-                "Work Completed",
-                "Accomplishments",
-            ],
-            Self::Challenges => &["Challenges", "Blockers", "Challenges and Solutions", "Challenges & Solutions", "Problems"],
-            Self::NextSteps => &["Next Steps", "Next", "Follow-ups", "Follow ups", "To do", "Todo"],
+            Self::Summary => "Summary",
+            Self::Decisions => "Decisions",
+            Self::Implementations => "Implementations",
+            Self::Challenges => "Challenges",
+            Self::NextSteps => "Next Steps",
         }
+    }
+
+    /// The part that a heading of this name begins, folded as headings are compared.
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "summary" | "session summary" | "executive summary" | "overview" | "tl dr" | "tldr" => {
+                Self::Summary
+            }
+            "decisions"
+            | "key decisions"
+            | "decisions made"
+            | "technical decisions"
+            | "design decisions"
+            | "architecture decisions" => Self::Decisions,
+            "implementations"
+            | "implementation"
+            | "key implementations"
+            | "implemented"
+            | "implementation details"
+            | "what was built"
+            | "work completed"
+            | "accomplishments" => Self::Implementations,
+            "challenges" | "blockers" | "challenges and solutions" | "challenges solutions" | "problems" => {
+                Self::Challenges
+            }
+            "next steps" | "next" | "follow ups" | "followups" | "to do" | "todo" | "todos" => {
+                Self::NextSteps
+            }
+            _ => return None,
+        })
     }
 }
 

@@ -11,10 +11,22 @@ pub const MAX_PACK: usize = 4 << 20;
 
 /// What an item may call its text, and what it may call the reason beside it.
 const MAIN: [&str; 13] = [
-    "decision", "challenge", "implementation", "step", "task", "title", "name", "text", "content", "summary", "problem", "what",
+    "decision",
+    "challenge",
+    "implementation",
+    "step",
+    "task",
+    "title",
+    "name",
+    "text",
+    "content",
+    "summary",
+    "problem",
+    "what",
     "description",
 ];
-const BESIDE: [&str; 8] = ["rationale", "reason", "why", "solution", "resolution", "description", "details", "outcome"];
+const BESIDE: [&str; 8] =
+    ["rationale", "reason", "why", "solution", "resolution", "description", "details", "outcome"];
 
 /// A session from a `finalization-pack.json`: `summary`, `decisions`, `implementations`, `challenges`, `nextSteps` or `next_steps`,
 /// `codeBlocks` or `code_blocks`. Lists hold texts, or objects that name theirs. The pack itself is given back too, for its figures.
@@ -28,7 +40,11 @@ pub fn read_pack(text: &str, problems: &mut Problems) -> Option<(Session, Value)
         Err(error) => {
             let line = u32::try_from(error.line()).unwrap_or(1).max(1);
             let column = u32::try_from(error.column()).ok();
-            problems.at(Place { line, column }, Code::SessionInvalid, "the pack is no JSON from here on: it is not read");
+            problems.at(
+                Place { line, column },
+                Code::SessionInvalid,
+                "the pack is no JSON from here on: it is not read",
+            );
             return None;
         }
     };

@@ -13,10 +13,14 @@ use crate::text::plain;
 pub fn read(text: &str) -> Session {
     let document = Markdown::of(text);
     let mut session = Session { code_blocks: blocks(&document), ..Session::default() };
-    let called = |heading| Part::ALL.into_iter().find(|part| document.is_called(heading, part.names()));
+    let called = |heading| {
+        let (name, unnumbered) = document.names_of(heading);
+        Part::named(&name).or_else(|| Part::named(&unnumbered))
+    };
     let parts: Vec<Option<Part>> = document.headings().iter().map(called).collect();
     let part_of = |index: usize| parts.get(index).copied().flatten();
-    let mut tops = document.headings().iter().enumerate().filter(|(_, h)| h.level == 1).map(|(index, _)| index);
+    let mut tops =
+        document.headings().iter().enumerate().filter(|(_, h)| h.level == 1).map(|(index, _)| index);
     let title = match (tops.next(), tops.next()) {
         (Some(first), None) => Some(first),
         // Where sections are of the first level, one of them is no title.
@@ -28,7 +32,9 @@ pub fn read(text: &str) -> Session {
     for (index, heading) in document.headings().iter().enumerate() {
         let Some(part) = part_of(index).filter(|_| title != Some(index)) else { continue };
         let mut following = document.headings().iter().enumerate().skip(index + 1);
-        let next = following.find(|(at, h)| h.level <= heading.level || part_of(*at).is_some()).map(|(_, h)| h.at.start);
+        let next = following
+            .find(|(at, h)| h.level <= heading.level || part_of(*at).is_some())
+            .map(|(_, h)| h.at.start);
         let body = heading.at.end..next.unwrap_or(text.len());
         match session.list(part) {
             Some(list) => list.extend(items(&document, &body)),
@@ -40,7 +46,8 @@ pub fn read(text: &str) -> Session {
         }
     }
     if !has_summary {
-        let begin = title.and_then(|at| document.headings().get(at)).map_or(document.body().start, |h| h.at.end);
+        let begin =
+            title.and_then(|at| document.headings().get(at)).map_or(document.body().start, |h| h.at.end);
         let next = document.headings().iter().map(|h| h.at.start).find(|at| *at >= begin);
         session.summary = document.paragraph(&(begin..next.unwrap_or(text.len()))).unwrap_or_default();
     }
@@ -112,7 +119,9 @@ fn listed(document: &Markdown<'_>, body: &Range<usize>) -> Vec<String> {
             (Kind::Text, _) if marker(rest).is_some() => {
                 let width = marker(rest).unwrap_or_default();
                 let text = unescaped(rest.get(width..).unwrap_or_default().trim_start());
-                found.extend(open.replace(Item { text, offset: columns + width, blank: 0 }).map(|item| item.text));
+                found.extend(
+                    open.replace(Item { text, offset: columns + width, blank: 0 }).map(|item| item.text),
+                );
             }
             // A line that goes on without its indent.
             (Kind::Text, Some(item)) if item.blank == 0 => {

@@ -11,7 +11,7 @@ pub fn render(session: &Session) -> String {
         out.push_str(&format!("# {title}\n"));
     }
     for part in Part::ALL {
-        let heading = part.names().first().copied().unwrap_or_default();
+        let heading = part.heading();
         let text = match session.list(part) {
             None => lines(&session.summary, "", ""),
             Some(items) => items.iter().map(|item| lines(item, "- ", "  ")).collect(),

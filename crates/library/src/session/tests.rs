@@ -15,7 +15,8 @@ fn a_session_is_read_as_people_write_it() {
     assert_eq!(found.implementations, ["First one.\nStill.", "Second one."]);
     assert_eq!(found.challenges, ["`pg` is old\nUpgrade it.\n\n- soon", "Time"]);
     assert_eq!(found.next_steps, ["[ ] test"]);
-    let code: Vec<_> = found.code_blocks.iter().map(|b| (b.language.as_str(), b.file.as_deref(), b.code.as_str())).collect();
+    let code: Vec<_> =
+        found.code_blocks.iter().map(|b| (b.language.as_str(), b.file.as_deref(), b.code.as_str())).collect();
     assert_eq!(code, [("sql", None, "select 1"), ("typescript", Some("src/a.ts"), "let a = 1;")]);
     assert_eq!(found.short(), "Tenants are *apart* now. Second.");
 }
@@ -66,17 +67,29 @@ fn a_ratio_is_of_the_first_that_there_is() {
     let metrics = json!({"tokens": {"original": 1000, "compressed": 13}});
     let pack = json!({"compression": {"ratio": 0.75, "tokensBeforeFinalization": 800}});
     let found = compression(Some(&metrics), Some(&pack), Some((10, 5))).unwrap();
-    assert_eq!((found.compression_ratio, found.savings, found.computed_from), (98.7, Some(987), ComputedFrom::Metrics));
+    assert_eq!(
+        (found.compression_ratio, found.savings, found.computed_from),
+        (98.7, Some(987), ComputedFrom::Metrics)
+    );
     let found = compression(None, Some(&pack), Some((10, 5))).unwrap();
     assert_eq!(
-        (found.compression_ratio, found.original_tokens, found.compressed_tokens, found.savings, found.computed_from),
+        (
+            found.compression_ratio,
+            found.original_tokens,
+            found.compressed_tokens,
+            found.savings,
+            found.computed_from
+        ),
         (75.0, Some(800), Some(200), Some(600), ComputedFrom::Pack)
     );
     let percent = json!({"compression": {"ratio": 92.5}});
     let found = compression(Some(&json!({})), Some(&percent), None).unwrap();
     assert_eq!((found.compression_ratio, found.original_tokens), (92.5, None));
     let found = compression(None, None, Some((10, 15))).unwrap();
-    assert_eq!((found.compression_ratio, found.savings, found.computed_from), (-50.0, Some(-5), ComputedFrom::Files));
+    assert_eq!(
+        (found.compression_ratio, found.savings, found.computed_from),
+        (-50.0, Some(-5), ComputedFrom::Files)
+    );
     assert_eq!(compression(None, None, None), Err(NoRatio::Nothing));
     let none = json!({"tokens": {"original": 0, "compressed": 0}});
     assert_eq!(compression(Some(&none), None, None), Err(NoRatio::Figures));
@@ -84,8 +97,9 @@ fn a_ratio_is_of_the_first_that_there_is() {
 
 #[test]
 fn sessions_are_taken_together() {
-    let all: Vec<Compression> =
-        [(100, 50), (100, 10), (100, 150), (100, 10)].map(|c| compression(None, None, Some(c)).unwrap()).to_vec();
+    let all: Vec<Compression> = [(100, 50), (100, 10), (100, 150), (100, 10)]
+        .map(|c| compression(None, None, Some(c)).unwrap())
+        .to_vec();
     let found = aggregate(&all);
     assert_eq!((found.total_sessions, found.total_tokens_saved), (4, 180));
     assert_eq!((found.best, found.worst, found.avg_compression_ratio), (Some(1), Some(2), 45.0));

@@ -63,7 +63,10 @@ const NO: [(&str, &str); 30] = [
     ("Use Redis, not Memcached, for caching", "Use Redis for caching"),
     ("Do not mock the database in integration tests", "Mock the clock in integration tests"),
     ("Use feature flags for risky changes", "Remove feature flags after release"),
-    ("No secrets in environment variables", "Secrets are read from the vault, not from environment variables"),
+    (
+        "No secrets in environment variables",
+        "Secrets are read from the vault, not from environment variables",
+    ),
     ("Rate limit login to five attempts", "Don't rate limit health checks"),
     ("Stop using moment.js", "Use date-fns for dates, not moment.js"),
     ("Use argon2 for password hashes", "Use HMAC for webhook signatures"),
@@ -132,7 +135,10 @@ fn measure(name: &str, yes: &[(&str, &str)], no: &[(&str, &str)]) -> (usize, usi
     let invented: Vec<_> = no.iter().filter(|pair| found(**pair)).collect();
     let (hits, wrong) = (yes.len() - missed.len(), invented.len());
     let (precision, recall) = (100 * hits / (hits + wrong).max(1), 100 * hits / yes.len());
-    println!("possible contradictions, {name}, {} pairs: precision {precision} %, recall {recall} %", yes.len() + no.len());
+    println!(
+        "possible contradictions, {name}, {} pairs: precision {precision} %, recall {recall} %",
+        yes.len() + no.len()
+    );
     missed.iter().for_each(|(a, b)| println!("  missed: {a} / {b}"));
     invented.iter().for_each(|(a, b)| println!("  invented: {a} / {b}"));
     (precision, recall)

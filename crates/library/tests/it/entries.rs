@@ -42,15 +42,22 @@ fn three_files_with_crlf_a_byte_order_mark_and_an_unclosed_fence_are_read() {
 fn without_metadata_the_front_matter_and_the_text_say_it() {
     let read = files(DOCUMENT, None);
     let entry = read.entry.unwrap();
-    assert_eq!((entry.quality.unwrap().to_string().as_str(), entry.description.as_str()), ("7.5", "Policies per tenant."));
+    assert_eq!(
+        (entry.quality.unwrap().to_string().as_str(), entry.description.as_str()),
+        ("7.5", "Policies per tenant.")
+    );
     let read = files("Only text.\n", None);
     let entry = read.entry.unwrap();
-    assert_eq!((entry.title.as_str(), entry.description.as_str(), entry.quality), ("rls-policy", "Only text.", None));
+    assert_eq!(
+        (entry.title.as_str(), entry.description.as_str(), entry.quality),
+        ("rls-policy", "Only text.", None)
+    );
 }
 
 #[test]
 fn every_problem_of_every_file_has_its_file_and_line() {
-    let document = "---\nid: ui/other\ncategory: ui\nquality_score: 11\n---\n# X\n\n## Input\n\n```json\n{\n```\n";
+    let document =
+        "---\nid: ui/other\ncategory: ui\nquality_score: 11\n---\n# X\n\n## Input\n\n```json\n{\n```\n";
     let meta = "# X\n\n**Category:** ui\n**Quality:** 12\n**Last Verified:** 05.11.2025\n**Network:** https://x\n**Memory:** 64\n";
     let read = files(document, Some(meta));
     assert!(read.entry.is_some());
@@ -70,7 +77,10 @@ fn every_problem_of_every_file_has_its_file_and_line() {
         ]
     );
     let read = files("---\na: 1\nb: *x\n---\n", None);
-    assert_eq!((read.entry.is_none(), told(&read)), (true, vec![(document, Some(3), Code::FrontMatterInvalid)]));
+    assert_eq!(
+        (read.entry.is_none(), told(&read)),
+        (true, vec![(document, Some(3), Code::FrontMatterInvalid)])
+    );
     assert_eq!(read.problems[0].column, Some(4));
     let read = files(&"x".repeat(2 << 20), None);
     assert_eq!((read.entry.is_none(), told(&read)), (true, vec![(document, None, Code::TooLarge)]));
@@ -83,7 +93,10 @@ fn a_front_matter_that_is_never_closed_is_text_in_a_pattern_and_a_problem_in_a_s
     assert_eq!(read.entry.unwrap().title, "Title");
     let skill = found(&["pdf/SKILL.md"]);
     let read = of_folder(&skill, Text { file: "pdf/SKILL.md", text });
-    assert_eq!((read.entry.is_none(), told(&read)), (true, vec![("pdf/SKILL.md", Some(1), Code::FrontMatterInvalid)]));
+    assert_eq!(
+        (read.entry.is_none(), told(&read)),
+        (true, vec![("pdf/SKILL.md", Some(1), Code::FrontMatterInvalid)])
+    );
 }
 
 #[test]
@@ -92,7 +105,10 @@ fn a_skill_is_an_entry_of_the_category_that_it_names() {
     let text = "---\nname: pdf\ndescription: Fills forms.\nmetadata:\n  category: ui\n  gatewright-random: 'yes'\n---\n# PDF\n";
     let read = of_folder(&skill, Text { file: "pdf/SKILL.md", text });
     let entry = read.entry.as_ref().unwrap();
-    assert_eq!((entry.id.as_str(), entry.description.as_str(), entry.asks.random), ("ui/pdf", "Fills forms.", true));
+    assert_eq!(
+        (entry.id.as_str(), entry.description.as_str(), entry.asks.random),
+        ("ui/pdf", "Fills forms.", true)
+    );
     assert!(entry.skill.as_ref().unwrap().conforms);
     assert_eq!(told(&read), []);
 }
