@@ -239,7 +239,9 @@ mod tests {
 
     use super::*;
 
-    fn skill(text: &str, folder: &str) -> (Option<Skill>, Vec<(Option<u32>, Code, String)>) {
+    type Told = Vec<(Option<u32>, Code, String)>;
+
+    fn skill(text: &str, folder: &str) -> (Option<Skill>, Told) {
         let mut problems = Problems::of("x/SKILL.md");
         let found = read(text, folder, &mut problems);
         (found, problems.found().iter().map(|p| (p.line, p.code, p.message.clone())).collect())

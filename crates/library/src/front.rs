@@ -279,8 +279,9 @@ fn is_integer(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
-fn is_based(text: &str, prefix: &str, base: u32) -> bool {
-    text.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_digit(base)))
+/// The digits of a number to another base, behind its prefix.
+fn digits_of<'a>(text: &'a str, prefix: &str, base: u32) -> Option<&'a str> {
+    text.strip_prefix(prefix).filter(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_digit(base)))
 }
 
 fn is_infinite(text: &str) -> bool {
@@ -291,8 +292,7 @@ fn is_infinite(text: &str) -> bool {
 /// `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`
 fn is_float(text: &str) -> bool {
     let rest = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let (mantissa, exponent) =
-        rest.find(['e', 'E']).map_or((rest, None), |at| (&rest[..at], rest.get(at + 1..)));
+    let (mantissa, exponent) = rest.split_once(['e', 'E']).map_or((rest, None), |(m, e)| (m, Some(e)));
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
     let is_mantissa = digits(whole) && digits(part) && (!whole.is_empty() || !part.is_empty());

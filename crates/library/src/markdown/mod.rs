@@ -279,8 +279,8 @@ impl<'a> Markdown<'a> {
             let shown = self.slice(&(within.start..heading.at.start));
             return Cut { text: shown, next: Some(self.title_of(heading)), is_cut: true };
         }
-        let ends = self.lines.iter().map(|line| line.at.start);
-        let end = ends.filter(|start| within.start < *start && *start <= limit).last().unwrap_or_else(|| {
+        let mut ends = self.lines.iter().map(|line| line.at.start);
+        let end = ends.rfind(|start| within.start < *start && *start <= limit).unwrap_or_else(|| {
             let mut end = limit.min(self.text.len());
             while !self.text.is_char_boundary(end) {
                 end -= 1;

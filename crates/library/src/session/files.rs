@@ -73,7 +73,7 @@ pub fn sessions<'a>(paths: impl IntoIterator<Item = &'a str>) -> Sessions {
                     "finalization-pack.json" => groups.entry(id).or_default().mains[3] = Some(path),
                     "metrics.json" => groups.entry(id).or_default().metrics[1] = Some(path),
                     file if !file.contains('/') && is_raw(file) => {
-                        groups.entry(id).or_default().raw.push(path)
+                        groups.entry(id).or_default().raw.push(path);
                     }
                     _ => {}
                 }
