@@ -246,6 +246,9 @@ fn core(text: &str) -> Result<Value, String> {
         n.map(Value::Number)
             .ok_or_else(|| format!("`{}` is beyond what a number can hold: put it into quotes", shown(text)))
     };
+    if let Some((digits, base)) = based(text) {
+        return number(u64::from_str_radix(digits, base).ok().map(Number::from));
+    }
     Ok(match text {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
         "true" | "True" | "TRUE" => Value::Bool(true),
@@ -260,12 +263,6 @@ fn core(text: &str) -> Result<Value, String> {
                     .ok(),
             );
         }
-        _ if is_based(text, "0o", 8) => {
-            return number(u64::from_str_radix(&text[2..], 8).ok().map(Number::from));
-        }
-        _ if is_based(text, "0x", 16) => {
-            return number(u64::from_str_radix(&text[2..], 16).ok().map(Number::from));
-        }
         _ if is_infinite(text) => {
             return Err(format!("`{}` is no number in JSON: put it into quotes", shown(text)));
         }
@@ -279,9 +276,12 @@ fn is_integer(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// The digits of a number to another base, behind its prefix.
-fn digits_of<'a>(text: &'a str, prefix: &str, base: u32) -> Option<&'a str> {
-    text.strip_prefix(prefix).filter(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_digit(base)))
+/// The digits of a number to another base, and the base.
+fn based(text: &str) -> Option<(&str, u32)> {
+    let (digits, base) =
+        text.strip_prefix("0o").map(|d| (d, 8)).or_else(|| text.strip_prefix("0x").map(|d| (d, 16)))?;
+    let is_so = !digits.is_empty() && digits.chars().all(|c| c.is_digit(base));
+    if is_so { Some((digits, base)) } else { None }
 }
 
 fn is_infinite(text: &str) -> bool {

@@ -72,18 +72,14 @@ pub(crate) fn scan(text: &str) -> Scan {
             continue;
         }
         if let Some(fence) = &open {
-            if columns <= list.unwrap_or(0) + 3 && closes(rest, fence.mark, fence.length) {
-                push(Kind::Fence);
+            let is_end = columns <= list.unwrap_or(0) + 3 && closes(rest, fence.mark, fence.length);
+            push(if is_end { Kind::Fence } else { Kind::Code });
+            if let Some(last) = found.fences.last_mut() {
+                last.body.end = if is_end { begin } else { end };
+                last.is_closed = is_end;
+            }
+            if is_end {
                 open = None;
-                if let Some(fence) = found.fences.last_mut() {
-                    fence.body.end = begin;
-                    fence.is_closed = true;
-                }
-            } else {
-                push(Kind::Code);
-                if let Some(fence) = found.fences.last_mut() {
-                    fence.body.end = end;
-                }
             }
             continue;
         }
