@@ -69,6 +69,32 @@ pub const TARGETS: &[Target] = &[
             br#"{"apiKey":"0123456789abcdef","keyword":"x","url":"https://u:p@h/"}"#,
         ],
     },
+    Target {
+        name: "front",
+        run: front,
+        seeds: &[
+            b"---\nname: pdf-forms\ndescription: >-\n  Fills forms.\nmetadata:\n  version: \"1.0\"\n  gatewright-timeout: 2s\nallowed-tools: [Read]\n---\n# X\n",
+            b"---\r\na: [1, {b: &x c}, 0x1F, .5, ~]\r\nd: |\r\n  two\r\n  lines\r\n? e\r\n: !!str 1\r\n---\r\n",
+            b"---\na: *x\n...\n---\nb: 2\n---\n",
+        ],
+    },
+    Target {
+        name: "meta",
+        run: meta,
+        seeds: &[
+            b"# Skill: X\n\n**Category:** database\n- __Quality Score__: **8.5/10**\n*Last Verified:* 2025-11-05\r\n**Reuse Count:** 12 uses\n**Verified:** no\n\n| Criterion | Score |\n|---|---|\n| Performance | 9/10 |\n",
+            b"---\na: 1\n---\n**Dependencies:**\n- a\n\n```\n**Reuse Count:** 1\n",
+            b"T\n===\n<!--\n**Reuse Count:** 1\n-->\n",
+        ],
+    },
+    Target {
+        name: "notes",
+        run: notes,
+        seeds: &[
+            br#"{"type":"decision","content":"a\ud800\"\\","timestamp":"2026-01-01T00:00:00.000Z"}"#,
+            b"{\"type\":\"decision\",\"content\":\"Use A for b\",\"timestamp\":\"2026-01-01T00:00:00Z\",\"expires\":\"2026-01-02\"}\n{\"type\":\"decision\",\"content\":\"Do not use A for b\",\"timestamp\":\"x\",\"supersedes\":[\"note_0000000000000000\"]}\n{\"type",
+        ],
+    },
 ];
 
 /// Any text as a token file: it compiles or has diagnostics; what compiles is written, twice the same.
@@ -207,4 +233,57 @@ pub fn redact(data: &[u8]) {
         let once = redactor.value(&value).value;
         assert_eq!(redactor.value(&once).value, once);
     }
+}
+
+/// Any text as front matter and as a skill's file: it is read, or refused with a line that it has.
+pub fn front(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let lines = u32::try_from(text.lines().count()).unwrap();
+    match library::front::read(&text) {
+        Err(error) => assert!((1..=lines + 1).contains(&error.place.line), "{error}: {:?}", error.place),
+        Ok(found) => {
+            let split = library::front::split(&text);
+            assert_eq!(found.is_some(), split.yaml.is_some());
+            assert!(text.get(split.body).is_some());
+        }
+    }
+    let mut problems = library::Problems::of("x/SKILL.md");
+    let skill = library::folder::read(&text, "x", &mut problems);
+    assert!(
+        skill.is_some_and(|skill| skill.conforms) || !problems.is_empty(),
+        "nothing was read and nothing was said"
+    );
+}
+
+/// Any text as a pattern's metadata: an edit is read back, a second one changes nothing, and none changes nothing either.
+pub fn meta(data: &[u8]) {
+    use library::meta::{Changes, edit, read};
+    let text = String::from_utf8_lossy(data);
+    if text.len() > library::markdown::MAX_DOCUMENT / 2 {
+        return;
+    }
+    assert_eq!(edit(&text, &Changes::default()), text);
+    let changes = Changes { reuse_count: Some(7), verified: Some(true), ..Changes::default() };
+    let after = edit(&text, &changes);
+    let found = read(&after, &mut library::Problems::of("x-SKILL.md"));
+    assert_eq!((found.reuse_count, found.verified), (Some(7), Some(true)), "{after:?}");
+    assert_eq!(edit(&after, &changes), after);
+}
+
+/// Any text as a file of notes: what is read is written and read as the same notes; states and conflicts are found.
+pub fn notes(data: &[u8]) {
+    use library::notes::{Note, read, states};
+    let text = String::from_utf8_lossy(data);
+    let found = read(&text, "notes.jsonl");
+    let lines: Vec<String> = found.notes.iter().map(Note::line).collect();
+    let again = read(&lines.join("\n"), "notes.jsonl");
+    let ids = |notes: &[Note]| notes.iter().map(|n| n.id).collect::<std::collections::BTreeSet<_>>();
+    assert_eq!(ids(&found.notes), ids(&again.notes));
+    assert_eq!(states(&found.notes, jiff::Timestamp::UNIX_EPOCH).len(), found.notes.len());
+    let claims: Vec<_> = found
+        .notes
+        .iter()
+        .map(|n| library::contradict::Claim { id: n.id, content: &n.content, subject: n.subject.as_deref() })
+        .collect();
+    let _ = library::contradict::conflicts(&claims);
 }

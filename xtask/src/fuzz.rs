@@ -5,7 +5,8 @@ use std::process::Command;
 use crate::sh::{Done, step, target, top};
 use crate::tools;
 
-const TARGETS: [&str; 6] = ["tokens", "path", "plan", "canonical", "ledger", "redact"];
+const TARGETS: [&str; 9] =
+    ["tokens", "path", "plan", "canonical", "ledger", "redact", "front", "meta", "notes"];
 
 pub(crate) fn run(name: &str, seconds: u32) -> Done {
     if !TARGETS.contains(&name) {

@@ -128,7 +128,7 @@ pub fn block(document: &Markdown<'_>, fence: &Fence) -> Option<Block> {
 }
 
 /// A line without as many columns of white space as its fence has before it.
-fn unindented(line: &str, columns: usize) -> &str {
+pub(crate) fn unindented(line: &str, columns: usize) -> &str {
     let mut rest = line;
     let mut left = columns;
     while left > 0 {

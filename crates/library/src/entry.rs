@@ -238,6 +238,7 @@ impl Stated {
                 Ok(score) => quality = Some(score),
                 Err(error) => {
                     problems.at(place(key), Code::QualityInvalid, format!("`{}`: {error}", shown(&text)))
+                    problems.at(place(key), Code::QualityInvalid, format!("`{}`: {error}", shown(&text)));
                 }
             }
         }
@@ -259,7 +260,9 @@ fn tags(value: Option<&Value>) -> Vec<String> {
         Some(Value::String(text)) => text.split(',').map(str::to_lowercase).collect(),
         _ => Vec::new(),
     };
-    found.iter_mut().for_each(|tag| *tag = tag.trim().to_owned());
+    for tag in &mut found {
+        *tag = tag.trim().to_owned();
+    }
     found.retain(|tag| !tag.is_empty() && tag.chars().count() <= 60);
     let mut seen = std::collections::BTreeSet::new();
     found.retain(|tag| seen.insert(tag.clone()));

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::front;
 use crate::grants::Asks;
 use crate::markdown::MAX_DOCUMENT;
-use crate::problem::{Code, Place, Problems};
+use crate::problem::{Code, MAX_PROBLEMS, Place, Problems};
 use crate::text::shown;
 
 /// Longest name, in characters.
@@ -144,7 +144,9 @@ impl Reader<'_> {
     }
 
     fn say(&mut self, key: &str, why: &str) {
-        let place = self.place(key).unwrap_or(Place::line(1));
+        // Looking for the line of what is not told would be quadratic.
+        let is_told = self.problems.found().len() < MAX_PROBLEMS;
+        let place = if is_told { self.place(key) } else { None }.unwrap_or(Place::line(1));
         self.problems.at(place, Code::FieldInvalid, format!("`{key}`: {why}"));
     }
 
@@ -237,7 +239,9 @@ mod tests {
 
     use super::*;
 
-    fn skill(text: &str, folder: &str) -> (Option<Skill>, Vec<(Option<u32>, Code, String)>) {
+    type Told = Vec<(Option<u32>, Code, String)>;
+
+    fn skill(text: &str, folder: &str) -> (Option<Skill>, Told) {
         let mut problems = Problems::of("x/SKILL.md");
         let found = read(text, folder, &mut problems);
         (found, problems.found().iter().map(|p| (p.line, p.code, p.message.clone())).collect())

@@ -246,6 +246,9 @@ fn core(text: &str) -> Result<Value, String> {
         n.map(Value::Number)
             .ok_or_else(|| format!("`{}` is beyond what a number can hold: put it into quotes", shown(text)))
     };
+    if let Some((digits, base)) = based(text) {
+        return number(u64::from_str_radix(digits, base).ok().map(Number::from));
+    }
     Ok(match text {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
         "true" | "True" | "TRUE" => Value::Bool(true),
@@ -279,8 +282,12 @@ fn is_integer(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
-fn is_based(text: &str, prefix: &str, base: u32) -> bool {
-    text.strip_prefix(prefix).is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_digit(base)))
+/// The digits of a number to another base, and the base.
+fn based(text: &str) -> Option<(&str, u32)> {
+    let (digits, base) =
+        text.strip_prefix("0o").map(|d| (d, 8)).or_else(|| text.strip_prefix("0x").map(|d| (d, 16)))?;
+    let is_so = !digits.is_empty() && digits.chars().all(|c| c.is_digit(base));
+    if is_so { Some((digits, base)) } else { None }
 }
 
 fn is_infinite(text: &str) -> bool {
@@ -293,6 +300,7 @@ fn is_float(text: &str) -> bool {
     let rest = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (mantissa, exponent) =
         rest.find(['e', 'E']).map_or((rest, None), |at| (&rest[..at], rest.get(at + 1..)));
+    let (mantissa, exponent) = rest.split_once(['e', 'E']).map_or((rest, None), |(m, e)| (m, Some(e)));
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
     let is_mantissa = digits(whole) && digits(part) && (!whole.is_empty() || !part.is_empty());

@@ -18,6 +18,7 @@ pub mod pattern;
 pub mod problem;
 pub mod quality;
 pub mod schema;
+pub mod session;
 pub mod text;
 
 pub use category::Category;

@@ -349,10 +349,10 @@ fn added(
 ) -> (Range<usize>, String) {
     // Behind one without a value its list may follow.
     if let Some((_, last)) = known.iter().rev().find(|(_, key)| !key.value.is_empty()) {
-        let lines = missing.iter().map(|line| format!("{newline}{}{line}", last.lead)).collect();
-        return (last.end..last.end, lines);
+        let lead = format!("{newline}{}", last.lead);
+        return (last.end..last.end, missing.iter().flat_map(|line| [&*lead, line]).collect());
     }
-    let lines: String = missing.iter().map(|line| format!("{line}{newline}")).collect();
+    let lines: String = missing.iter().flat_map(|line| [line, newline]).collect();
     if let Some((_, first)) = known.first() {
         let start = document.text().get(..first.at.start).and_then(|t| t.rfind('\n')).map_or(0, |at| at + 1);
         return (start..start, lines);
@@ -374,7 +374,7 @@ fn added(
 
 /// Whole points without a decimal, as people write them.
 fn in_cell(score: Score) -> String {
-    if score.tenths() % 10 == 0 { (score.tenths() / 10).to_string() } else { score.to_string() }
+    if score.tenths().is_multiple_of(10) { (score.tenths() / 10).to_string() } else { score.to_string() }
 }
 
 fn criteria_table(criteria: &Criteria, newline: &str) -> String {

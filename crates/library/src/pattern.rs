@@ -145,6 +145,8 @@ pub fn survey<'a>(paths: impl IntoIterator<Item = &'a str>) -> Survey {
                 files.push(path.to_owned())
             } else {
                 *is_cut = true
+                files.push(path.to_owned());
+                *is_cut = true;
             }
             continue;
         }

@@ -224,7 +224,7 @@ pub fn contradiction(stated: Option<Score>, criteria: &Criteria) -> Option<(Scor
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Refused {
     /// Less than [`THRESHOLD`].
-    #[error("{score} of 10; the library takes {THRESHOLD} and better{}", weakest_words(.weakest))]
+    #[error("{score} of 10; the library takes {THRESHOLD} and better{}", weakest_words(*.weakest))]
     TooLow {
         /// What it has.
         score: Score,
@@ -236,7 +236,7 @@ pub enum Refused {
     NotScored,
 }
 
-fn weakest_words(weakest: &Option<(Criterion, Score)>) -> String {
+fn weakest_words(weakest: Option<(Criterion, Score)>) -> String {
     weakest.map_or_else(String::new, |(criterion, score)| {
         format!(" (weakest: {} with {score})", criterion.title().to_lowercase())
     })

@@ -6,7 +6,7 @@ pub const MAX_DESCRIPTION: usize = 200;
 /// Most characters that a message quotes of a file.
 const MAX_SHOWN: usize = 80;
 
-/// How much of a paragraph is looked at for a description, in characters.
+/// How much of a text is made plain, in characters.
 const MAX_READ: usize = 2_000;
 
 /// Whether a character is not to be seen where it stands: controls, what turns the direction of text, what has no width.
@@ -69,15 +69,15 @@ pub fn cut_on_word(text: &str, most: usize) -> String {
 /// A description from a paragraph of Markdown: marks of emphasis and targets of links taken out, at most
 /// [`MAX_DESCRIPTION`] characters, cut on a word.
 pub fn description(markdown: &str) -> String {
-    let end = markdown.char_indices().nth(MAX_READ).map_or(markdown.len(), |(at, _)| at);
-    cut_on_word(&plain(markdown.get(..end).unwrap_or_default()), MAX_DESCRIPTION)
+    cut_on_word(&plain(markdown), MAX_DESCRIPTION)
 }
 
-/// Inline Markdown as text: `**a** [b](c)` is `a b`. Marks inside backticks stay. For short texts: each bracket is looked at
-/// once for its end.
+/// Inline Markdown as text: `**a** [b](c)` is `a b`. Marks inside backticks stay. Of the first [`MAX_READ`] characters: each bracket
+/// is looked at for its end.
 pub(crate) fn plain(markdown: &str) -> String {
     let mut out = String::new();
-    let mut rest = markdown;
+    let end = markdown.char_indices().nth(MAX_READ).map_or(markdown.len(), |(at, _)| at);
+    let mut rest = markdown.get(..end).unwrap_or_default();
     let mut before = ' ';
     while let Some(c) = rest.chars().next() {
         let after = rest.get(c.len_utf8()..).unwrap_or_default();

@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn fences_and_rules_are_told_apart_from_text() {
-        assert_eq!(fence("```` ts a.ts ").map(|(m, n, at)| (m, n, at)), Some((b'`', 4, 5..12)));
+        assert_eq!(fence("```` ts a.ts "), Some((b'`', 4, 5..12)));
         assert_eq!(fence("```a`b"), None);
         assert!(fence("~~~a`b").is_some());
         assert!(closes("`````  ", b'`', 4) && !closes("``` x", b'`', 3) && !closes("```", b'`', 4));

@@ -157,20 +157,21 @@ impl<'a> Markdown<'a> {
         Place { line: number(index + 1), column }
     }
 
-    /// The first section whose heading is one of these names. Case, emphasis and numbering (`1.`, `2)`) are nothing.
+    /// The first section whose heading is one of these names. Case, emphasis, marks and numbering (`1.`, `2)`) are nothing.
     pub fn section(&self, names: &[&str]) -> Option<Section> {
-        let index = self.headings.iter().position(|heading| self.is_called(heading, names))?;
+        let names: Vec<String> = names.iter().map(|name| folded(name)).collect();
+        let index = self.headings.iter().position(|heading| {
+            let (found, unnumbered) = self.names_of(heading);
+            !found.is_empty() && names.iter().any(|name| *name == found || *name == unnumbered)
+        })?;
         self.section_of(index)
     }
 
-    /// Whether a heading is one of these names, by the rules of [`Markdown::section`].
-    pub fn is_called(&self, heading: &Heading, names: &[&str]) -> bool {
+    /// A heading's words as they are compared, and the same without a number before them.
+    pub(crate) fn names_of(&self, heading: &Heading) -> (String, String) {
         let found = folded(self.title_of(heading));
-        let unnumbered = found.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
-        names.iter().any(|name| {
-            let name = folded(name);
-            name == found || !unnumbered.is_empty() && name == unnumbered
-        })
+        let unnumbered = found.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start().to_owned();
+        (found, unnumbered)
     }
 
     /// What is below a heading, by its number among [`Markdown::headings`].
@@ -253,7 +254,7 @@ impl<'a> Markdown<'a> {
     }
 
     /// The lines in a part of the text, with what they are.
-    pub(crate) fn lines_in(&self, within: &Range<usize>) -> impl Iterator<Item = (Kind, &'a str)> + '_ {
+    pub(crate) fn lines_in(&self, within: &Range<usize>) -> impl Iterator<Item = (Kind, Range<usize>)> + '_ {
         let from = self.lines.partition_point(|line| line.at.start < within.start);
         let end = within.end;
         self.lines
@@ -261,6 +262,7 @@ impl<'a> Markdown<'a> {
             .skip(from)
             .take_while(move |l| l.at.start < end)
             .map(|l| (l.kind, self.slice(&l.at)))
+        self.lines.iter().skip(from).take_while(move |l| l.at.start < end).map(|l| (l.kind, l.at.clone()))
     }
 
     /// As much of a part as has at most `most` bytes: to a heading where one follows, so that the rest can be asked for by
@@ -282,8 +284,8 @@ impl<'a> Markdown<'a> {
             let shown = self.slice(&(within.start..heading.at.start));
             return Cut { text: shown, next: Some(self.title_of(heading)), is_cut: true };
         }
-        let ends = self.lines.iter().map(|line| line.at.start);
-        let end = ends.filter(|start| within.start < *start && *start <= limit).last().unwrap_or_else(|| {
+        let mut ends = self.lines.iter().map(|line| line.at.start);
+        let end = ends.rfind(|start| within.start < *start && *start <= limit).unwrap_or_else(|| {
             let mut end = limit.min(self.text.len());
             while !self.text.is_char_boundary(end) {
                 end -= 1;

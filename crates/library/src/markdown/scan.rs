@@ -60,16 +60,11 @@ pub(crate) fn scan(text: &str) -> Scan {
     let mut start = 0;
     for whole in text.split_inclusive('\n') {
         let end = start + whole.len();
-        let line = whole.strip_suffix('\n').map_or(whole, |l| l.strip_suffix('\r').unwrap_or(l));
-        // A byte order mark belongs to no line.
-        let mark = if start == 0 && line.starts_with('\u{feff}') { 3 } else { 0 };
-        let line = line.get(mark..).unwrap_or_default();
-        start += mark;
-        let at = start..start + line.len();
+        let (line, at) = line_of(whole, start);
         let index = found.lines.len();
         let (columns, skip) = indent(line);
         let rest = line.get(skip..).unwrap_or_default();
-        let begin = start;
+        let begin = at.start;
         start = end;
         let mut push = |kind| found.lines.push(Line { at: at.clone(), kind });
         if begin < front_end {
@@ -77,18 +72,14 @@ pub(crate) fn scan(text: &str) -> Scan {
             continue;
         }
         if let Some(fence) = &open {
-            if columns <= list.unwrap_or(0) + 3 && closes(rest, fence.mark, fence.length) {
-                push(Kind::Fence);
+            let is_end = columns <= list.unwrap_or(0) + 3 && closes(rest, fence.mark, fence.length);
+            push(if is_end { Kind::Fence } else { Kind::Code });
+            if let Some(last) = found.fences.last_mut() {
+                last.body.end = if is_end { begin } else { end };
+                last.is_closed = is_end;
+            }
+            if is_end {
                 open = None;
-                if let Some(fence) = found.fences.last_mut() {
-                    fence.body.end = begin;
-                    fence.is_closed = true;
-                }
-            } else {
-                push(Kind::Code);
-                if let Some(fence) = found.fences.last_mut() {
-                    fence.body.end = end;
-                }
             }
             continue;
         }
@@ -159,6 +150,15 @@ pub(crate) fn scan(text: &str) -> Scan {
         };
     }
     found
+}
+
+/// A line without its break, and where it is. A byte order mark belongs to no line.
+fn line_of(whole: &str, start: usize) -> (&str, Range<usize>) {
+    let line = whole.strip_suffix('\n').map_or(whole, |l| l.strip_suffix('\r').unwrap_or(l));
+    let marked = if start == 0 { line.strip_prefix('\u{feff}') } else { None };
+    let begin = start + marked.map_or(0, |rest| line.len() - rest.len());
+    let line = marked.unwrap_or(line);
+    (line, begin..begin + line.len())
 }
 
 /// A paragraph becomes a heading when a line of `=` or `-` stands under it.

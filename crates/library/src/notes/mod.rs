@@ -264,7 +264,7 @@ impl Note {
     }
 }
 
-/// serde_json escapes what `JSON.stringify` does, and in the same way: `"`, `\`, the five short ones, other controls as `\u00xx` in
+/// `serde_json` escapes what `JSON.stringify` does, and in the same way: `"`, `\`, the five short ones, other controls as `\u00xx` in
 /// lower case, nothing else. Half surrogates, the one other thing that is escaped there, are in no Rust string.
 fn member(out: &mut String, key: &str, value: &Value) {
     if !out.ends_with('{') {

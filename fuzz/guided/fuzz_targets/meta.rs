@@ -1,0 +1,4 @@
+//! `meta`, guided by coverage.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| gatewright_fuzz::meta(data));
