@@ -28,6 +28,7 @@ mod places;
 mod plan;
 mod postings;
 mod query;
+mod reach;
 mod score;
 mod tier;
 mod why;
