@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use crate::analysed::{Analysed, Facts, Kind, MAX_ID, TermOf, What};
 use crate::bytes::{place, put, small};
 use crate::fields::{Field, Tuning};
+use crate::hot::Hot;
 use crate::places;
 use crate::words::{Splitter, Stems};
 
@@ -96,6 +97,7 @@ struct Known {
     words: HashMap<Box<str>, (u32, u32)>,
     stems: HashMap<Box<str>, u32>,
     texts: Vec<Box<str>>,
+    hot: Hot,
 }
 
 impl Known {
@@ -110,6 +112,15 @@ impl Known {
     }
 
     fn word(&mut self, stems: &Stems, word: &str) -> (u32, u32) {
+        if let Some(found) = self.hot.get(word.as_bytes()) {
+            return found;
+        }
+        let found = self.cold_word(stems, word);
+        self.hot.keep(word.as_bytes(), found);
+        found
+    }
+
+    fn cold_word(&mut self, stems: &Stems, word: &str) -> (u32, u32) {
         if let Some(found) = self.words.get(word) {
             return *found;
         }

@@ -15,6 +15,7 @@ use crate::SearchError;
 use crate::analysed::{Analysed, Kind, What, pair_key};
 use crate::base::{ColumnsWriter, VocabularyWriter};
 use crate::bytes::{Reader, place, put, put_bytes, small};
+use crate::hot::Hot;
 use crate::postings::{Posting, Writer, put_ascending};
 
 /// When lists are written into a segment.
@@ -28,6 +29,8 @@ pub const MAX_DOCUMENTS: u32 = 1 << 30;
 pub struct Builder {
     stems: HashMap<Box<[u8]>, u32>,
     exact: HashMap<Box<[u8]>, u32>,
+    hot_stems: Hot,
+    hot_exact: Hot,
     lists: Vec<List>,
     pairs: Vec<PairOf>,
     segments: Vec<Segment>,
@@ -93,9 +96,9 @@ impl Builder {
         let number = self.columns.add(&document.id, &document.name, &document.category, document.facts)?;
         self.terms.clear();
         for term in document.terms() {
-            let (known, text, has_places) = match term.what {
-                What::Stem(text) => (&mut self.stems, text, true),
-                What::Exact(text) => (&mut self.exact, text, false),
+            let (known, hot, text, has_places) = match term.what {
+                What::Stem(text) => (&mut self.stems, &mut self.hot_stems, text, true),
+                What::Exact(text) => (&mut self.exact, &mut self.hot_exact, text, false),
                 What::Pair(first, second) => {
                     if let (Some(first), Some(second)) =
                         (self.terms.get(place(first)), self.terms.get(place(second)))
@@ -107,13 +110,17 @@ impl Builder {
                     continue;
                 }
             };
-            let of_term = match known.get(text) {
-                Some(found) => *found,
+            let of_term = match hot.get(text) {
+                Some((found, _)) => found,
                 None => {
-                    let new = small(self.lists.len());
-                    known.insert(text.into(), new);
-                    self.lists.push(List::default());
-                    new
+                    let found = known.get(text).copied().unwrap_or_else(|| {
+                        let new = small(self.lists.len());
+                        known.insert(text.into(), new);
+                        self.lists.push(List::default());
+                        new
+                    });
+                    hot.keep(text, (found, 0));
+                    found
                 }
             };
             self.terms.push(of_term);

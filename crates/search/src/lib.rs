@@ -19,6 +19,7 @@ mod delta;
 mod expand;
 mod fault;
 mod fields;
+mod hot;
 pub mod judge;
 mod memory;
 mod near;
