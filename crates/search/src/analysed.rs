@@ -1,6 +1,6 @@
 //! A document as an index takes it: its terms with what each counts, in bytes.
 
-use crate::bytes::{Reader, put, put_bytes, small};
+use crate::bytes::{Reader, place, put, put_bytes};
 use crate::words::ANALYSIS;
 use crate::{SearchError, words};
 
@@ -10,8 +10,8 @@ pub const MAX_ID: usize = 512;
 /// Most bytes of an analysed document: what its texts' limits allow is far below.
 pub const MAX_ANALYSED: usize = 64 * 1024 * 1024;
 
-/// Longest term: a pair of the longest words.
-const MAX_TERM: usize = 2 * 4 * words::MAX_WORD + 1;
+/// Longest word or stem, in bytes.
+const MAX_TERM: usize = 4 * words::MAX_WORD;
 
 /// What a term is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,10 +35,6 @@ impl Kind {
         }
     }
 
-    pub(crate) fn of(byte: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(byte)).copied()
-    }
-
     /// The key of a term of this kind: sorted by kind, then by letters.
     pub(crate) fn key(self, text: &str) -> Vec<u8> {
         let mut key = Vec::with_capacity(text.len() + 1);
@@ -55,7 +51,7 @@ pub struct Analysed {
     pub(crate) name: Box<str>,
     pub(crate) category: Box<str>,
     pub(crate) facts: Facts,
-    /// Of each term: its key behind its length, impact, fields, and of stems the places behind their length.
+    /// As [`Terms`] reads them.
     pub(crate) terms: Box<[u8]>,
 }
 
@@ -86,10 +82,18 @@ impl Facts {
     }
 }
 
+/// What a term of a document is. Pairs are of two of its stems, by their places among those.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What<'a> {
+    Stem(&'a [u8]),
+    Exact(&'a [u8]),
+    Pair(u32, u32),
+}
+
 /// One term of a document.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TermOf<'a> {
-    pub(crate) key: &'a [u8],
+    pub(crate) what: What<'a>,
     pub(crate) impact: u8,
     pub(crate) fields: u8,
     pub(crate) places: &'a [u8],
@@ -97,21 +101,63 @@ pub(crate) struct TermOf<'a> {
 
 impl TermOf<'_> {
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        put_bytes(out, self.key);
+        match self.what {
+            What::Stem(text) | What::Exact(text) => put_bytes(out, text),
+            What::Pair(first, second) => {
+                put(out, first);
+                put(out, second);
+            }
+        }
         out.extend([self.impact, self.fields]);
-        put_bytes(out, self.places);
+        if let What::Stem(_) = self.what {
+            put_bytes(out, self.places);
+        }
     }
 }
 
-/// Reads terms; ends where something is wrong.
-pub(crate) struct Terms<'a>(Reader<'a>);
+/// Reads terms: stems behind their number, words as they stand, pairs. Ends where something is wrong.
+#[derive(Clone)]
+pub(crate) struct Terms<'a> {
+    reader: Reader<'a>,
+    /// Which kind comes next, and how many of it are left.
+    kind: usize,
+    left: u32,
+}
+
+impl<'a> Terms<'a> {
+    fn new(terms: &'a [u8]) -> Self {
+        let mut reader = Reader::new(terms);
+        let left = reader.number().unwrap_or(0);
+        Self { reader, kind: 0, left }
+    }
+
+    /// Whether everything was read.
+    fn is_whole(&self) -> bool {
+        self.left == 0 && self.kind + 1 == Kind::ALL.len() && self.reader.is_empty()
+    }
+}
 
 impl<'a> Iterator for Terms<'a> {
     type Item = TermOf<'a>;
 
     fn next(&mut self) -> Option<TermOf<'a>> {
-        let (key, impact, fields) = (self.0.bytes()?, self.0.byte()?, self.0.byte()?);
-        Some(TermOf { key, impact, fields, places: self.0.bytes()? })
+        while self.left == 0 {
+            if self.kind + 1 == Kind::ALL.len() {
+                return None;
+            }
+            self.left = self.reader.number()?;
+            self.kind += 1;
+        }
+        let reader = &mut self.reader;
+        let what = match Kind::ALL.get(self.kind)? {
+            Kind::Stem => What::Stem(reader.bytes()?),
+            Kind::Exact => What::Exact(reader.bytes()?),
+            Kind::Pair => What::Pair(reader.number()?, reader.number()?),
+        };
+        let (impact, fields) = (reader.byte()?, reader.byte()?);
+        let places = if let What::Stem(_) = what { reader.bytes()? } else { &[] };
+        self.left -= 1;
+        Some(TermOf { what, impact, fields, places })
     }
 }
 
@@ -132,7 +178,31 @@ impl Analysed {
     }
 
     pub(crate) fn terms(&self) -> Terms<'_> {
-        Terms(Reader::new(&self.terms))
+        Terms::new(&self.terms)
+    }
+
+    /// Calls with every term and its key.
+    pub(crate) fn each_key(&self, mut on: impl FnMut(&[u8], TermOf<'_>)) {
+        let (mut stems, mut key) = (Vec::new(), Vec::new());
+        for term in self.terms() {
+            key.clear();
+            match term.what {
+                What::Stem(text) => {
+                    stems.push(text);
+                    key.push(Kind::Stem.byte());
+                    key.extend_from_slice(text);
+                }
+                What::Exact(text) => {
+                    key.push(Kind::Exact.byte());
+                    key.extend_from_slice(text);
+                }
+                What::Pair(first, second) => {
+                    let stem = |at: u32| stems.get(place(at)).copied().unwrap_or_default();
+                    pair_key(&mut key, stem(first), stem(second));
+                }
+            }
+            on(&key, term);
+        }
     }
 
     /// As bytes, which begin with the number of the analysis. The same document gives the same bytes.
@@ -170,34 +240,46 @@ impl Analysed {
     }
 }
 
-/// Whether every term is one, and none is there twice.
-fn is_well_formed(terms: &[u8]) -> bool {
-    let mut reader = Terms(Reader::new(terms));
-    let mut keys = Vec::new();
-    let mut read = 0;
-    for term in reader.by_ref() {
-        let Some((kind, text)) = term.key.split_first() else { return false };
-        let Some(kind) = Kind::of(*kind) else { return false };
-        let is_text = !text.is_empty() && text.len() <= MAX_TERM && std::str::from_utf8(text).is_ok();
-        let places_fit = match kind {
-            Kind::Stem => crate::places::are_well_formed(term.fields, term.places),
-            Kind::Exact | Kind::Pair => term.places.is_empty(),
-        };
-        if !is_text || term.impact == 0 || term.fields == 0 || !places_fit {
-            return false;
-        }
-        read += size_of(&term);
-        keys.push(term.key);
-    }
-    keys.sort_unstable();
-    read == terms.len() && keys.windows(2).all(|two| two.first() != two.get(1))
+/// Writes the key of a pair.
+pub(crate) fn pair_key(key: &mut Vec<u8>, first: &[u8], second: &[u8]) {
+    key.push(Kind::Pair.byte());
+    key.extend_from_slice(first);
+    key.push(b' ');
+    key.extend_from_slice(second);
 }
 
-fn size_of(term: &TermOf<'_>) -> usize {
-    let length = |bytes: &[u8]| {
-        let mut out = Vec::with_capacity(5);
-        put(&mut out, small(bytes.len()));
-        out.len() + bytes.len()
+/// Whether every term is one, and none is there twice.
+fn is_well_formed(terms: &[u8]) -> bool {
+    let mut reader = Terms::new(terms);
+    let (mut texts, mut pairs, mut stems) = (Vec::new(), Vec::new(), 0u32);
+    let is_word = |text: &[u8]| {
+        !text.is_empty()
+            && text.len() <= MAX_TERM
+            && std::str::from_utf8(text).is_ok_and(|t| t.chars().all(char::is_alphanumeric))
     };
-    length(term.key) + 2 + length(term.places)
+    for term in reader.by_ref() {
+        let is_term = match term.what {
+            What::Stem(text) => {
+                texts.push((Kind::Stem, text));
+                stems += 1;
+                is_word(text) && crate::places::are_well_formed(term.fields, term.places)
+            }
+            What::Exact(text) => {
+                texts.push((Kind::Exact, text));
+                is_word(text)
+            }
+            What::Pair(first, second) => {
+                pairs.push((first, second));
+                first < stems && second < stems
+            }
+        };
+        if !is_term || term.impact == 0 || term.fields == 0 {
+            return false;
+        }
+    }
+    texts.sort_unstable();
+    pairs.sort_unstable();
+    reader.is_whole()
+        && texts.windows(2).all(|two| two.first() != two.get(1))
+        && pairs.windows(2).all(|two| two.first() != two.get(1))
 }

@@ -4,8 +4,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::analysed::{Analysed, Facts, Kind, MAX_ID, TermOf};
+use crate::analysed::{Analysed, Facts, Kind, MAX_ID, TermOf, What};
+use crate::bytes::{place, put, small};
 use crate::fields::{Field, Tuning};
+use crate::hot::Hot;
 use crate::places;
 use crate::words::{Splitter, Stems};
 
@@ -55,12 +57,38 @@ pub struct Analyst {
     met: Vec<Met>,
 }
 
-/// A term that was met, where. Sorted, those of one term stand together, and fields and places are in order.
+/// A term that was met, where. Sorted, those of one term stand together, stems before words as they stand before pairs,
+/// and fields and places are in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Met {
-    term: u32,
+    /// The kind, and the numbers of one or two words or stems below it.
+    term: u64,
     field: u8,
     at: u32,
+}
+
+/// Where the kind is in [`Met::term`], and the first number.
+const KIND: u32 = 62;
+const FIRST: u32 = 31;
+
+impl Met {
+    fn new(kind: Kind, first: u32, second: u32, field: Field, at: u32) -> Self {
+        let term = u64::from(kind.byte()) << KIND | u64::from(first) << FIRST | u64::from(second);
+        Self { term, at, field: field.number() }
+    }
+
+    fn first(self) -> u32 {
+        low(self.term >> FIRST)
+    }
+
+    fn second(self) -> u32 {
+        low(self.term)
+    }
+}
+
+/// The lower 31 bits.
+fn low(of: u64) -> u32 {
+    u32::try_from(of & ((1 << FIRST) - 1)).unwrap_or(0)
 }
 
 #[derive(Default)]
@@ -68,18 +96,31 @@ struct Known {
     /// Number of its stem and its own number.
     words: HashMap<Box<str>, (u32, u32)>,
     stems: HashMap<Box<str>, u32>,
-    pairs: HashMap<(u32, u32), u32>,
-    keys: Vec<Box<[u8]>>,
+    texts: Vec<Box<str>>,
+    hot: Hot,
 }
 
 impl Known {
-    fn add(&mut self, key: Vec<u8>) -> u32 {
-        let number = crate::bytes::small(self.keys.len());
-        self.keys.push(key.into());
+    fn add(&mut self, text: &str) -> u32 {
+        let number = small(self.texts.len());
+        self.texts.push(text.into());
         number
     }
 
+    fn text(&self, number: u32) -> &str {
+        self.texts.get(place(number)).map(|text| &**text).unwrap_or_default()
+    }
+
     fn word(&mut self, stems: &Stems, word: &str) -> (u32, u32) {
+        if let Some(found) = self.hot.get(word.as_bytes()) {
+            return found;
+        }
+        let found = self.cold_word(stems, word);
+        self.hot.keep(word.as_bytes(), found);
+        found
+    }
+
+    fn cold_word(&mut self, stems: &Stems, word: &str) -> (u32, u32) {
         if let Some(found) = self.words.get(word) {
             return *found;
         }
@@ -87,30 +128,14 @@ impl Known {
         let stem = match self.stems.get(&*stem) {
             Some(found) => *found,
             None => {
-                let number = self.add(Kind::Stem.key(&stem));
+                let number = self.add(&stem);
                 self.stems.insert((&*stem).into(), number);
                 number
             }
         };
-        let exact = self.add(Kind::Exact.key(word));
+        let exact = self.add(word);
         self.words.insert(word.into(), (stem, exact));
         (stem, exact)
-    }
-
-    fn pair(&mut self, first: u32, second: u32) -> u32 {
-        if let Some(found) = self.pairs.get(&(first, second)) {
-            return *found;
-        }
-        let text = |number: u32| {
-            self.keys.get(crate::bytes::place(number)).and_then(|key| key.get(1..)).unwrap_or_default()
-        };
-        let mut key = vec![Kind::Pair.byte()];
-        key.extend_from_slice(text(first));
-        key.push(b' ');
-        key.extend_from_slice(text(second));
-        let number = self.add(key);
-        self.pairs.insert((first, second), number);
-        number
     }
 }
 
@@ -135,7 +160,7 @@ impl Analyst {
     /// A document as an index keeps it. Of each field [`MAX_TEXT`] bytes are taken. Linear in the texts, but for sorting
     /// the words.
     pub fn analyse(&mut self, document: &Document<'_>) -> Analysed {
-        if self.known.keys.len() > MOST_KNOWN {
+        if self.known.texts.len() > MOST_KNOWN {
             self.known = Known::default();
         }
         self.met.clear();
@@ -172,7 +197,6 @@ impl Analyst {
     /// Meets the words of a field, and gives how many there are. Between two texts a number is left out.
     fn texts(&mut self, field: Field, texts: &[&str], joins: bool) -> u32 {
         let Self { stems, splitter, known, met, .. } = self;
-        let number = field.number();
         let (mut at, mut length, mut left) = (0, 0, MAX_TEXT);
         for text in texts {
             let taken = head(text, left);
@@ -180,15 +204,14 @@ impl Analyst {
             let mut before: Option<(u32, u32)> = None;
             let end = splitter.split(taken, at, joins, |piece| {
                 let (stem, exact) = known.word(stems, piece.text);
-                met.push(Met { term: stem, field: number, at: piece.at });
+                met.push(Met::new(Kind::Stem, stem, 0, field, piece.at));
                 if field.is_short() {
-                    met.push(Met { term: exact, field: number, at: piece.at });
+                    met.push(Met::new(Kind::Exact, exact, 0, field, piece.at));
                     if piece.words == 1 {
                         if let Some((neighbour, place)) = before
                             && place + 1 == piece.at
                         {
-                            let pair = known.pair(neighbour, stem);
-                            met.push(Met { term: pair, field: number, at: place });
+                            met.push(Met::new(Kind::Pair, neighbour, stem, field, place));
                         }
                         before = Some((stem, piece.at));
                     }
@@ -213,46 +236,78 @@ impl Analyst {
         let from = self.met.len();
         self.texts(Field::Code, &new, true);
         let met = self.met.get(from..).unwrap_or_default();
-        crate::bytes::small(met.iter().map(|m| m.term).collect::<BTreeSet<_>>().len())
+        small(met.iter().map(|m| m.term).collect::<BTreeSet<_>>().len())
     }
 
-    /// The terms that were met, by where each was met first.
+    /// The terms that were met: of each kind by where each was met first.
     fn terms(&mut self, lengths: [u32; 8]) -> Box<[u8]> {
         self.met.sort_unstable();
         self.met.dedup();
-        let mut groups: Vec<&[Met]> = self.met.chunk_by(|a, b| a.term == b.term).collect();
-        let key = |group: &[Met]| -> &[u8] {
-            let number = group.first().map(|m| crate::bytes::place(m.term));
-            number.and_then(|n| self.known.keys.get(n)).map(|k| &**k).unwrap_or_default()
-        };
-        groups.sort_unstable_by(|a, b| {
-            let first = |g: &[Met]| g.first().map(|m| (m.field, m.at));
-            first(a).cmp(&first(b)).then_with(|| key(a).cmp(key(b)))
+        let where_first = |m: &Met| (m.term >> KIND) << 40 | u64::from(m.field) << 32 | u64::from(m.at);
+        let by_term = self.met.chunk_by(|a, b| a.term == b.term);
+        let mut groups: Vec<(u64, &[Met])> =
+            by_term.map(|group| (group.first().map_or(0, where_first), group)).collect();
+        let term = |group: &[Met]| group.first().copied();
+        let text = |group: &[Met]| term(group).map_or("", |m| self.known.text(m.first()));
+        groups.sort_unstable_by(|(first, a), (other, b)| {
+            // An identifier as one, and its first part.
+            first.cmp(other).then_with(|| text(a).cmp(text(b)))
         });
-        let (mut out, mut encoded, mut numbers) =
-            (Vec::with_capacity(groups.len() * 20), Vec::new(), Vec::new());
-        for group in groups {
-            let key = key(group);
-            let has_places = key.first() == Some(&Kind::Stem.byte());
-            let (mut occurrences, mut fields) = (0.0, 0u8);
-            encoded.clear();
-            for of_field in group.chunk_by(|a, b| a.field == b.field) {
-                let Some(field) = of_field.first().and_then(|m| Field::ALL.get(usize::from(m.field))) else {
-                    continue;
+        let kind = |(first, _): &(u64, &[Met])| first >> 40;
+        let mut stems: Vec<(u32, u32)> = Vec::new();
+        let (mut out, mut encoded) = (Vec::with_capacity(groups.len() * 14), Vec::new());
+        for of_kind in Kind::ALL {
+            let from = groups.partition_point(|group| kind(group) < u64::from(of_kind.byte()));
+            let to = groups.partition_point(|group| kind(group) <= u64::from(of_kind.byte()));
+            put(&mut out, small(to - from));
+            for (_, group) in groups.get(from..to).unwrap_or_default() {
+                let Some(met) = term(group) else { continue };
+                let (impact, fields) = self.weigh(group, lengths);
+                let at = |stem: u32| {
+                    let found = stems.binary_search_by_key(&stem, |(number, _)| *number).ok();
+                    found.and_then(|i| stems.get(i)).map_or(0, |(_, at)| *at)
                 };
-                let times = if *field == Field::Code { 1 } else { crate::bytes::small(of_field.len()) };
-                let length = lengths.get(usize::from(field.number())).copied().unwrap_or(0);
-                occurrences += self.tuning.occurrences(*field, times, length);
-                fields |= field.bit();
-                if has_places {
-                    numbers.clear();
-                    numbers.extend(of_field.iter().map(|m| m.at));
-                    places::write(&mut encoded, &numbers);
+                let what = match of_kind {
+                    Kind::Stem => What::Stem(text(group).as_bytes()),
+                    Kind::Exact => What::Exact(text(group).as_bytes()),
+                    Kind::Pair => What::Pair(at(met.first()), at(met.second())),
+                };
+                encoded.clear();
+                if of_kind == Kind::Stem {
+                    stems.push((met.first(), small(stems.len())));
+                    write_places(group, fields, &mut encoded);
                 }
+                TermOf { what, impact, fields, places: &encoded }.write(&mut out);
             }
-            TermOf { key, impact: self.tuning.impact(occurrences), fields, places: &encoded }.write(&mut out);
+            if of_kind == Kind::Stem {
+                stems.sort_unstable();
+            }
         }
         out.into()
+    }
+
+    /// What a term counts, and its fields.
+    fn weigh(&self, group: &[Met], lengths: [u32; 8]) -> (u8, u8) {
+        let (mut occurrences, mut fields) = (0.0, 0u8);
+        for (field, length) in Field::ALL.into_iter().zip(lengths) {
+            let times = group.iter().filter(|m| m.field == field.number()).count();
+            if times > 0 {
+                let times = if field == Field::Code { 1 } else { small(times) };
+                occurrences += self.tuning.occurrences(field, times, length);
+                fields |= field.bit();
+            }
+        }
+        (self.tuning.impact(occurrences), fields)
+    }
+}
+
+/// Places of every field, in order.
+fn write_places(group: &[Met], fields: u8, out: &mut Vec<u8>) {
+    let mut places = Vec::with_capacity(group.len());
+    for field in Field::of(fields) {
+        places.clear();
+        places.extend(group.iter().filter(|m| m.field == field.number()).map(|m| m.at));
+        places::write(out, &places);
     }
 }
 

@@ -21,29 +21,39 @@ pub struct Vocabulary {
     counts: Vec<u32>,
 }
 
-/// `keys` sorted, each with its kind before it and how many documents have it.
-pub(crate) fn write_vocabulary<'k>(
-    keys: impl Iterator<Item = (&'k [u8], u32)>,
-) -> Result<Vec<u8>, SearchError> {
-    let mut builders = [MapBuilder::memory(), MapBuilder::memory(), MapBuilder::memory()];
-    let (mut numbers, mut counts) = ([0u64; 3], Vec::new());
-    for (key, count) in keys {
-        let Some((kind, text)) = key.split_first() else { continue };
-        let (Some(builder), Some(number)) =
-            (builders.get_mut(usize::from(*kind)), numbers.get_mut(usize::from(*kind)))
-        else {
-            continue;
-        };
-        builder.insert(text, *number).map_err(|_| SearchError::Corrupt("the order of terms"))?;
-        *number += 1;
-        put(&mut counts, count);
+/// Writes a vocabulary; terms come by kind, then by letters.
+pub(crate) struct VocabularyWriter {
+    kinds: [MapBuilder<Vec<u8>>; 3],
+    numbers: [u64; 3],
+    counts: Vec<u8>,
+}
+
+impl Default for VocabularyWriter {
+    fn default() -> Self {
+        Self { kinds: std::array::from_fn(|_| MapBuilder::memory()), numbers: [0; 3], counts: Vec::new() }
     }
-    let mut out = vec![ANALYSIS];
-    for builder in builders {
-        put_bytes(&mut out, &builder.into_inner().map_err(|_| SearchError::TooMany("terms"))?);
+}
+
+impl VocabularyWriter {
+    /// The next term, and how many documents have it.
+    pub(crate) fn add(&mut self, kind: Kind, text: &[u8], documents: u32) -> Result<(), SearchError> {
+        let at = usize::from(kind.byte());
+        if let (Some(builder), Some(number)) = (self.kinds.get_mut(at), self.numbers.get_mut(at)) {
+            builder.insert(text, *number).map_err(|_| SearchError::Corrupt("the order of terms"))?;
+            *number += 1;
+        }
+        put(&mut self.counts, documents);
+        Ok(())
     }
-    out.extend(counts);
-    Ok(out)
+
+    pub(crate) fn finish(self) -> Result<Vec<u8>, SearchError> {
+        let mut out = vec![ANALYSIS];
+        for builder in self.kinds {
+            put_bytes(&mut out, &builder.into_inner().map_err(|_| SearchError::TooMany("terms"))?);
+        }
+        out.extend(self.counts);
+        Ok(out)
+    }
 }
 
 fn version(reader: &mut Reader<'_>, what: &'static str) -> Result<(), SearchError> {
@@ -269,7 +279,7 @@ impl Columns {
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let documents = reader.number().filter(|n| *n <= MAX_DOCUMENTS)?;
         let many = place(documents);
-        let count = reader.number().filter(|n| *n <= u32::from(u16::MAX))?;
+        let count = reader.number().filter(|n| u16::try_from(*n).is_ok())?;
         let mut categories = Vec::new();
         for _ in 0..count {
             categories.push(reader.text()?.to_owned());
@@ -304,7 +314,7 @@ impl Columns {
 
     /// The number of a document.
     pub fn number(&self, id: &str) -> Option<u32> {
-        self.ids.get(id).and_then(|n| u32::try_from(n).ok()).filter(|n| *n < self.documents)
+        self.ids.get(id).and_then(|n| n.try_into().ok()).filter(|n| *n < self.documents)
     }
 
     /// The id of a document.

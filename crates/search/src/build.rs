@@ -1,7 +1,8 @@
 //! Building a base: analysed documents in the order of their ids, into what a store keeps.
 //!
 //! What was met is kept by term and written into segments of [`SEGMENT`] bytes, so that growing lists are never copied as
-//! a whole: the memory taken is what comes out, the keys of the terms, and one segment.
+//! a whole; pairs, most of which are met once, are kept as they come and sorted at the end. The memory taken is what comes
+//! out, the words, sixteen bytes for each pair of a document, and one segment.
 
 #![allow(
     clippy::disallowed_types,
@@ -11,9 +12,10 @@
 use std::collections::HashMap;
 
 use crate::SearchError;
-use crate::analysed::{Analysed, Kind};
-use crate::base::ColumnsWriter;
+use crate::analysed::{Analysed, Kind, What, pair_key};
+use crate::base::{ColumnsWriter, VocabularyWriter};
 use crate::bytes::{Reader, place, put, put_bytes, small};
+use crate::hot::Hot;
 use crate::postings::{Posting, Writer, put_ascending};
 
 /// When lists are written into a segment.
@@ -25,23 +27,44 @@ pub const MAX_DOCUMENTS: u32 = 1 << 30;
 /// Takes documents in the order of their ids.
 #[derive(Default)]
 pub struct Builder {
-    numbers: HashMap<Box<[u8]>, u32>,
+    stems: HashMap<Box<[u8]>, u32>,
+    exact: HashMap<Box<[u8]>, u32>,
+    hot_stems: Hot,
+    hot_exact: Hot,
     lists: Vec<List>,
+    pairs: Vec<PairOf>,
     segments: Vec<Segment>,
     /// Bytes in `lists`.
     size: usize,
     columns: ColumnsWriter,
     /// Per document of this segment, the numbers of its terms.
     documents: Vec<u8>,
+    /// Of the document at hand, the numbers of its terms; stems come first.
     terms: Vec<u32>,
 }
 
 #[derive(Debug, Default)]
 struct List {
-    df: u32,
     /// One more than the last document in `bytes`.
     next: u32,
+    df: u32,
     bytes: Vec<u8>,
+}
+
+/// Two stems that stand together in a document. In this order they are sorted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct PairOf {
+    first: u32,
+    second: u32,
+    document: u32,
+    impact: u8,
+    fields: u8,
+}
+
+impl PairOf {
+    fn is_of(&self, other: &Self) -> bool {
+        (self.first, self.second) == (other.first, other.second)
+    }
 }
 
 /// Lists one behind another.
@@ -73,26 +96,44 @@ impl Builder {
         let number = self.columns.add(&document.id, &document.name, &document.category, document.facts)?;
         self.terms.clear();
         for term in document.terms() {
-            let of_term = match self.numbers.get(term.key) {
-                Some(found) => *found,
-                None => {
-                    let new = small(self.lists.len());
-                    self.numbers.insert(term.key.into(), new);
-                    self.lists.push(List::default());
-                    new
+            let (known, hot, text, has_places) = match term.what {
+                What::Stem(text) => (&mut self.stems, &mut self.hot_stems, text, true),
+                What::Exact(text) => (&mut self.exact, &mut self.hot_exact, text, false),
+                What::Pair(first, second) => {
+                    if let (Some(first), Some(second)) =
+                        (self.terms.get(place(first)), self.terms.get(place(second)))
+                    {
+                        let (first, second) = (*first, *second);
+                        let (impact, fields) = (term.impact, term.fields);
+                        self.pairs.push(PairOf { first, second, document: number, impact, fields });
+                    }
+                    continue;
                 }
             };
+            let of_term = match hot.get(text) {
+                Some((found, _)) => found,
+                None => {
+                    let found = known.get(text).copied().unwrap_or_else(|| {
+                        let new = small(self.lists.len());
+                        known.insert(text.into(), new);
+                        self.lists.push(List::default());
+                        new
+                    });
+                    hot.keep(text, (found, 0));
+                    found
+                }
+            };
+            self.terms.push(of_term);
             let Some(list) = self.lists.get_mut(place(of_term)) else { continue };
             let before = list.bytes.len();
             put(&mut list.bytes, number.saturating_sub(list.next));
             list.bytes.extend([term.impact, term.fields]);
-            if term.key.first() == Some(&Kind::Stem.byte()) {
+            if has_places {
                 put_bytes(&mut list.bytes, term.places);
             }
             list.next = number + 1;
             list.df += 1;
             self.size += list.bytes.len() - before;
-            self.terms.push(of_term);
         }
         self.terms.sort_unstable();
         put_ascending(&mut self.documents, &self.terms);
@@ -124,21 +165,44 @@ impl Builder {
     /// What a store keeps.
     pub fn finish(mut self) -> Result<Encoded, SearchError> {
         self.end_segment();
-        let mut keys: Vec<(Box<[u8]>, u32)> = self.numbers.into_iter().collect();
-        keys.sort_unstable();
-        let df = |number: u32| self.lists.get(place(number)).map_or(0, |list| list.df);
-        let vocabulary =
-            crate::base::write_vocabulary(keys.iter().map(|(key, number)| (&**key, df(*number))))?;
+        let sorted = |known: HashMap<Box<[u8]>, u32>| {
+            let mut words: Vec<(Box<[u8]>, u32)> = known.into_iter().collect();
+            words.sort_unstable();
+            words
+        };
+        let (stems, exact) = (sorted(self.stems), sorted(self.exact));
         let mut ranks = vec![0u32; self.lists.len()];
-        for (rank, (_, number)) in (0..).zip(&keys) {
+        for (rank, (_, number)) in (0..).zip(stems.iter().chain(&exact)) {
             if let Some(of_number) = ranks.get_mut(place(*number)) {
                 *of_number = rank;
             }
         }
-        let terms =
-            keys.into_iter().map(|(key, number)| (number, key.first() == Some(&Kind::Stem.byte()))).collect();
+        let rank = |number: u32| ranks.get(place(number)).copied().unwrap_or(0);
+        for pair in &mut self.pairs {
+            (pair.first, pair.second) = (rank(pair.first), rank(pair.second));
+        }
+        self.pairs.sort_unstable();
+        let mut vocabulary = VocabularyWriter::default();
+        for (kind, words) in [(Kind::Stem, &stems), (Kind::Exact, &exact)] {
+            for (text, number) in words {
+                vocabulary.add(kind, text, self.lists.get(place(*number)).map_or(0, |list| list.df))?;
+            }
+        }
+        let mut key = Vec::new();
+        let text = |rank: u32| stems.get(place(rank)).map(|(text, _)| &**text).unwrap_or_default();
+        for pair in self.pairs.chunk_by(PairOf::is_of) {
+            if let Some(first) = pair.first() {
+                key.clear();
+                // A space comes before every letter: pairs are sorted by letters, too.
+                pair_key(&mut key, text(first.first), text(first.second));
+                vocabulary.add(Kind::Pair, key.get(1..).unwrap_or_default(), small(pair.len()))?;
+            }
+        }
+        let words =
+            stems.iter().map(|(_, n)| (*n, true)).chain(exact.iter().map(|(_, n)| (*n, false))).collect();
         let (documents, columns) = self.columns.finish()?;
-        Ok(Encoded { vocabulary, columns, documents, terms, ranks, segments: self.segments })
+        let (vocabulary, pairs, segments) = (vocabulary.finish()?, self.pairs, self.segments);
+        Ok(Encoded { vocabulary, columns, documents, words, pairs, ranks, segments })
     }
 }
 
@@ -149,8 +213,10 @@ pub struct Encoded {
     columns: Vec<u8>,
     documents: u32,
     /// By the numbers of the vocabulary: the number when building, and whether it has places.
-    terms: Vec<(u32, bool)>,
-    /// The number of the vocabulary by that.
+    words: Vec<(u32, bool)>,
+    /// The rest of the vocabulary.
+    pairs: Vec<PairOf>,
+    /// The number of the vocabulary by the number when building.
     ranks: Vec<u32>,
     segments: Vec<Segment>,
 }
@@ -166,6 +232,13 @@ pub struct TermBlobs {
     pub postings: Vec<u8>,
     /// Where in them; empty for terms that phrases do not ask for. Needed where [`crate::Need::positions`] says so.
     pub positions: Vec<u8>,
+}
+
+impl TermBlobs {
+    fn new(term: u32, writer: Writer) -> Self {
+        let (documents, postings, positions) = writer.finish();
+        Self { term, documents, postings, positions }
+    }
 }
 
 impl Encoded {
@@ -186,34 +259,72 @@ impl Encoded {
 
     /// Every term, one at a time, in the order of their numbers.
     pub fn terms(&self) -> impl Iterator<Item = TermBlobs> + '_ {
-        (0..).zip(&self.terms).map(|(term, (number, has_places))| {
+        let words = self.words.iter().map(|(number, has_places)| {
             let mut writer = Writer::default();
             for list in self.segments.iter().filter_map(|segment| segment.list(*number)) {
                 copy(list, *has_places, &mut writer);
             }
-            let (documents, postings, positions) = writer.finish();
-            TermBlobs { term, documents, postings, positions }
-        })
+            writer
+        });
+        let pairs = self.pairs.chunk_by(PairOf::is_of).map(|pairs| {
+            let mut writer = Writer::default();
+            for PairOf { document, impact, fields, .. } in pairs.iter().copied() {
+                writer.add(Posting { document, impact, fields }, &[], false);
+            }
+            writer
+        });
+        (0..).zip(words.chain(pairs)).map(|(term, writer)| TermBlobs::new(term, writer))
     }
 
     /// Of every document, in the order of their numbers, the numbers of its terms as [`crate::Delta::retire`] takes them
     /// when the document changes or goes.
     pub fn document_terms(&self) -> impl Iterator<Item = Vec<u8>> + '_ {
-        self.segments.iter().flat_map(move |segment| {
+        let (ends, pairs) = self.pairs_by_document();
+        let mut number = 0usize;
+        let words = self.segments.iter().flat_map(|segment| {
             let mut reader = Reader::new(&segment.documents);
             std::iter::from_fn(move || {
-                if reader.is_empty() {
-                    return None;
-                }
-                let numbers = crate::postings::read_ascending(&mut reader, u32::MAX)?;
-                let rank = |number: u32| self.ranks.get(place(number)).copied();
-                let mut ranks: Vec<u32> = numbers.into_iter().filter_map(rank).collect();
-                ranks.sort_unstable();
-                let mut out = Vec::with_capacity(ranks.len() * 2);
-                put_ascending(&mut out, &ranks);
-                Some(out)
+                if reader.is_empty() { None } else { crate::postings::read_ascending(&mut reader, u32::MAX) }
             })
+        });
+        words.map(move |numbers| {
+            let rank = |number: u32| self.ranks.get(place(number)).copied();
+            let mut ranks: Vec<u32> = numbers.into_iter().filter_map(rank).collect();
+            ranks.sort_unstable();
+            let from = number.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
+            let to = ends.get(number).copied().unwrap_or(from);
+            ranks.extend_from_slice(pairs.get(from..to).unwrap_or_default());
+            number += 1;
+            let mut out = Vec::with_capacity(ranks.len() * 2);
+            put_ascending(&mut out, &ranks);
+            out
         })
+    }
+
+    /// Where each document's pairs end, and the numbers of all pairs by document.
+    fn pairs_by_document(&self) -> (Vec<usize>, Vec<u32>) {
+        let mut ends = vec![0usize; place(self.documents)];
+        for pair in &self.pairs {
+            if let Some(count) = ends.get_mut(place(pair.document)) {
+                *count += 1;
+            }
+        }
+        let mut sum = 0;
+        for end in &mut ends {
+            // First where they begin; every pair that is written moves it.
+            (*end, sum) = (sum, sum + *end);
+        }
+        let mut by_document = vec![0u32; self.pairs.len()];
+        for (number, pairs) in (small(self.words.len())..).zip(self.pairs.chunk_by(PairOf::is_of)) {
+            for pair in pairs {
+                let Some(end) = ends.get_mut(place(pair.document)) else { continue };
+                if let Some(of_document) = by_document.get_mut(*end) {
+                    *of_document = number;
+                }
+                *end += 1;
+            }
+        }
+        (ends, by_document)
     }
 }
 

@@ -71,17 +71,17 @@ impl Delta {
             self.slots.push(None);
             small(self.slots.len() - 1)
         });
-        for term in document.terms() {
+        document.each_key(|key, term| {
             let entry = Entry { impact: term.impact, fields: term.fields, places: term.places.into() };
-            match self.terms.get_mut(term.key) {
+            match self.terms.get_mut(key) {
                 Some(list) => {
                     list.insert(slot, entry);
                 }
                 None => {
-                    self.terms.insert(term.key.into(), BTreeMap::from([(slot, entry)]));
+                    self.terms.insert(key.into(), BTreeMap::from([(slot, entry)]));
                 }
             }
-        }
+        });
         self.by_id.insert(document.id.clone(), slot);
         if let Some(of_slot) = self.slots.get_mut(place(slot)) {
             *of_slot = Some(document);
@@ -92,14 +92,14 @@ impl Delta {
     pub fn remove(&mut self, id: &str) -> bool {
         let Some(slot) = self.by_id.remove(id) else { return false };
         let Some(document) = self.slots.get_mut(place(slot)).and_then(Option::take) else { return false };
-        for term in document.terms() {
-            if let Some(list) = self.terms.get_mut(term.key) {
+        document.each_key(|key, _| {
+            if let Some(list) = self.terms.get_mut(key) {
                 list.remove(&slot);
                 if list.is_empty() {
-                    self.terms.remove(term.key);
+                    self.terms.remove(key);
                 }
             }
-        }
+        });
         self.free.push(slot);
         true
     }

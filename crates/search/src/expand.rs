@@ -5,13 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use fst::Automaton;
-use fst::automaton::{Levenshtein, Str};
+use fst::Automaton as _;
+use fst::automaton::Str;
 
 use crate::analysed::Kind;
 use crate::near::{exchanged, typo_distance};
 use crate::plan::{LibraryView, count};
 use crate::query::{Asked, Mode};
+use crate::reach::Near;
 use crate::words::Stems;
 
 /// Most longer words.
@@ -146,9 +147,6 @@ impl Search<'_> {
     fn each(&self, kind: Kind, word: &str, on: &mut dyn FnMut(&str, usize)) {
         let first: String = if self.is_known { word.chars().take(1).collect() } else { String::new() };
         let exchanged: Vec<String> = exchanged(word).into_iter().filter(|w| w.starts_with(&first)).collect();
-        let has_bases = self.libraries.iter().any(|library| !library.vocabulary.is_empty());
-        let most = u32::try_from(self.most).ok().filter(|_| has_bases);
-        let near = most.and_then(|most| Levenshtein::new(word, most).ok());
         for library in self.libraries {
             let mut check = |text: &str, number: u32| {
                 if library.living(number) > 0
@@ -158,11 +156,7 @@ impl Search<'_> {
                 }
             };
             let begins = Str::new(&first).starts_with();
-            match &near {
-                Some(near) => library.vocabulary.each(kind, near.intersection(begins), &mut check),
-                // The automaton of a very long word is too large: all words are looked at instead.
-                None => library.vocabulary.each(kind, begins, &mut check),
-            }
+            library.vocabulary.each(kind, Near::new(word, self.most).intersection(begins), &mut check);
             for other in &exchanged {
                 if library.vocabulary.number(kind, other).is_some_and(|n| library.living(n) > 0) {
                     on(other, 1);

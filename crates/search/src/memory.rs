@@ -12,12 +12,14 @@ use crate::query::Query;
 use crate::score::{Answer, Order, answer};
 use crate::tier::Blob;
 
+/// Postings and positions of a term.
+type Stored = (Box<[u8]>, Box<[u8]>);
+
 /// An index in memory.
 pub struct Memory {
     vocabulary: Vocabulary,
     columns: Columns,
-    /// By term: postings and positions.
-    blobs: Vec<(Box<[u8]>, Box<[u8]>)>,
+    blobs: Vec<Stored>,
     /// By document, as [`Delta::retire`] takes them.
     document_terms: Vec<Box<[u8]>>,
     delta: Delta,

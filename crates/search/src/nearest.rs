@@ -2,25 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use fst::Automaton;
-use fst::automaton::{AlwaysMatch, Levenshtein};
 use fst::{IntoStreamer, Map, Streamer as _};
 
 use crate::near::typo_distance;
 use crate::plan::LibraryView;
-
-/// Farthest id that is suggested.
-const MOST: usize = 2;
-
-/// Longer ids have no automaton: every id is looked at.
-const LONGEST: usize = 48;
+use crate::reach::{MOST, Near};
 
 /// Documents of one name that are suggested at most.
 const OF_A_NAME: usize = 64;
 
 /// The ids that are nearest to one that is unknown, by distance (neighbours exchanged count one), then by letters, with
 /// their libraries' places; at most `most`. An id is also near when its name is, and then by one farther where its category
-/// is another. Reads the ids' automaton, or, where the id is long, every id.
+/// is another. Goes through the part of the ids
+/// that can still be near, and through the column of names once.
 #[must_use]
 pub fn nearest(libraries: &[LibraryView<'_>], id: &str, most: usize) -> Vec<(usize, String)> {
     let asked = id.to_lowercase();
@@ -87,20 +81,9 @@ fn last_part(id: &str) -> &str {
     id.rsplit_once('/').map_or(id, |(_, name)| name)
 }
 
-/// Calls with the keys of a map that are near; with all when that cannot be told before.
+/// Calls with the keys of a map that are near.
 fn each(map: &Map<Vec<u8>>, word: &str, on: &mut dyn FnMut(&str, u64)) {
-    if map.is_empty() {
-        return;
-    }
-    let near = (word.len() <= LONGEST).then(|| Levenshtein::new(word, 2).ok()).flatten();
-    match near {
-        Some(near) => walk(map, near, on),
-        None => walk(map, AlwaysMatch, on),
-    }
-}
-
-fn walk(map: &Map<Vec<u8>>, taken: impl Automaton, on: &mut dyn FnMut(&str, u64)) {
-    let mut stream = map.search(taken).into_stream();
+    let mut stream = map.search(Near::new(word, MOST)).into_stream();
     while let Some((key, value)) = stream.next() {
         if let Ok(text) = std::str::from_utf8(key) {
             on(text, value);

@@ -10,7 +10,7 @@ use crate::plan::{LibraryView, Plan, PlanOption, points};
 use crate::postings::{Cursor, Posting};
 use crate::query::Mode;
 use crate::tier::{Blob, Tier, tiers};
-use crate::why::{Found, How, Parts, Why};
+use crate::why::{Found, How, Parts, Why, coverage};
 use crate::{Field, MAX_DOCUMENTS};
 
 /// Documents that are scored at a time: their sums stay in the processor's cache.
@@ -158,6 +158,8 @@ struct Scan<'s> {
     kept: usize,
     best: BinaryHeap<Reverse<Ranked<'s>>>,
     total: usize,
+    /// By how many words a document has.
+    coverages: Vec<u64>,
     /// Of the documents of a block: what their words sum to, how many words they have, the best for this word.
     sums: Vec<u32>,
     matched: Vec<u8>,
@@ -224,6 +226,7 @@ impl<'s> Scan<'s> {
             kept,
             best: BinaryHeap::new(),
             total: 0,
+            coverages: (0..=plan.asked).map(|n| coverage(n, plan.asked, &plan.tuning)).collect(),
             sums: vec![0; block],
             matched: vec![0; block],
             of_word: vec![0; block],
@@ -317,7 +320,8 @@ impl<'s> Scan<'s> {
             quality: facts.quality,
             verified: facts.verified,
         };
-        let score = parts.scores(&self.plan.tuning).1;
+        let coverage = self.coverages.get(place(matched)).copied().unwrap_or(1000);
+        let score = parts.covered(coverage, &self.plan.tuning).1;
         let rank = rank(self.order, score, facts.quality);
         let is_full = self.best.len() >= self.kept;
         if is_full && self.best.peek().is_none_or(|Reverse(least)| rank < least.rank) {

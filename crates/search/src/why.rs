@@ -87,9 +87,12 @@ pub(crate) struct Parts {
 impl Parts {
     /// The score before quality, and with it. Integers throughout, rounded down at every step.
     pub(crate) fn scores(self, tuning: &Tuning) -> (u32, u32) {
-        let rest = 1000u64.saturating_sub(u64::from(tuning.coverage));
-        let coverage =
-            u64::from(tuning.coverage) + rest * u64::from(self.matched) / u64::from(self.asked.max(1));
+        self.covered(coverage(self.matched, self.asked, tuning), tuning)
+    }
+
+    /// The same, when it is known what [`coverage`] gives.
+    #[inline]
+    pub(crate) fn covered(self, coverage: u64, tuning: &Tuning) -> (u32, u32) {
         let words = u64::from(self.sum) * coverage / 1000 * (1000 + u64::from(self.near)) / 1000;
         // Tenths of a point by thousandths: 50 tenths are neither good nor bad.
         let good = u64::from(self.quality.unwrap_or(50)) * u64::from(tuning.quality) / 10;
@@ -98,6 +101,12 @@ impl Parts {
         let score = if self.verified { score * (1000 + u64::from(tuning.verified)) / 1000 } else { score };
         (narrow(words), narrow(score))
     }
+}
+
+/// What is left of the sum of a document that has so many of the words, in thousandths.
+pub(crate) fn coverage(matched: u32, asked: u32, tuning: &Tuning) -> u64 {
+    let rest = 1000u64.saturating_sub(u64::from(tuning.coverage));
+    u64::from(tuning.coverage) + rest * u64::from(matched) / u64::from(asked.max(1))
 }
 
 fn narrow(score: u64) -> u32 {

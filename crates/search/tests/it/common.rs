@@ -1,4 +1,5 @@
 //! Documents and questions for tests.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use gatewright_search::{
     Analysed, Answer, Document, Filters, Hit, Memory, Mode, Order, Query, SearchError, Tuning, analyse,

@@ -4,3 +4,4 @@
 mod common;
 mod laws;
 mod rules;
+mod stems;

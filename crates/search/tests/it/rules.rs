@@ -81,6 +81,14 @@ fn the_last_word_may_be_unfinished() {
 }
 
 #[test]
+fn what_stands_for_a_known_word_is_as_rare_as_that() {
+    let mut docs: Vec<Doc> = (0..5).map(|n| Doc::title(&format!("b/{n}"), "cat")).collect();
+    docs.push(Doc::title("a/longer", "category"));
+    let found = fast(&memory(&docs), "cat");
+    assert_eq!((found.len(), found.last().map(String::as_str)), (6, Some("a/longer")));
+}
+
+#[test]
 fn typos_are_forgiven_where_nothing_has_the_word() {
     let index = memory(&[
         Doc::title("a/token", "token"),
