@@ -16,7 +16,9 @@ use rquickjs::context::{EvalOptions, intrinsic};
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::module::Declared;
 use rquickjs::promise::PromiseState;
-use rquickjs::{CaughtError, Context, Ctx, Exception, FromJs, Function, Module, Object, Promise, Runtime, Value};
+use rquickjs::{
+    CaughtError, Context, Ctx, Exception, FromJs, Function, Module, Object, Promise, Runtime, Value,
+};
 
 use crate::failure;
 use crate::imports::{self, Source};
@@ -86,9 +88,7 @@ fn within(
         Context::builder().with::<Language>().build(&runtime)
     };
     let context = context.map_err(broken)?;
-    let done = context.with(|ctx| {
-        Execution { ctx: ctx.clone(), run, files, clock: &clock }.result(book)
-    });
+    let done = context.with(|ctx| Execution { ctx: ctx.clone(), run, files, clock: &clock }.result(book));
     // What the skill left may have finalizers to run, which take no time of the next: there is none.
     drop(context);
     done
@@ -232,10 +232,7 @@ impl<'js> Execution<'_, 'js> {
     }
 
     /// The function that the skill is.
-    fn function(
-        &self,
-        module: &Module<'js, rquickjs::module::Evaluated>,
-    ) -> Result<Function<'js>, Failure> {
+    fn function(&self, module: &Module<'js, rquickjs::module::Evaluated>) -> Result<Function<'js>, Failure> {
         let namespace = self.caught(module.namespace())?;
         let names = imports::functions(&self.run.skill);
         for name in &names {
@@ -276,7 +273,11 @@ fn read(text: &str) -> Result<serde_json::Value, Failure> {
     // As it goes over the wire, which may take more letters.
     match serde_json::to_vec(&value) {
         Ok(bytes) if bytes.len() <= limits::RESULT_BYTES => Ok(value),
-        _ => Err(Failure::new(Kind::Result, "RangeError", "the result is larger than 256 KiB as JSON: return less")),
+        _ => Err(Failure::new(
+            Kind::Result,
+            "RangeError",
+            "the result is larger than 256 KiB as JSON: return less",
+        )),
     }
 }
 
@@ -291,8 +292,8 @@ impl Resolver for OwnFiles {
         name: &str,
         _attributes: Option<ImportAttributes<'js>>,
     ) -> rquickjs::Result<String> {
-        imports::resolve(base, name, |path| self.0.contains_key(path) && Dialect::of(path).is_some()).ok_or_else(
-            || {
+        imports::resolve(base, name, |path| self.0.contains_key(path) && Dialect::of(path).is_some())
+            .ok_or_else(|| {
                 let why = match Source::of(name) {
                     Source::Relative | Source::Computed => "the skill has no such file",
                     Source::Node => "what Node has is not there in an embedded skill",
@@ -300,8 +301,7 @@ impl Resolver for OwnFiles {
                     Source::Other => "only files of the skill are imported, by relative paths",
                 };
                 rquickjs::Error::new_resolving_message(base, name, why)
-            },
-        )
+            })
     }
 }
 

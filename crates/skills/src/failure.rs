@@ -64,7 +64,11 @@ pub(crate) fn of<'js>(
         }
         CaughtError::Value(value) if value.is_null() || value.is_undefined() => {
             // Without memory no error can be made either.
-            Failure::new(Kind::Memory, "InternalError", "the skill threw nothing, or had no memory left to throw it")
+            Failure::new(
+                Kind::Memory,
+                "InternalError",
+                "the skill threw nothing, or had no memory left to throw it",
+            )
         }
         CaughtError::Value(value) => {
             let text = value.get::<Coerced<String>>().map(|text| text.0).unwrap_or_default();

@@ -262,7 +262,9 @@ impl Request {
         match self {
             Self::Inspect { files, .. } => check_files(files),
             Self::Run(run) => run.check(),
-            Self::Text(text) if text.len() > limits::READ_BYTES => Err(TalkError::Wrong("a file is too large")),
+            Self::Text(text) if text.len() > limits::READ_BYTES => {
+                Err(TalkError::Wrong("a file is too large"))
+            }
             Self::Paths(paths) if paths.len() > limits::GLOB_PATHS => {
                 Err(TalkError::Wrong("a pattern matches too many files"))
             }

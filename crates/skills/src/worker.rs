@@ -37,10 +37,7 @@ pub enum WorkerError {
 }
 
 /// Does what is asked over a channel, until it is closed or a skill was run.
-pub fn serve(
-    from: impl Read + Send + 'static,
-    to: impl Write + Send + 'static,
-) -> Result<(), WorkerError> {
+pub fn serve(from: impl Read + Send + 'static, to: impl Write + Send + 'static) -> Result<(), WorkerError> {
     let mut wire = Wire { from: Box::new(from), to: Box::new(to), lines: Lines::new(limits::REQUEST_LINE) };
     loop {
         match wire.hear()? {

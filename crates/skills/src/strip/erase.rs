@@ -2,28 +2,32 @@
 
 use std::collections::BTreeSet;
 
+use oxc_ast::AstKind;
 use oxc_ast::ast::{
-    ArrowFunctionBody, ArrowFunctionExpression, CallExpression, Class, Declaration, Decorator, ExportDefaultDeclaration,
+    ArrowFunctionBody, ArrowFunctionExpression, Class, Declaration, Decorator, ExportDefaultDeclaration,
     ExportDefaultDeclarationKind, ExportSpecifier, ExpressionStatement, FormalParameter, Function,
     ImportOrExportKind, ImportSpecifier, JSXElement, JSXFragment, Program, Statement, TSAsExpression,
-    TSClassImplements, TSEnumDeclaration, TSNamespaceDeclaration, TSNamespaceDeclarationBody,
-    TSNonNullExpression, TSSatisfiesExpression, TSThisParameter, TSType, TSTypeAnnotation, TSTypeAssertion,
-    TSTypeParameterDeclaration, TSTypeParameterInstantiation, VariableDeclarator,
+    TSClassImplements, TSEnumDeclaration, TSInstantiationExpression, TSNamespaceDeclaration,
+    TSNamespaceDeclarationBody, TSNonNullExpression, TSSatisfiesExpression, TSThisParameter, TSType,
+    TSTypeAnnotation, TSTypeAssertion, TSTypeParameterDeclaration, TSTypeParameterInstantiation,
+    VariableDeclarator,
 };
 use oxc_ast_visit::{Visit, walk};
 use oxc_span::{GetSpan, Span};
-use oxc_syntax::scope::ScopeFlags;
 
 use super::Refusal;
+use super::shape::Shape;
 use super::sheet::{Sheet, has_line_end};
 
-/// The text of a program without its types, or the first thing in it that is more than a type.
-pub(super) fn types(text: &str, program: &Program<'_>) -> Result<String, Refusal> {
-    let mut eraser = Eraser { sheet: Sheet::new(text), refused: None, starts: BTreeSet::new() };
+/// The text of a program without its types and what its tree is without them, or the first thing in it that is more than a
+/// type.
+pub(super) fn types(text: &str, program: &Program<'_>) -> Result<(String, Shape), Refusal> {
+    let mut eraser =
+        Eraser { sheet: Sheet::new(text), refused: None, starts: BTreeSet::new(), shape: Shape::default() };
     eraser.visit_program(program);
     match eraser.refused {
         Some((offset, message)) => Err(Refusal::at(text, offset, message)),
-        None => Ok(eraser.sheet.finish()),
+        None => Ok((eraser.sheet.finish(), eraser.shape)),
     }
 }
 
@@ -33,6 +37,7 @@ pub(super) struct Eraser<'t> {
     refused: Option<(usize, &'static str)>,
     /// Where a brace, `function` or `class` would mean something else than an expression.
     starts: BTreeSet<usize>,
+    shape: Shape,
 }
 
 /// What a statement is, once types are out.
@@ -42,18 +47,17 @@ enum Kept {
     Refused(&'static str),
 }
 
-const ENUM: &str =
-    "`enum` makes a value, so it cannot be taken out as a type: write a `const` object and a union of its values";
+const ENUM: &str = "`enum` makes a value, so it cannot be taken out as a type: write a `const` object and a union of its values";
 const NAMESPACE: &str =
     "a namespace with values in it cannot be taken out as a type: write a module, or `const` and functions";
 const IMPORT_EQUALS: &str = "`import … =` is not run: write `import … from`";
 const EXPORT_EQUALS: &str = "`export =` is not run: write `export default` or `export`";
-const PARAMETER_PROPERTY: &str =
-    "a parameter with `public`, `private`, `protected`, `readonly` or `override` makes a property: declare the property and assign it in the constructor";
+const PARAMETER_PROPERTY: &str = "a parameter with `public`, `private`, `protected`, `readonly` or `override` makes a property: declare the property and assign it in the constructor";
 const DECORATOR: &str = "decorators are not run: call the function instead";
 const JSX: &str = "JSX is not run";
 const ASSERTION: &str = "this `<T>value` cannot be taken out where it stands: write `value as T`";
-const ARROW: &str = "the type of this arrow function cannot be taken out where its line ends: write it on one line";
+const ARROW: &str =
+    "the type of this arrow function cannot be taken out where its line ends: write it on one line";
 const AMBIENT: &str = "`module` and `global` describe what is elsewhere: write `declare` before them";
 
 pub(super) fn from(span: Span) -> usize {
@@ -78,7 +82,10 @@ impl Eraser<'_> {
     /// Blanks a statement. Where what follows could go on with what stands before, a semicolon stays.
     fn erase(&mut self, span: Span) {
         self.blank(span);
-        if self.token_after(to(span)).is_some_and(|next| matches!(next.text, "(" | "[" | "`" | "+" | "-" | "/" | "<" | "*")) {
+        if self
+            .token_after(to(span))
+            .is_some_and(|next| matches!(next.text, "(" | "[" | "`" | "+" | "-" | "/" | "<" | "*"))
+        {
             self.sheet.put(from(span), b';');
         }
     }
@@ -135,7 +142,8 @@ fn kept_of_function(function: &Function<'_>) -> Kept {
 }
 
 fn kept_of_declaration(declaration: &Declaration<'_>) -> Kept {
-    let when_declared = |declared: bool, message| if declared { Kept::Nothing } else { Kept::Refused(message) };
+    let when_declared =
+        |declared: bool, message| if declared { Kept::Nothing } else { Kept::Refused(message) };
     match declaration {
         Declaration::TSTypeAliasDeclaration(_) | Declaration::TSInterfaceDeclaration(_) => Kept::Nothing,
         Declaration::TSEnumDeclaration(it) => when_declared(it.declare, ENUM),
@@ -168,6 +176,14 @@ fn is_only_types(namespace: &TSNamespaceDeclaration<'_>) -> bool {
 }
 
 impl<'a> Visit<'a> for Eraser<'_> {
+    fn enter_node(&mut self, kind: AstKind<'a>) {
+        self.shape.enter(kind);
+    }
+
+    fn leave_node(&mut self, kind: AstKind<'a>) {
+        self.shape.leave(kind);
+    }
+
     fn visit_statement(&mut self, it: &Statement<'a>) {
         match Self::kept(it) {
             Kept::Whole => walk::walk_statement(self, it),
@@ -193,12 +209,16 @@ impl<'a> Visit<'a> for Eraser<'_> {
     fn visit_import_specifier(&mut self, it: &ImportSpecifier<'a>) {
         if it.import_kind == ImportOrExportKind::Type {
             self.erase_entry(it.span);
+        } else {
+            walk::walk_import_specifier(self, it);
         }
     }
 
     fn visit_export_specifier(&mut self, it: &ExportSpecifier<'a>) {
         if it.export_kind == ImportOrExportKind::Type {
             self.erase_entry(it.span);
+        } else {
+            walk::walk_export_specifier(self, it);
         }
     }
 
@@ -251,6 +271,8 @@ impl<'a> Visit<'a> for Eraser<'_> {
     fn visit_ts_class_implements(&mut self, _it: &TSClassImplements<'a>) {}
 
     fn visit_arrow_function_expression(&mut self, it: &ArrowFunctionExpression<'a>) {
+        let kind = AstKind::ArrowFunctionExpression(self.alloc(it));
+        self.enter_node(kind);
         // No line may end between `async` or what stands before the function, and `(`; nor between `)` and `=>`.
         let open = from(it.params.span);
         let mut moved = true;
@@ -281,10 +303,7 @@ impl<'a> Visit<'a> for Eraser<'_> {
             self.starts.insert(from(it.body.span()));
             self.visit_arrow_function_body(&it.body);
         }
-    }
-
-    fn visit_function(&mut self, it: &Function<'a>, flags: ScopeFlags) {
-        walk::walk_function(self, it, flags);
+        self.leave_node(kind);
     }
 
     fn visit_ts_as_expression(&mut self, it: &TSAsExpression<'a>) {
@@ -302,6 +321,11 @@ impl<'a> Visit<'a> for Eraser<'_> {
         self.sheet.put(to(it.span).saturating_sub(1), b' ');
     }
 
+    fn visit_ts_instantiation_expression(&mut self, it: &TSInstantiationExpression<'a>) {
+        self.visit_expression(&it.expression);
+        self.blank(it.type_arguments.span);
+    }
+
     fn visit_ts_type_assertion(&mut self, it: &TSTypeAssertion<'a>) {
         let (start, value) = (from(it.span), from(it.expression.span()));
         let is_start = self.starts.contains(&start);
@@ -315,10 +339,6 @@ impl<'a> Visit<'a> for Eraser<'_> {
         }
         self.sheet.blank(start, value);
         self.visit_expression(&it.expression);
-    }
-
-    fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
-        walk::walk_call_expression(self, it);
     }
 
     fn visit_class(&mut self, it: &Class<'a>) {

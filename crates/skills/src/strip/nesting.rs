@@ -14,7 +14,19 @@ const MAX_CHAIN: usize = 10_000;
 
 /// Words that an operand follows, so that a slash behind them starts a regular expression.
 const BEFORE_OPERANDS: [&str; 13] = [
-    "return", "typeof", "case", "do", "else", "in", "of", "instanceof", "new", "void", "delete", "throw", "await",
+    "return",
+    "typeof",
+    "case",
+    "do",
+    "else",
+    "in",
+    "of",
+    "instanceof",
+    "new",
+    "void",
+    "delete",
+    "throw",
+    "await",
 ];
 
 struct Level {

@@ -5,16 +5,77 @@ use proptest::prelude::*;
 
 /// Pieces that meet in ways nobody writes.
 const PIECES: &[&str] = &[
-    "type A = 1", "interface B {}", "let a: b", "const c", " = ", "x as T", "y!", "<T>", "(d: e)", ": f", " => ", "{", "}", "(", ")", "[", "]",
-    "class G", " extends H<I>", " implements J", "private k", "readonly", " static", "get l()", "abstract", "declare ", "export ", "default ",
-    "import type M from 'n'", "import { type O, p } from './q'", "enum R {}", "namespace S {", "?", "!", ";", "\n", "\n", ",", "/*\n*/", "// t\n", "/u/",
-    "`v${", "}`", "'w'", "async ", "function ", "*", "return ", "satisfies X", "@y", "é", "\u{1f600}", "\u{2028}", "0", "x", "this: Z", "<", ">", ".", "?.",
+    "type A = 1",
+    "interface B {}",
+    "let a: b",
+    "const c",
+    " = ",
+    "x as T",
+    "y!",
+    "<T>",
+    "(d: e)",
+    ": f",
+    " => ",
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    "class G",
+    " extends H<I>",
+    " implements J",
+    "private k",
+    "readonly",
+    " static",
+    "get l()",
+    "abstract",
+    "declare ",
+    "export ",
+    "default ",
+    "import type M from 'n'",
+    "import { type O, p } from './q'",
+    "enum R {}",
+    "namespace S {",
+    "?",
+    "!",
+    ";",
+    "\n",
+    "\n",
+    ",",
+    "/*\n*/",
+    "// t\n",
+    "/u/",
+    "`v${",
+    "}`",
+    "'w'",
+    "async ",
+    "function ",
+    "*",
+    "return ",
+    "satisfies X",
+    "@y",
+    "é",
+    "\u{1f600}",
+    "\u{2028}",
+    "0",
+    "x",
+    "this: Z",
+    "<",
+    ">",
+    ".",
+    "?.",
 ];
 
 fn holds(text: &str) -> Result<(), TestCaseError> {
     let Ok(stripped) = strip("a.ts", text) else { return Ok(()) };
     prop_assert_eq!(stripped.text.len(), text.len());
-    let ends = |text: &str| text.char_indices().filter(|(_, c)| matches!(c, '\n' | '\r' | '\u{2028}')).map(|(at, _)| at).collect::<Vec<_>>();
+    let ends = |text: &str| {
+        text.char_indices()
+            .filter(|(_, c)| matches!(c, '\n' | '\r' | '\u{2028}'))
+            .map(|(at, _)| at)
+            .collect::<Vec<_>>()
+    };
     prop_assert_eq!(ends(&stripped.text), ends(text));
     // It is JavaScript: reading it as such takes nothing more out.
     let again = strip("a.js", &stripped.text);

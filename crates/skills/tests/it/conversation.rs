@@ -1,7 +1,9 @@
 //! The lines between parent and worker.
 
 use gatewright_skills::talk::{Inspected, Level, Lines};
-use gatewright_skills::{Event, Failure, Frame, Grants, Hearing, Kind, Request, SourceFile, TalkError, limits};
+use gatewright_skills::{
+    Event, Failure, Frame, Grants, Hearing, Kind, Request, SourceFile, TalkError, limits,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -20,7 +22,10 @@ fn says(hearing: &mut Hearing, event: &Event) -> Result<Vec<Event>, TalkError> {
 #[test]
 fn an_inspection_says_what_is_imported_and_exported_and_runs_nothing() {
     let files = vec![
-        SourceFile { path: "a.ts".into(), text: "import x from 'lodash'; for (;;) {} export const f = (): void => {};".into() },
+        SourceFile {
+            path: "a.ts".into(),
+            text: "import x from 'lodash'; for (;;) {} export const f = (): void => {};".into(),
+        },
         SourceFile { path: "b.ts".into(), text: "\nenum A {}".into() },
     ];
     let mut talk = Talk::ours(&Request::Inspect { files, texts: true });
@@ -28,7 +33,10 @@ fn an_inspection_says_what_is_imported_and_exported_and_runs_nothing() {
     let [Event::Inspected(found)] = &events[..] else { panic!("{events:?}") };
     assert_eq!(found[0].imports[0].specifier, "lodash");
     assert_eq!((found[0].exports[0].name.as_str(), found[0].exports[0].function), ("f", true));
-    assert_eq!(found[0].text.as_deref(), Some("import x from 'lodash'; for (;;) {} export const f = ()       => {};"));
+    assert_eq!(
+        found[0].text.as_deref(),
+        Some("import x from 'lodash'; for (;;) {} export const f = ()       => {};")
+    );
     assert_eq!(found[1].refused.as_ref().map(|refused| (refused.line, refused.column)), Some((2, 1)));
 }
 
@@ -67,8 +75,15 @@ fn results_are_held_to_their_size_and_depth_by_the_parent_too() {
     let large = Event::Done { result: json!("x".repeat(limits::RESULT_BYTES)), log_cut: false };
     assert_eq!(says(&mut hearing(false), &large), Err(TalkError::Long(limits::RESULT_BYTES)));
     let deep = (0..65).fold(json!(1), |inner, _| json!([inner]));
-    assert_eq!(says(&mut hearing(false), &Event::Done { result: deep, log_cut: false }), Err(TalkError::Deep));
-    let deeper = format!("{{\"done\":{{\"result\":{}{},\"log_cut\":false}}}}\n", "[".repeat(100_000), "]".repeat(100_000));
+    assert_eq!(
+        says(&mut hearing(false), &Event::Done { result: deep, log_cut: false }),
+        Err(TalkError::Deep)
+    );
+    let deeper = format!(
+        "{{\"done\":{{\"result\":{}{},\"log_cut\":false}}}}\n",
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    );
     assert_eq!(hearing(false).hear(deeper.as_bytes()), Err(TalkError::Deep));
 }
 

@@ -52,7 +52,9 @@ fn a_promise_that_nothing_settles_is_an_error_that_says_so() {
 
 #[test]
 fn what_has_no_json_is_null() {
-    for text in ["() => undefined", "() => {}", "() => () => 1", "() => Symbol('a')", "() => null", "() => NaN"] {
+    for text in
+        ["() => undefined", "() => {}", "() => () => 1", "() => Symbol('a')", "() => null", "() => NaN"]
+    {
         assert_eq!(result(&format!("export default {text};"), Value::Null), Value::Null, "{text}");
     }
 }
@@ -83,7 +85,8 @@ fn there_is_no_clock_and_no_chance_unless_they_are_granted() {
     let mut granted = one(text, Value::Null);
     granted.grants = Grants { clock: true, random: true, reads: false };
     assert_eq!(within(granted).0.result.unwrap(), json!(["function", "function", "undefined"]));
-    let mut clock = one("export default () => new Date().getFullYear() > 2000 && Date.now() > 1e12;", Value::Null);
+    let mut clock =
+        one("export default () => new Date().getFullYear() > 2000 && Date.now() > 1e12;", Value::Null);
     clock.grants.clock = true;
     assert_eq!(within(clock).0.result.unwrap(), json!(true));
 }
@@ -130,7 +133,8 @@ fn the_console_is_kept_with_its_levels() {
 
 #[test]
 fn the_console_is_cut_at_its_limits_and_the_skill_goes_on() {
-    let wide = "export default () => { for (let i = 0; i < 100; i += 1) console.log('ä'.repeat(1000)); return 1; };";
+    let wide =
+        "export default () => { for (let i = 0; i < 100; i += 1) console.log('ä'.repeat(1000)); return 1; };";
     let (outcome, kept) = within(one(wide, Value::Null));
     assert_eq!(outcome.result.unwrap(), json!(1));
     assert!(outcome.log_cut);
@@ -173,8 +177,14 @@ fn nothing_of_one_run_is_there_for_the_next() {
 fn a_skill_of_several_files_runs() {
     let run = many(
         &[
-            ("database/skill-name.ts", "import { add } from './lib/math.js'; import names from '../shared/names';\nexport default (n: number) => names[add(n, 1)];"),
-            ("database/lib/math.ts", "import type { N } from './types'; export const add = (a: N, b: N): N => a + b;"),
+            (
+                "database/skill-name.ts",
+                "import { add } from './lib/math.js'; import names from '../shared/names';\nexport default (n: number) => names[add(n, 1)];",
+            ),
+            (
+                "database/lib/math.ts",
+                "import type { N } from './types'; export const add = (a: N, b: N): N => a + b;",
+            ),
             ("shared/names/index.mts", "export default ['zero', 'one', 'two'] as const;"),
         ],
         json!(1),

@@ -23,8 +23,14 @@ fn an_error_has_name_message_and_the_place_in_the_file_as_written() {
 fn what_was_thrown_deeper_is_named_by_its_own_file() {
     let run = many(
         &[
-            ("skill-name.ts", "import { check } from './check';\nexport default async function run(input: unknown): Promise<void> {\n  await null; check(input);\n}"),
-            ("check.ts", "type A = string;\nexport const check = (a: unknown): a is A => { throw new RangeError('boom'); };"),
+            (
+                "skill-name.ts",
+                "import { check } from './check';\nexport default async function run(input: unknown): Promise<void> {\n  await null; check(input);\n}",
+            ),
+            (
+                "check.ts",
+                "type A = string;\nexport const check = (a: unknown): a is A => { throw new RangeError('boom'); };",
+            ),
         ],
         Value::Null,
     );
@@ -39,7 +45,9 @@ fn what_was_thrown_deeper_is_named_by_its_own_file() {
 fn what_is_no_error_object_is_told_too() {
     let text = failure("export default () => { throw 'just text'; };");
     assert_eq!((text.kind, text.name.as_str(), text.message.as_str()), (Kind::Thrown, "thrown", "just text"));
-    let own = failure("class Denied extends Error { override name = 'Denied' } export default () => { throw new Denied('no'); };");
+    let own = failure(
+        "class Denied extends Error { override name = 'Denied' } export default () => { throw new Denied('no'); };",
+    );
     assert_eq!(own.to_string(), "Denied: no");
     assert_eq!(failure("export default () => { throw null; };").kind, Kind::Memory);
 }

@@ -90,7 +90,10 @@ fn results_above_the_limits_are_refused() {
     let large = failure("export default () => 'x'.repeat(256 * 1024);");
     assert_eq!(large.kind, Kind::Result);
     assert!(large.message.contains("262146"), "{large}");
-    assert_eq!(result("export default () => 'x'.repeat(256 * 1024 - 2).length;", Value::Null), json!(262_142));
+    assert_eq!(
+        result("export default () => 'x'.repeat(256 * 1024 - 2).length;", Value::Null),
+        json!(262_142)
+    );
     let deep = "export default (n) => { let a = 1; for (let i = 0; i < n; i += 1) a = [a]; return a; };";
     let run = |depth: u32| within(one(deep, json!(depth))).0.result;
     assert!(run(64).is_ok());
@@ -117,7 +120,8 @@ fn an_output_of_a_gigabyte_never_is() {
 
 #[test]
 fn a_tojson_of_every_object_changes_the_results_alone() {
-    let text = "Object.prototype.toJSON = () => 'mine'; export default () => { console.log({}); return { a: 1 }; };";
+    let text =
+        "Object.prototype.toJSON = () => 'mine'; export default () => { console.log({}); return { a: 1 }; };";
     let (outcome, kept) = within(one(text, json!({ "a": 1 })));
     assert_eq!(outcome.result.unwrap(), json!("mine"));
     assert_eq!(kept.logs[0].1, "\"mine\"");
@@ -128,7 +132,8 @@ fn a_tojson_of_every_object_changes_the_results_alone() {
 #[test]
 fn proto_in_the_input_is_data() {
     let input: Value =
-        serde_json::from_str(r#"{"__proto__":{"admin":true},"constructor":{"prototype":1},"toString":2}"#).unwrap();
+        serde_json::from_str(r#"{"__proto__":{"admin":true},"constructor":{"prototype":1},"toString":2}"#)
+            .unwrap();
     let text = "export default (input: any) => [({} as any).admin ?? null, input.admin ?? null, Object.keys(input), input['__proto__']];";
     assert_eq!(
         result(text, input),
@@ -202,7 +207,18 @@ fn dynamic_imports_find_the_files_of_the_run_alone() {
         within(many(&files, json!(name))).0.result.unwrap()
     };
     assert_eq!(tried("./b"), json!(["c"]));
-    for name in ["../../b", "/a/b.ts", "a/b.ts", "gatewright:prelude", "file:///etc/passwd", "data:text/javascript,1", "std", "os", "qjs:os", ""] {
+    for name in [
+        "../../b",
+        "/a/b.ts",
+        "a/b.ts",
+        "gatewright:prelude",
+        "file:///etc/passwd",
+        "data:text/javascript,1",
+        "std",
+        "os",
+        "qjs:os",
+        "",
+    ] {
         assert_eq!(tried(name), json!("ReferenceError"), "{name}");
     }
 }
@@ -210,5 +226,8 @@ fn dynamic_imports_find_the_files_of_the_run_alone() {
 #[test]
 fn waiting_for_another_thread_is_not_possible() {
     let text = "export default () => [typeof Atomics, typeof SharedArrayBuffer, typeof setTimeout, typeof require, typeof process];";
-    assert_eq!(result(text, Value::Null), json!(["undefined", "undefined", "undefined", "undefined", "undefined"]));
+    assert_eq!(
+        result(text, Value::Null),
+        json!(["undefined", "undefined", "undefined", "undefined", "undefined"])
+    );
 }

@@ -49,7 +49,10 @@ fn native_loops_are_ended_by_the_parent() {
             End::Killed => assert_eq!(events, []),
             End::Answered => {
                 let last = events.last();
-                assert!(matches!(last, Some(Event::Failed { failure, .. }) if failure.kind == Kind::Timeout), "{last:?}");
+                assert!(
+                    matches!(last, Some(Event::Failed { failure, .. }) if failure.kind == Kind::Timeout),
+                    "{last:?}"
+                );
             }
             End::Distrusted(wrong) => panic!("{text}: {wrong}"),
         }
@@ -71,7 +74,10 @@ fn a_worker_that_is_deep_in_the_parser_takes_nobody_with_it() {
     let (events, end) = Talk::ours(&request(&text)).listen(Duration::from_secs(20), |_| None);
     match end {
         End::Answered => {
-            assert!(matches!(&events[..], [Event::Failed { failure, .. }] if failure.kind == Kind::Source), "{events:?}");
+            assert!(
+                matches!(&events[..], [Event::Failed { failure, .. }] if failure.kind == Kind::Source),
+                "{events:?}"
+            );
         }
         End::Distrusted(TalkError::Wrong(_)) => assert_eq!(events, []),
         other => panic!("{other:?}"),

@@ -10,7 +10,8 @@ fn imports(text: &str) -> Vec<(String, Source, bool, u32)> {
 
 fn exports(text: &str) -> String {
     let found = strip("a.ts", text).unwrap().exports;
-    let names = found.into_iter().map(|export| format!("{}{}", export.name, if export.function { "()" } else { "" }));
+    let names =
+        found.into_iter().map(|export| format!("{}{}", export.name, if export.function { "()" } else { "" }));
     names.collect::<Vec<_>>().join(" ")
 }
 
@@ -27,18 +28,28 @@ fn imports_that_are_there_at_run_time_are_found() {
         ("i", Source::Bare, true, 8),
         ("", Source::Computed, true, 8),
     ];
-    let expected = expected.map(|(specifier, source, dynamic, line)| (specifier.to_owned(), source, dynamic, line));
+    let expected =
+        expected.map(|(specifier, source, dynamic, line)| (specifier.to_owned(), source, dynamic, line));
     assert_eq!(imports(text), expected);
 }
 
 #[test]
 fn exports_that_are_there_at_run_time_are_found() {
-    assert_eq!(exports("export function a(): void {} export const b = () => 1, c = 2; export class D {}"), "a() b() c D");
-    assert_eq!(exports("export const { a, b: [c = 1, ...d], ...e } = f; let f; export { f as g, type H }"), "a c d e g");
+    assert_eq!(
+        exports("export function a(): void {} export const b = () => 1, c = 2; export class D {}"),
+        "a() b() c D"
+    );
+    assert_eq!(
+        exports("export const { a, b: [c = 1, ...d], ...e } = f; let f; export { f as g, type H }"),
+        "a c d e g"
+    );
     assert_eq!(exports("export default async () => {};"), "default()");
     assert_eq!(exports("export default class {}"), "default");
     assert_eq!(exports("export default (function () {});"), "default()");
-    assert_eq!(exports("export * from 'a'; export * as b from 'b'; export { default as c } from 'c';"), "* b c");
+    assert_eq!(
+        exports("export * from 'a'; export * as b from 'b'; export { default as c } from 'c';"),
+        "* b c"
+    );
     assert_eq!(exports("export type A = 1; export interface B {} export declare const c: 1;"), "");
     assert_eq!(exports("export function a(b: 1): void; export function a(b: any) {}"), "a()");
 }

@@ -1,6 +1,6 @@
 //! What is more than a type is refused, with its place.
 
-use gatewright_skills::{strip, limits};
+use gatewright_skills::{limits, strip};
 
 fn refused(text: &str, line: u32, column: u32, words: &str) {
     match strip("a.ts", text) {
@@ -38,7 +38,8 @@ fn the_first_of_several_is_told() {
 
 #[test]
 fn angle_brackets_are_refused_where_spaces_would_change_what_they_mean() {
-    for text in ["a => <B>{ c: 1 };", "<B>{ c: 1 };", "<A><B>function () {};", "export default <B>class {};"] {
+    for text in ["a => <B>{ c: 1 };", "<B>{ c: 1 };", "<A><B>function () {};", "export default <B>class {};"]
+    {
         let refusal = strip("a.ts", text).unwrap_err();
         assert!(refusal.message.contains("`value as T`"), "{text}: {refusal}");
     }
@@ -67,11 +68,25 @@ fn what_is_no_typescript_is_refused_with_its_place() {
 fn long_and_deep_texts_are_refused() {
     let long = "a;".repeat(limits::FILE_BYTES);
     assert!(strip("a.ts", &long).unwrap_err().message.contains("longer"));
-    for (open, close) in [("(", ")"), ("[", "]"), ("{", "}"), ("a(", ")"), ("`${", "}`"), ("a<", ">"), ("(a: ", ")")] {
+    for (open, close) in
+        [("(", ")"), ("[", "]"), ("{", "}"), ("a(", ")"), ("`${", "}`"), ("a<", ">"), ("(a: ", ")")]
+    {
         let text = format!("x = {}1{}", open.repeat(20_000), close.repeat(20_000));
         assert!(strip("a.ts", &text).is_err(), "{open}");
     }
-    for part in ["!", "-", "a ? b : ", "a => ", "if (a) ", "a + ", "typeof ", "a.", "else if (a) b; ", "new ", "await "] {
+    for part in [
+        "!",
+        "-",
+        "a ? b : ",
+        "a => ",
+        "if (a) ",
+        "a + ",
+        "typeof ",
+        "a.",
+        "else if (a) b; ",
+        "new ",
+        "await ",
+    ] {
         let text = format!("if (a) b; {}1", part.repeat(20_000));
         let _ = strip("a.ts", &text);
     }
@@ -84,4 +99,48 @@ fn long_and_deep_texts_are_refused() {
 fn files_that_name_more_than_they_may_are_refused() {
     let text: String = (0..1_001).map(|i| format!("import '{i}';\n")).collect();
     assert!(strip("a.ts", &text).unwrap_err().message.contains("1000"));
+}
+
+#[test]
+fn what_would_be_another_program_without_its_types_is_refused() {
+    for text in [
+        "a + b as any * c;",
+        "a & b satisfies any << c;",
+        "x = 1 + a as any ** c;",
+        "let b = 1 + a as any[] * c;",
+        "a ?? b as any || c;",
+    ] {
+        assert!(strip("a.ts", text).is_err(), "{text}");
+    }
+    for text in [
+        "(a + b as any) * c;",
+        "a + (b as any) * c;",
+        "a * b as any + c;",
+        "1 + 1 as number + 2;",
+        "a & b as any & T;",
+    ] {
+        assert!(strip("a.ts", text).is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn what_nests_just_as_deep_as_it_may_is_read() {
+    for part in [
+        "!",
+        "a ? b : ",
+        "a => ",
+        "if (a) ",
+        "a + ",
+        "typeof ",
+        "a.",
+        "new ",
+        "a = ",
+        "x as any | ",
+        "async () => ",
+    ] {
+        let text =
+            format!("async () => {{ a; {}1 }}", part.repeat(9_000 / part.split_whitespace().count().max(1)));
+        let _ = strip("a.ts", &text);
+        let _ = strip("a.js", &text);
+    }
 }

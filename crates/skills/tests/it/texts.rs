@@ -146,7 +146,8 @@ fn types_are_blanked_and_nothing_else() {
 
 #[test]
 fn nothing_moves_whatever_a_character_takes() {
-    for text in ["let a: 'äöü' = b;", "let a: '€\u{1f600}\u{2028}' = b;", "type Ä = 1; let b = 'ä' as Ä; c"] {
+    for text in ["let a: 'äöü' = b;", "let a: '€\u{1f600}\u{2028}' = b;", "type Ä = 1; let b = 'ä' as Ä; c"]
+    {
         let stripped = strip("a.ts", text).unwrap().text;
         assert_eq!(stripped.len(), text.len());
         assert_eq!(stripped.encode_utf16().count(), text.encode_utf16().count());
