@@ -40,13 +40,15 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// By the file's name; `None` for what is not run: CommonJS, JSX, declarations, other files.
+    /// By the file's name; `None` for what is not run: `.cjs`, `.cts`, JSX, declarations, other files.
     pub fn of(path: &str) -> Option<Self> {
         let name = path.rsplit('/').next()?;
         let (stem, extension) = name.rsplit_once('.')?;
         match extension {
             "js" | "mjs" => Some(Self::JavaScript),
-            "ts" | "mts" if stem != "d" && !stem.ends_with(".d") => Some(Self::TypeScript),
+            "ts" | "mts" if stem.rsplit_once('.').is_none_or(|(_, last)| last != "d") => {
+                Some(Self::TypeScript)
+            }
             _ => None,
         }
     }
@@ -97,7 +99,7 @@ pub struct Stripped {
 /// look like comparisons) are bounded by the length alone, which is why this runs in a process that can be killed.
 pub fn strip(path: &str, text: &str) -> Result<Stripped, Refusal> {
     let Some(dialect) = Dialect::of(path) else {
-        let message = "only .ts, .mts, .js and .mjs files are run (no JSX, no CommonJS, no declarations)";
+        let message = "only .ts, .mts, .js and .mjs files are run (no JSX, no `.cjs`, no declarations)";
         return Err(Refusal::at(text, 0, message));
     };
     if text.len() > limits::FILE_BYTES {
