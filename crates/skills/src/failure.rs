@@ -125,8 +125,16 @@ fn frame(line: &str, files: &BTreeMap<String, String>) -> Option<Frame> {
     let column: u32 = parts.next()?.parse().ok()?;
     let line: u32 = parts.next()?.parse().ok()?;
     let file = parts.next()?;
-    let known = files.contains_key(file) && line > 0 && column > 0;
+    let text = files.get(file).filter(|_| line > 0 && column > 0)?;
     let function = if function == "<anonymous>" { "" } else { function };
     let function = limits::cut(function, limits::NAME_BYTES);
-    known.then(|| Frame { function, file: file.to_owned(), line, column })
+    Some(Frame { function, file: file.to_owned(), line, column: in_units(text, line, column) })
+}
+
+/// The engine counts columns in bytes; everybody else, and [`crate::Refusal`], in UTF-16 units.
+fn in_units(text: &str, line: u32, column: u32) -> u32 {
+    let line = usize::try_from(line - 1).ok().and_then(|before| text.split('\n').nth(before));
+    let before = usize::try_from(column - 1).ok().and_then(|bytes| line?.get(..bytes));
+    let units = before.map(|before| before.encode_utf16().count() + 1);
+    units.and_then(|units| u32::try_from(units).ok()).unwrap_or(column)
 }

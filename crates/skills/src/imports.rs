@@ -1,5 +1,6 @@
 //! Which modules a file imports, what it exports, and what a specifier means.
 
+use oxc_ast::AstKind;
 use oxc_ast::ast::{
     BindingPattern, Declaration, ExportDefaultDeclarationKind, Expression, ImportExpression,
     ModuleExportName, Program, Statement,
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits;
 use crate::strip::place;
+use crate::strip::shape::Shape;
 
 /// What kind of module a specifier names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,20 +71,22 @@ pub struct Export {
     pub function: bool,
 }
 
-/// Imports and exports of a program without types.
-pub(crate) fn of(text: &str, program: &Program<'_>) -> (Vec<Import>, Vec<Export>) {
-    let mut found = Found { text, imports: Vec::new(), exports: Vec::new() };
+/// Imports, exports and the tree of a program without types.
+pub(crate) fn of<'t>(text: &'t str, program: &Program<'_>) -> Found<'t> {
+    let mut found = Found { text, imports: Vec::new(), exports: Vec::new(), shape: Shape::default() };
     found.visit_program(program);
     for statement in &program.body {
         found.exported(statement);
     }
-    (found.imports, found.exports)
+    found
 }
 
-struct Found<'t> {
+/// What was found in a program.
+pub(crate) struct Found<'t> {
     text: &'t str,
-    imports: Vec<Import>,
-    exports: Vec<Export>,
+    pub(crate) imports: Vec<Import>,
+    pub(crate) exports: Vec<Export>,
+    pub(crate) shape: Shape,
 }
 
 impl Found<'_> {
@@ -172,6 +176,14 @@ fn is_function(expression: &Expression<'_>) -> bool {
 }
 
 impl<'a> Visit<'a> for Found<'_> {
+    fn enter_node(&mut self, kind: AstKind<'a>) {
+        self.shape.enter(kind);
+    }
+
+    fn leave_node(&mut self, kind: AstKind<'a>) {
+        self.shape.leave(kind);
+    }
+
     fn visit_statement(&mut self, it: &Statement<'a>) {
         match it {
             Statement::ImportDeclaration(it) => self.import(&it.source.value, false, it.source.span),

@@ -40,7 +40,7 @@ pub const GLOB_PATHS: usize = 10_000;
 pub const REQUEST_LINE: usize = READ_BYTES * 2 + 64 * 1024;
 /// Most bytes of a line from the worker: the blanked texts of an inspection.
 pub const EVENT_LINE: usize = FILES_BYTES * 6 + 256 * 1024;
-/// Stack of the engine: what QuickJS itself allows.
+/// Stack of the engine: what it allows itself.
 pub const ENGINE_STACK: usize = 512 * 1024;
 /// Stack of the thread on which it runs, with all that is called from within.
 pub const THREAD_STACK: usize = 8 * 1024 * 1024;

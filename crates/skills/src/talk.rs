@@ -134,7 +134,7 @@ pub struct Frame {
     pub file: String,
     /// The line, from 1.
     pub line: u32,
-    /// The column, from 1.
+    /// The column in UTF-16 units, from 1.
     pub column: u32,
 }
 

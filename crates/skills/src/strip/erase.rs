@@ -2,29 +2,36 @@
 
 use std::collections::BTreeSet;
 
+use oxc_ast::AstKind;
 use oxc_ast::ast::{
     ArrowFunctionBody, ArrowFunctionExpression, CallExpression, Class, Declaration, Decorator,
     ExportDefaultDeclaration, ExportDefaultDeclarationKind, ExportSpecifier, ExpressionStatement,
     FormalParameter, Function, ImportOrExportKind, ImportSpecifier, JSXElement, JSXFragment, Program,
     Statement, TSAsExpression, TSClassImplements, TSEnumDeclaration, TSNamespaceDeclaration,
+    ArrowFunctionBody, ArrowFunctionExpression, Class, Declaration, Decorator, ExportDefaultDeclaration,
+    ExportDefaultDeclarationKind, ExportSpecifier, ExpressionStatement, FormalParameter, Function,
+    ImportOrExportKind, ImportSpecifier, JSXElement, JSXFragment, Program, Statement, TSAsExpression,
+    TSClassImplements, TSEnumDeclaration, TSInstantiationExpression, TSNamespaceDeclaration,
     TSNamespaceDeclarationBody, TSNonNullExpression, TSSatisfiesExpression, TSThisParameter, TSType,
     TSTypeAnnotation, TSTypeAssertion, TSTypeParameterDeclaration, TSTypeParameterInstantiation,
     VariableDeclarator,
 };
 use oxc_ast_visit::{Visit, walk};
 use oxc_span::{GetSpan, Span};
-use oxc_syntax::scope::ScopeFlags;
 
 use super::Refusal;
+use super::shape::Shape;
 use super::sheet::{Sheet, has_line_end};
 
-/// The text of a program without its types, or the first thing in it that is more than a type.
-pub(super) fn types(text: &str, program: &Program<'_>) -> Result<String, Refusal> {
-    let mut eraser = Eraser { sheet: Sheet::new(text), refused: None, starts: BTreeSet::new() };
+/// The text of a program without its types and what its tree is without them, or the first thing in it that is more than a
+/// type.
+pub(super) fn types(text: &str, program: &Program<'_>) -> Result<(String, Shape), Refusal> {
+    let mut eraser =
+        Eraser { sheet: Sheet::new(text), refused: None, starts: BTreeSet::new(), shape: Shape::default() };
     eraser.visit_program(program);
     match eraser.refused {
         Some((offset, message)) => Err(Refusal::at(text, offset, message)),
-        None => Ok(eraser.sheet.finish()),
+        None => Ok((eraser.sheet.finish(), eraser.shape)),
     }
 }
 
@@ -34,6 +41,7 @@ pub(super) struct Eraser<'t> {
     refused: Option<(usize, &'static str)>,
     /// Where a brace, `function` or `class` would mean something else than an expression.
     starts: BTreeSet<usize>,
+    shape: Shape,
 }
 
 /// What a statement is, once types are out.
@@ -172,6 +180,14 @@ fn is_only_types(namespace: &TSNamespaceDeclaration<'_>) -> bool {
 }
 
 impl<'a> Visit<'a> for Eraser<'_> {
+    fn enter_node(&mut self, kind: AstKind<'a>) {
+        self.shape.enter(kind);
+    }
+
+    fn leave_node(&mut self, kind: AstKind<'a>) {
+        self.shape.leave(kind);
+    }
+
     fn visit_statement(&mut self, it: &Statement<'a>) {
         match Self::kept(it) {
             Kept::Whole => walk::walk_statement(self, it),
@@ -197,12 +213,16 @@ impl<'a> Visit<'a> for Eraser<'_> {
     fn visit_import_specifier(&mut self, it: &ImportSpecifier<'a>) {
         if it.import_kind == ImportOrExportKind::Type {
             self.erase_entry(it.span);
+        } else {
+            walk::walk_import_specifier(self, it);
         }
     }
 
     fn visit_export_specifier(&mut self, it: &ExportSpecifier<'a>) {
         if it.export_kind == ImportOrExportKind::Type {
             self.erase_entry(it.span);
+        } else {
+            walk::walk_export_specifier(self, it);
         }
     }
 
@@ -255,6 +275,8 @@ impl<'a> Visit<'a> for Eraser<'_> {
     fn visit_ts_class_implements(&mut self, _it: &TSClassImplements<'a>) {}
 
     fn visit_arrow_function_expression(&mut self, it: &ArrowFunctionExpression<'a>) {
+        let kind = AstKind::ArrowFunctionExpression(self.alloc(it));
+        self.enter_node(kind);
         // No line may end between `async` or what stands before the function, and `(`; nor between `)` and `=>`.
         let open = from(it.params.span);
         let mut moved = true;
@@ -285,10 +307,7 @@ impl<'a> Visit<'a> for Eraser<'_> {
             self.starts.insert(from(it.body.span()));
             self.visit_arrow_function_body(&it.body);
         }
-    }
-
-    fn visit_function(&mut self, it: &Function<'a>, flags: ScopeFlags) {
-        walk::walk_function(self, it, flags);
+        self.leave_node(kind);
     }
 
     fn visit_ts_as_expression(&mut self, it: &TSAsExpression<'a>) {
@@ -306,6 +325,11 @@ impl<'a> Visit<'a> for Eraser<'_> {
         self.sheet.put(to(it.span).saturating_sub(1), b' ');
     }
 
+    fn visit_ts_instantiation_expression(&mut self, it: &TSInstantiationExpression<'a>) {
+        self.visit_expression(&it.expression);
+        self.blank(it.type_arguments.span);
+    }
+
     fn visit_ts_type_assertion(&mut self, it: &TSTypeAssertion<'a>) {
         let (start, value) = (from(it.span), from(it.expression.span()));
         let is_start = self.starts.contains(&start);
@@ -319,10 +343,6 @@ impl<'a> Visit<'a> for Eraser<'_> {
         }
         self.sheet.blank(start, value);
         self.visit_expression(&it.expression);
-    }
-
-    fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
-        walk::walk_call_expression(self, it);
     }
 
     fn visit_class(&mut self, it: &Class<'a>) {

@@ -1,5 +1,6 @@
 //! Classes and their members.
 
+use oxc_ast::AstKind;
 use oxc_ast::ast::{
     AccessorProperty, AccessorPropertyType, Class, ClassElement, MethodDefinition, MethodDefinitionType,
     PropertyDefinition, PropertyDefinitionType, PropertyKey,
@@ -21,6 +22,8 @@ impl Eraser<'_> {
     where
         Self: Visit<'a>,
     {
+        let kind = AstKind::Class(self.alloc(it));
+        self.enter_node(kind);
         let body = from(it.body.span);
         if it.r#abstract
             && let Some(at) = self.sheet.find(from(it.span), body, "abstract")
@@ -42,12 +45,17 @@ impl Eraser<'_> {
             }
         }
         self.visit_decorators(&it.decorators);
+        if let Some(id) = &it.id {
+            self.visit_binding_identifier(id);
+        }
         if let Some(types) = &it.type_parameters {
             self.visit_ts_type_parameter_declaration(types);
         }
         if let Some(heritage) = &it.heritage {
             self.visit_class_heritage(heritage);
         }
+        let members = AstKind::ClassBody(self.alloc(&*it.body));
+        self.enter_node(members);
         // The property before, when it has no semicolon: what follows could go on with it.
         let mut open = false;
         for element in &it.body.body {
@@ -64,6 +72,8 @@ impl Eraser<'_> {
                 ) && !self.sheet.part(from(span), to(span)).ends_with(';');
             }
         }
+        self.leave_node(members);
+        self.leave_node(kind);
     }
 
     fn member<'a>(&mut self, element: &ClassElement<'a>) -> Option<Blanked>

@@ -5,11 +5,13 @@
 //! with values, parameter properties, decorators, `import =`, `export =`; JSX as well.
 //!
 //! Where spaces alone would join two statements, or make a line end where the grammar allows none, a semicolon is written, or
-//! a parenthesis is moved, within what was blanked. What comes out is parsed once more: it is JavaScript, or it is refused.
+//! a parenthesis is moved, within what was blanked. What comes out is parsed once more: it is JavaScript whose tree is that of
+//! the source without types, or it is refused.
 
 mod erase;
 mod members;
 mod nesting;
+pub(crate) mod shape;
 mod sheet;
 
 use oxc_allocator::Allocator;
@@ -18,12 +20,15 @@ use oxc_parser::{Parser, ParserReturn};
 use oxc_span::SourceType;
 use serde::{Deserialize, Serialize};
 
-use crate::imports::{self, Export, Import};
+use crate::imports::{self, Export, Found, Import};
 use crate::limits;
 
 /// Bytes of stack of the thread that parses: it is recursive, and so is what walks over what it made. Memory that is not
 /// touched is not used.
 const STACK_BYTES: usize = 128 << 20;
+
+/// What is said where spaces would make another program.
+const CHANGED: &str = "without its types this would mean something else: put parentheses around what `as`, `satisfies` or `!` is said of";
 
 /// What a file is written in, which its name tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,13 +40,15 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// By the file's name; `None` for what is not run: CommonJS, JSX, declarations, other files.
+    /// By the file's name; `None` for what is not run: `.cjs`, `.cts`, JSX, declarations, other files.
     pub fn of(path: &str) -> Option<Self> {
         let name = path.rsplit('/').next()?;
         let (stem, extension) = name.rsplit_once('.')?;
         match extension {
             "js" | "mjs" => Some(Self::JavaScript),
-            "ts" | "mts" if stem != "d" && !stem.ends_with(".d") => Some(Self::TypeScript),
+            "ts" | "mts" if stem.rsplit_once('.').is_none_or(|(_, last)| last != "d") => {
+                Some(Self::TypeScript)
+            }
             _ => None,
         }
     }
@@ -92,7 +99,7 @@ pub struct Stripped {
 /// look like comparisons) are bounded by the length alone, which is why this runs in a process that can be killed.
 pub fn strip(path: &str, text: &str) -> Result<Stripped, Refusal> {
     let Some(dialect) = Dialect::of(path) else {
-        let message = "only .ts, .mts, .js and .mjs files are run (no JSX, no CommonJS, no declarations)";
+        let message = "only .ts, .mts, .js and .mjs files are run (no JSX, no `.cjs`, no declarations)";
         return Err(Refusal::at(text, 0, message));
     };
     if text.len() > limits::FILE_BYTES {
@@ -112,13 +119,21 @@ fn read(text: &str, dialect: Dialect) -> Result<Stripped, Refusal> {
         Dialect::JavaScript => None,
         Dialect::TypeScript => Some(parsed(text, dialect, |program| erase::types(text, program))??),
     };
-    let made = blanked.as_deref().unwrap_or(text);
-    let (imports, exports) = parsed(made, Dialect::JavaScript, |program| imports::of(made, program))?;
+    let made = blanked.as_ref().map_or(text, |(made, _)| made);
+    let Found { imports, exports, shape: after, .. } =
+        parsed(made, Dialect::JavaScript, |program| imports::of(made, program))?;
     if imports.len() > limits::IMPORTS || exports.len() > limits::IMPORTS {
         let message = format!("the file imports or exports more than {} names", limits::IMPORTS);
         return Err(Refusal::at(text, 0, message));
     }
-    Ok(Stripped { text: blanked.unwrap_or_else(|| text.to_owned()), imports, exports })
+    let text = match blanked {
+        None => text.to_owned(),
+        Some((made, before)) => match before.differs(&after) {
+            None => made,
+            Some(at) => return Err(Refusal::at(text, at, CHANGED)),
+        },
+    };
+    Ok(Stripped { text, imports, exports })
 }
 
 /// Parses a text that must have no error at all.

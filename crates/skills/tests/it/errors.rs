@@ -112,3 +112,28 @@ fn an_import_of_what_is_not_there_says_what_kind_of_thing_it_is() {
         assert_eq!(dynamic.kind, Kind::Import, "{specifier}: {dynamic:?}");
     }
 }
+
+#[test]
+fn marks_at_the_start_and_other_ends_of_lines_are_read() {
+    for text in [
+        "\u{feff}export default () => {\n throw new Error('a'); };",
+        "#!/usr/bin/env node\nexport default () => { throw new Error('a'); };",
+        "type A = 1;\r\nexport default () => { throw new Error('a'); };",
+        "export default ():\nvoid => { throw new Error('a'); };",
+    ] {
+        let failure = failure(text);
+        assert_eq!(failure.to_string(), "Error: a", "{text}: {failure:?}");
+        assert_eq!(failure.frames.first().map(|frame| frame.line), Some(2), "{text}: {failure:?}");
+    }
+}
+
+#[test]
+fn columns_are_in_utf_16_units_whatever_a_type_or_a_text_took() {
+    let column = |text: &str| failure(text).frames[0].column;
+    let plain = column("export default () => { let a; throw new Error('a'); };");
+    for taken in [": 'é€'", ": '\u{1f600}'", "= 'é€'", "= '\u{1f600}'", ": string", "/*é*/ "] {
+        let text = format!("\nexport default () => {{ let a{taken}; throw new Error('a'); }};");
+        let units = u32::try_from(taken.encode_utf16().count()).unwrap();
+        assert_eq!(column(&text), plain + units, "{text}");
+    }
+}

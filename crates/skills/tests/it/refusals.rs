@@ -97,6 +97,50 @@ fn long_and_deep_texts_are_refused() {
 
 #[test]
 fn files_that_name_more_than_they_may_are_refused() {
-    let text: String = (0..1_001).map(|i| format!("import '{i}';\n")).collect();
+    let text = "import 'a';\n".repeat(1_001);
     assert!(strip("a.ts", &text).unwrap_err().message.contains("1000"));
+}
+
+#[test]
+fn what_would_be_another_program_without_its_types_is_refused() {
+    for text in [
+        "a + b as any * c;",
+        "a ** b as any ** c;",
+        "x = 1 + a as any ** c;",
+        "let b = 1 + a as any[] * c;",
+        "a ?? b as any || c;",
+    ] {
+        assert!(strip("a.ts", text).is_err(), "{text}");
+    }
+    refused("let a;\nlet d = a ** b as any ** c;", 2, 9, "parentheses");
+    for text in [
+        "(a + b as any) * c;",
+        "a + (b as any) * c;",
+        "a * b as any + c;",
+        "1 + 1 as number + 2;",
+        "a & b as any & T;",
+    ] {
+        assert!(strip("a.ts", text).is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn what_nests_just_as_deep_as_it_may_is_read() {
+    for part in ["!", "a ? b : ", "a => ", "if (a) ", "a + ", "typeof ", "a.", "new ", "a = ", "async () => "]
+    {
+        let text = format!("{}a;", part.repeat(9_900 / part.split_whitespace().count() / 2));
+        assert!(strip("a.ts", &text).is_ok(), "{part}");
+    }
+    for (open, close) in [
+        ("(", ")"),
+        ("[", "]"),
+        ("{", "}"),
+        ("a(", ")"),
+        ("async (a = ", ") => a"),
+        ("`${", "}`"),
+        ("() => {", "}"),
+    ] {
+        let text = format!("x = {}1{};", open.repeat(240), close.repeat(240));
+        assert!(strip("a.ts", &text).is_ok() || open == "{", "{open}");
+    }
 }
