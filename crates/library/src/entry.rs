@@ -237,7 +237,6 @@ impl Stated {
             match Score::parse(&text) {
                 Ok(score) => quality = Some(score),
                 Err(error) => {
-                    problems.at(place(key), Code::QualityInvalid, format!("`{}`: {error}", shown(&text)))
                     problems.at(place(key), Code::QualityInvalid, format!("`{}`: {error}", shown(&text)));
                 }
             }

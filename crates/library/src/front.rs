@@ -263,12 +263,6 @@ fn core(text: &str) -> Result<Value, String> {
                     .ok(),
             );
         }
-        _ if is_based(text, "0o", 8) => {
-            return number(u64::from_str_radix(&text[2..], 8).ok().map(Number::from));
-        }
-        _ if is_based(text, "0x", 16) => {
-            return number(u64::from_str_radix(&text[2..], 16).ok().map(Number::from));
-        }
         _ if is_infinite(text) => {
             return Err(format!("`{}` is no number in JSON: put it into quotes", shown(text)));
         }
@@ -298,8 +292,6 @@ fn is_infinite(text: &str) -> bool {
 /// `[-+]? ( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`
 fn is_float(text: &str) -> bool {
     let rest = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let (mantissa, exponent) =
-        rest.find(['e', 'E']).map_or((rest, None), |at| (&rest[..at], rest.get(at + 1..)));
     let (mantissa, exponent) = rest.split_once(['e', 'E']).map_or((rest, None), |(m, e)| (m, Some(e)));
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());

@@ -142,10 +142,8 @@ pub fn survey<'a>(paths: impl IntoIterator<Item = &'a str>) -> Survey {
         if let Some(folder) = within(path, &folders) {
             let (files, is_cut) = skills.entry(folder).or_default();
             if files.len() < MAX_FILES {
-                files.push(path.to_owned())
-            } else {
-                *is_cut = true
                 files.push(path.to_owned());
+            } else {
                 *is_cut = true;
             }
             continue;

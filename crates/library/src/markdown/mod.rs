@@ -257,11 +257,6 @@ impl<'a> Markdown<'a> {
     pub(crate) fn lines_in(&self, within: &Range<usize>) -> impl Iterator<Item = (Kind, Range<usize>)> + '_ {
         let from = self.lines.partition_point(|line| line.at.start < within.start);
         let end = within.end;
-        self.lines
-            .iter()
-            .skip(from)
-            .take_while(move |l| l.at.start < end)
-            .map(|l| (l.kind, self.slice(&l.at)))
         self.lines.iter().skip(from).take_while(move |l| l.at.start < end).map(|l| (l.kind, l.at.clone()))
     }
 

@@ -4,10 +4,6 @@ use std::collections::BTreeSet;
 
 use oxc_ast::AstKind;
 use oxc_ast::ast::{
-    ArrowFunctionBody, ArrowFunctionExpression, CallExpression, Class, Declaration, Decorator,
-    ExportDefaultDeclaration, ExportDefaultDeclarationKind, ExportSpecifier, ExpressionStatement,
-    FormalParameter, Function, ImportOrExportKind, ImportSpecifier, JSXElement, JSXFragment, Program,
-    Statement, TSAsExpression, TSClassImplements, TSEnumDeclaration, TSNamespaceDeclaration,
     ArrowFunctionBody, ArrowFunctionExpression, Class, Declaration, Decorator, ExportDefaultDeclaration,
     ExportDefaultDeclarationKind, ExportSpecifier, ExpressionStatement, FormalParameter, Function,
     ImportOrExportKind, ImportSpecifier, JSXElement, JSXFragment, Program, Statement, TSAsExpression,
