@@ -23,7 +23,8 @@ use kit::lock::Lock;
 use kit::menu::{self, Choose};
 use kit::registry::Roots;
 use kit::{Catalog, Engine, House, Registry};
-use store_api::{Context, Failures};
+use store_api::{Context, Failures, Uses};
+use tools_knowledge::Libraries;
 use tools_session::Workplace;
 
 use browser::Pool;
@@ -234,8 +235,11 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         workplace::Told { session: config.session, ventures: config.ventures, github: config.github, using };
     let places = roots.iter().map(|root| root.path().to_owned()).collect();
     let workplace = workplace::Here::new(told, places, Arc::clone(&shared), offline.clone());
+    let libraries = crate::libraries::libraries(&config.library)?;
     let services = Services::default()
-        .with::<dyn Failures>(store)
+        .with::<dyn Failures>(Arc::clone(&store) as Arc<dyn Failures>)
+        .with::<dyn Uses>(store)
+        .with::<Libraries>(Arc::new(libraries))
         .with::<dyn Context>(shared)
         .with::<dyn Workplace>(Arc::new(workplace))
         .with::<Pool>(Arc::clone(&browsers))

@@ -10,6 +10,7 @@ use policy::Rules;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use tools_knowledge::settings::LibrarySection;
 use tools_session::settings::{GithubSection, SessionSection, VenturesSection};
 
 use crate::families;
@@ -192,6 +193,7 @@ const OWN: &[Own] = own! {
     "github" => github: GithubSection;
     "store" => store: StoreSection;
     "context" => context: ContextSection;
+    "library" => library: LibrarySection;
 };
 
 /// The configuration in force.
@@ -229,6 +231,8 @@ pub struct Config {
     pub store: StoreSection,
     /// Where the user's team shares its work.
     pub context: ContextSection,
+    /// Where the user's patterns and skills are.
+    pub library: LibrarySection,
     /// The user's sections for tools; the project's are read by each call, through its view.
     pub settings: Settings,
     /// The project's sections for tools, for showing them; calls read them for themselves.
@@ -433,6 +437,7 @@ mod tests {
                 "failures",
                 "github",
                 "issues",
+                "library",
                 "limits",
                 "oauth",
                 "policy",

@@ -14,6 +14,7 @@ mod compose;
 mod config;
 mod families;
 mod keyring;
+mod libraries;
 mod oauth;
 mod releases;
 mod remembered;

@@ -6,17 +6,13 @@ use kit::kinds::List;
 use kit::markdown::{code, text};
 use kit::{Answer, ReadDesk};
 use library::Category;
-use library::markdown::Markdown;
-use library::text::cut_on_word;
 use schemars::JsonSchema;
-use search::{Filters, Memory, Mode, Order, Query, words_of};
+use search::{Filters, Memory, Mode, Order, Query};
 use serde::{Deserialize, Serialize};
 
 use crate::libraries::{Held, Library, service, used};
-use crate::stock::{Again, Stock, read};
+use crate::stock::{Again, Item, Stock, read};
 
-/// Longest passage that is shown of a pattern, in characters.
-const PASSAGE: usize = 160;
 /// Hits that are looked at for a passage.
 const MOST_PASSAGES: u64 = 50;
 
@@ -214,7 +210,7 @@ fn hits(desk: &ReadDesk, held: &Held<'_>, query: &Query, asked: &Asked) -> Resul
         let Some((library, stock)) = held.iter().nth(hit.library) else { continue };
         is_fresh &= stock.is_fresh(library, &hit.id);
         let with_passage = asked.mode == Mode::Comprehensive && at < MOST_PASSAGES;
-        shown.extend(show(held, (library, stock), &hit, (asked.explains, with_passage)));
+        shown.extend(show(held, (library, stock), &hit, (asked.explains, with_passage), query));
     }
     let index = Index {
         patterns: held.stocks.iter().map(|stock| stock.items.len() as u64).sum(),
@@ -241,6 +237,7 @@ fn show(
     (library, stock): (&Library, &Stock),
     hit: &search::Hit,
     (explains, with_passage): (bool, bool),
+    query: &Query,
 ) -> Option<Shown> {
     let item = stock.items.get(&hit.id)?;
     let shadowed = held.owners(&hit.id).into_iter().skip(1);
@@ -264,32 +261,14 @@ fn show(
         shadowed: shadowed.collect(),
         score: explains.then_some(hit.score),
         why: if explains { hit.why.found.iter().map(reason).collect() } else { Vec::new() },
-        passage: if with_passage { passage(library, stock, hit) } else { None },
+        passage: if with_passage { passage(library, item, query) } else { None },
     })
 }
 
-/// The first line of a pattern that has most of what was found in it.
-fn passage(library: &Library, stock: &Stock, hit: &search::Hit) -> Option<String> {
-    let item = stock.items.get(&hit.id)?;
+/// Where a pattern says so.
+fn passage(library: &Library, item: &Item, query: &Query) -> Option<String> {
     let (_, texts) = read(library, &item.found, item.base.as_ref()).ok()?;
-    let document = Markdown::of(&texts.document);
-    let wanted: Vec<&str> = hit.why.found.iter().map(|found| found.found.as_str()).collect();
-    let score = |line: &str| {
-        let words = words_of(line);
-        wanted
-            .iter()
-            .filter(|wanted| words.iter().any(|(word, stem)| word == **wanted || stem == **wanted))
-            .count()
-    };
-    let lines = document.slice(&document.body()).lines().filter(|line| !line.trim_start().starts_with('#'));
-    let mut best = (0, "");
-    for line in lines {
-        let here = score(line);
-        if here > best.0 {
-            best = (here, line);
-        }
-    }
-    if best.0 == 0 { None } else { Some(cut_on_word(&library::text::plain(best.1), PASSAGE)) }
+    search::passage(&texts.document, query)
 }
 
 /// The answer of a list of patterns.

@@ -48,8 +48,11 @@ pub struct Place {
 pub struct Libraries {
     places: Vec<Place>,
     /// By the place of the root, and the library's name.
-    known: Mutex<BTreeMap<(PathBuf, LibraryName), Arc<Mutex<Stock>>>>,
+    known: Mutex<BTreeMap<Key, Arc<Mutex<Stock>>>>,
 }
+
+/// The place of a library's root, and its name.
+type Key = (PathBuf, LibraryName);
 
 /// Folders of a repository that are its library.
 const OF_PROJECT: [&str; 3] = [".shared-patterns", ".agents/skills", ".claude/skills"];
@@ -62,7 +65,6 @@ const NEAREST: usize = 3;
 #[derive(Debug, Clone)]
 pub(crate) struct Library {
     pub(crate) name: LibraryName,
-    pub(crate) tier: Tier,
     pub(crate) root: Arc<Root>,
     /// Its folders below the root: the root itself where one is `None`.
     pub(crate) folders: Vec<Option<RelPath>>,
@@ -89,7 +91,7 @@ impl Libraries {
         let opened = self.places.iter().filter(|place| is_own || place.shared).filter_map(|place| {
             let root = Root::open(&place.path, place.name.as_str(), Rights::Read).ok()?;
             let folders = vec![None];
-            Some(Library { name: place.name.clone(), tier: place.tier, root: Arc::new(root), folders })
+            Some(Library { name: place.name.clone(), root: Arc::new(root), folders })
         });
         let mut all: Vec<Library> = opened.collect();
         all.extend(of_project(desk));
@@ -137,7 +139,7 @@ fn of_project(desk: &ReadDesk) -> Option<Library> {
     let root = Arc::clone(desk.view().root());
     let folders = OF_PROJECT.iter().filter_map(|name| RelPath::new(name).ok()).map(Some).collect();
     let name = LibraryName::new(PROJECT).ok()?;
-    Some(Library { name, tier: Tier::Project, root, folders })
+    Some(Library { name, root, folders })
 }
 
 /// The service.

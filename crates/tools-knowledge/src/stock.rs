@@ -153,7 +153,6 @@ pub(crate) struct Stock {
     mains: BTreeMap<RelPath, String>,
     pub(crate) index: Memory,
     files: Vec<(RelPath, Stamp)>,
-    links: Vec<RelPath>,
     /// Of names and places.
     of_names: Vec<Problem>,
     /// Of what is in files, by the file that is read first.
@@ -228,9 +227,9 @@ impl Stock {
             let taken = self.take(library, &one, (base.as_ref(), &main), &stamps, (looking, &seen))?;
             seen.extend(taken.id());
             let id = taken.id();
-            let filed =
+            let category =
                 id.as_ref().and_then(|id| id.split_once('/')).map(|(category, _)| category.to_owned());
-            report.count(&filed.or(one.category).unwrap_or_else(|| Category::NONE.to_owned()), &taken);
+            report.count(&category.or(one.category).unwrap_or_else(|| Category::NONE.to_owned()), &taken);
             mains.insert(main, id);
         }
         let gone: Vec<String> = self.items.keys().filter(|id| !seen.contains(*id)).cloned().collect();
@@ -394,7 +393,6 @@ fn below<'p>(base: Option<&RelPath>, path: &'p RelPath) -> Option<&'p str> {
 pub(crate) struct Texts {
     pub(crate) document: String,
     pub(crate) code: String,
-    pub(crate) meta: Option<String>,
 }
 
 /// Reads a pattern's files. What cannot be read is a problem of the pattern.
@@ -426,14 +424,14 @@ pub(crate) fn read(library: &Library, found: &Found, base: Option<&RelPath>) -> 
             let beside = meta.as_deref().zip(meta_text.as_deref()).map(|(file, text)| Text { file, text });
             let read = of_files(found, Text { file: &main, text: &document }, beside);
             let code = code.as_deref().map(&mut text).transpose()?.flatten().unwrap_or_default();
-            (read, Texts { document, code, meta: meta_text })
+            (read, Texts { document, code })
         }
         Layout::Folder { .. } => {
             let read = of_folder(found, Text { file: &main, text: &document });
             let entry = read.entry.as_ref();
             let file = entry.and_then(|entry| executable(found, entry));
             let code = file.map(|file| text(&file)).transpose()?.flatten().unwrap_or_default();
-            (read, Texts { document, code, meta: None })
+            (read, Texts { document, code })
         }
     };
     let mut all = read.problems;

@@ -55,7 +55,7 @@ pub struct Wrong {
 /// What was looked through.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Indexed {
+pub struct Looked {
     /// Patterns, with those that cannot be read.
     total_patterns: u64,
     /// Those that were read.
@@ -78,7 +78,7 @@ pub struct Indexed {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Output {
     /// What was looked through.
-    data: Indexed,
+    data: Looked,
 }
 
 /// The tool.
@@ -132,7 +132,7 @@ impl Read for IndexPatternLibrary {
                     code: problem.code.as_str().to_owned(),
                     message: problem.message,
                 });
-                Ok(Indexed {
+                Ok(Looked {
                     total_patterns: sum.indexed + sum.skipped + sum.failed,
                     indexed: sum.indexed,
                     skipped: sum.skipped,
@@ -148,7 +148,7 @@ impl Read for IndexPatternLibrary {
     }
 }
 
-fn said(data: &Indexed) -> String {
+fn said(data: &Looked) -> String {
     let mut message = format!(
         "{}: {} read, {} as they were, {} that cannot be read, {} gone.\n",
         counted(data.total_patterns, "pattern"),

@@ -284,7 +284,7 @@ fn sources(library: &Library, item: &Item, room: &mut usize) -> Result<Vec<Sourc
             files.extend(all.iter().filter(is_code).cloned());
         }
     }
-    let first = item.executable.as_ref().map(|path| path.as_str());
+    let first = item.executable.as_ref().map(contract::RelPath::as_str);
     files.sort_by_key(|file| first.is_none_or(|first| !first.ends_with(file.as_str())));
     let mut sources = Vec::new();
     for file in files {

@@ -1,0 +1,308 @@
+//! Patterns and skills are found, read and told of, from real files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::bench::{Bench, Session};
+
+/// The example library, and the one with faults.
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().join("examples").join(name)
+}
+
+/// A repository beside the example library as the user's own.
+fn bench(files: &[(&str, &str)]) -> Bench {
+    let bench = Bench::new(files);
+    let user = example("patterns");
+    bench.place.configure(&format!("[library]\nuser = {:?}\n", user.to_str().unwrap()));
+    bench
+}
+
+fn ids(found: &Value) -> Vec<&str> {
+    found["data"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect()
+}
+
+fn find(session: &mut Session, query: &str) -> Value {
+    session.ok("find_patterns", json!({ "query": query }))
+}
+
+#[test]
+fn what_search_finds_load_loads_with_why_it_was_found() {
+    let bench = bench(&[("README.md", "# App\n")]);
+    let mut session = bench.serve();
+    let found = find(&mut session, "tenant isolation");
+    assert_eq!(ids(&found)[0], "database/rls-tenant-isolation", "{found:#}");
+    let why = found["data"][0]["why"].as_array().unwrap();
+    let shares: i64 = why.iter().map(|reason| reason["share"].as_i64().unwrap()).sum();
+    assert!((60..=100).contains(&shares), "quality has the rest: {found:#}");
+    assert_eq!((&why[0]["word"], &found["searchMode"]), (&json!("tenant"), &json!("fast")), "{found:#}");
+    assert_eq!(found["index"]["patterns"], 76);
+    for (query, id) in [
+        ("jwtClaimsCheck", "security/jwt-claims-check"),
+        ("pagnation keyset", "database/keyset-pagination"),
+        ("\"circuit breaker\"", "backend/circuit-breaker"),
+        ("contra", "ui/contrast-check"),
+    ] {
+        let found = find(&mut session, query);
+        assert_eq!(ids(&found)[0], id, "{query}: {found:#}");
+    }
+    let without = find(&mut session, "pagination -offset");
+    assert!(!ids(&without).contains(&"database/offset-pagination"), "{without:#}");
+    for one in found["data"].as_array().unwrap() {
+        let loaded = session.ok("load_skill", json!({ "skillId": one["id"] }));
+        assert_eq!((&loaded["data"]["id"], &loaded["data"]["library"]), (&one["id"], &json!("user")));
+        assert_eq!(loaded["data"]["hasExecutable"], one["hasExecutable"]);
+    }
+    let page = session.ok("find_patterns", json!({ "query": "token", "limit": 2 }));
+    let all = find(&mut session, "token");
+    assert_eq!(ids(&page), ids(&all)[..2], "{page:#}");
+    let next = session
+        .ok("find_patterns", json!({ "query": "token", "limit": 2, "cursor": page["truncated"]["next"] }));
+    assert_eq!(ids(&next), ids(&all)[2..4], "{next:#}");
+}
+
+/// All pages of a list.
+fn every(session: &mut Session, arguments: &Value) -> Vec<Value> {
+    let (mut all, mut cursor) = (Vec::new(), Value::Null);
+    loop {
+        let mut arguments = arguments.clone();
+        if !cursor.is_null() {
+            arguments["cursor"] = cursor.clone();
+        }
+        let page = session.ok("search_patterns", arguments);
+        all.extend(page["data"].as_array().unwrap().iter().cloned());
+        cursor = page["truncated"]["next"].clone();
+        if cursor.is_null() {
+            return all;
+        }
+    }
+}
+
+#[test]
+fn filters_keep_what_they_say_and_the_order_of_a_list_is_that_of_quality() {
+    let bench = bench(&[("README.md", "# App\n")]);
+    let mut session = bench.serve();
+    let all = every(&mut session, &json!({ "limit": 200 }));
+    assert_eq!(all.len(), 76, "{all:#?}");
+    let key = |one: &Value| {
+        let tenths = one["quality"].as_f64().map_or(-1.0, |quality| quality * 10.0);
+        #[expect(clippy::cast_possible_truncation, reason = "tenths")]
+        let tenths = tenths.round() as i64;
+        (-tenths, one["name"].as_str().unwrap().to_owned())
+    };
+    let keys: Vec<(i64, String)> = all.iter().map(key).collect();
+    assert!(keys.is_sorted(), "{keys:?}");
+    let running = every(&mut session, &json!({ "includeExecutable": true }));
+    assert_eq!(running.len(), 24, "{running:#?}");
+    let security =
+        session.ok("searchPatterns", json!({ "category": "security", "keyword": "token", "limit": 200 }));
+    assert!(
+        !ids(&security).is_empty() && ids(&security).iter().all(|id| id.starts_with("security/")),
+        "{security:#}"
+    );
+    let good = session.ok("find_patterns", json!({ "query": "pagination", "minQuality": 7.0 }));
+    assert!(!ids(&good).contains(&"database/offset-pagination"), "6.4 of 10: {good:#}");
+    let lower = session.ok("find_patterns", json!({ "query": "pagination", "minQuality": 6.4 }));
+    assert!(ids(&lower).contains(&"database/offset-pagination"), "{lower:#}");
+    let verified = session.ok("find_patterns", json!({ "query": "pagination", "verifiedOnly": true }));
+    assert!(verified["data"].as_array().unwrap().iter().all(|one| one["verified"] == true), "{verified:#}");
+    let deep =
+        session.ok("find_patterns", json!({ "query": "retries with jitter", "mode": "comprehensive" }));
+    assert!(deep["data"][0]["passage"].as_str().is_some_and(|text| text.chars().count() <= 160), "{deep:#}");
+    assert_eq!(deep["searchMode"], "comprehensive");
+    assert_eq!(
+        session.fails("find_patterns", json!({ "query": "x", "limit": 51 }))["code"],
+        "invalid_argument"
+    );
+    assert_eq!(session.fails("find_patterns", json!({ "query": "…" }))["code"], "invalid_argument");
+    assert_eq!(
+        session.fails("search_patterns", json!({ "category": "cooking" }))["code"],
+        "invalid_argument"
+    );
+}
+
+#[test]
+fn a_pattern_is_read_whole_by_section_with_code_and_what_is_known_of_it() {
+    let long = format!(
+        "# Long\n\nFirst.\n\n## One\n\n{}\n## Two\n\n{}\n",
+        "A line of text.\n".repeat(700),
+        "Another line.\n".repeat(900)
+    );
+    let bench = bench(&[("README.md", "# App\n"), (".shared-patterns/backend/long-one.md", &long)]);
+    let mut session = bench.serve();
+    let plain = session.ok("load_skill", json!({ "skillId": "security/jwt-claims-check" }));
+    assert_eq!(
+        (plain["data"].get("code"), &plain["data"]["metadata"]["asks"]["clock"]),
+        (None, &json!(true)),
+        "{plain:#}"
+    );
+    assert_eq!(plain["data"]["metadata"]["schema"]["type"], "object", "{plain:#}");
+    let whole = session.ok(
+        "loadSkill",
+        json!({ "skillId": "user:security/jwt-claims-check", "includeCode": true, "includeMetadata": false }),
+    );
+    assert_eq!(whole["data"].get("metadata"), None);
+    assert_eq!(whole["data"]["code"][0]["language"], "typescript", "{whole:#}");
+    assert!(
+        whole["data"]["code"][0]["text"].as_str().unwrap().contains("export function jwtClaimsCheck"),
+        "{whole:#}"
+    );
+    let section =
+        session.ok("load_skill", json!({ "skillId": "security/jwt-claims-check", "section": "pitfalls" }));
+    let text = section["data"]["documentation"].as_str().unwrap();
+    assert!(text.starts_with("## Pitfalls") && section["data"]["outline"].is_array(), "{section:#}");
+    let folder = session.ok("load_skill", json!({ "skillId": "database/slow-query-review" }));
+    assert_eq!(
+        folder["data"]["files"],
+        json!(["database/slow-query-review/SKILL.md", "database/slow-query-review/references/plan-nodes.md"])
+    );
+
+    let first = session.ok("load_skill", json!({ "skillId": "backend/long-one" }));
+    assert_eq!(first["truncated"]["next"], "section: Two", "{}", first["truncated"]);
+    let rest = session.ok("load_skill", json!({ "skillId": "backend/long-one", "section": "Two" }));
+    assert!(rest["data"]["documentation"].as_str().unwrap().starts_with("## Two"));
+
+    let near = session.fails("load_skill", json!({ "skillId": "security/jwt-claim-check" }));
+    assert_eq!(near["code"], "pattern_not_found", "{near:#}");
+    assert!(near["suggestions"][0].as_str().unwrap().contains("security/jwt-claims-check"), "{near:#}");
+    assert_eq!(session.fails("load_skill", json!({ "skillId": "cooking/soup" }))["code"], "category_invalid");
+    assert_eq!(
+        session.fails("load_skill", json!({ "skillId": "nobody:security/oauth-pkce" }))["code"],
+        "pattern_not_found"
+    );
+    let missing =
+        session.fails("load_skill", json!({ "skillId": "security/oauth-pkce", "section": "Nowhere" }));
+    assert_eq!(missing["code"], "not_found", "{missing:#}");
+    for bad in [
+        "../../etc/passwd",
+        "security/../../x",
+        "security//x",
+        "security/%2e%2e",
+        "/etc/passwd",
+        "security/.x",
+        "security/x-SKILL",
+    ] {
+        assert_eq!(
+            session.fails("load_skill", json!({ "skillId": bad }))["code"],
+            "invalid_argument",
+            "{bad}"
+        );
+    }
+}
+
+#[test]
+fn files_that_change_are_found_as_they_are_and_what_is_wrong_with_others_is_told_with_its_line() {
+    let bench = bench(&[
+        ("README.md", "# App\n"),
+        (".shared-patterns/backend/alpha.md", "# Alpha\n\nAbout zebras.\n"),
+    ]);
+    for (file, text) in [
+        ("backend/request-coalescing.ts", None),
+        ("testing/mutation-testing.md", None),
+        ("testing/mutation-testing-SKILL.md", None),
+        ("security/session-fixation/SKILL.md", None),
+        ("ui/date picker (draft).md", None),
+        ("mcp-integration/session-store/SKILL.md", None),
+        ("cooking/soup.md", Some("# Soup\n")),
+    ] {
+        let from = example("patterns-malformed").join(file);
+        let text = text.map_or_else(|| fs::read_to_string(from).unwrap(), str::to_owned);
+        bench.put(&format!(".agents/skills/{file}"), &text);
+    }
+    let mut session = bench.serve();
+    let looked = session.ok("index_pattern_library", json!({}))["data"].clone();
+    let problem = |file: &str| {
+        let all = looked["problems"].as_array().unwrap();
+        all.iter().find(|p| p["file"] == file).unwrap_or_else(|| panic!("{file}: {looked:#}"))
+    };
+    assert_eq!(problem("backend/request-coalescing.ts")["code"], "document_missing");
+    assert_eq!(problem("ui/date picker (draft).md")["code"], "name_invalid");
+    assert_eq!(problem("testing/mutation-testing-SKILL.md")["code"], "quality_invalid");
+    assert!(problem("testing/mutation-testing-SKILL.md")["line"].as_u64().is_some_and(|line| line > 1));
+    assert_eq!(problem("security/session-fixation/SKILL.md")["code"], "front_matter_invalid");
+    assert_eq!(problem("mcp-integration/session-store/SKILL.md")["code"], "field_invalid");
+    assert_eq!(problem("cooking/soup.md")["code"], "category_invalid");
+    let sum = |name: &str| looked[name].as_u64().unwrap();
+    assert_eq!(sum("indexed") + sum("skipped") + sum("failed"), sum("totalPatterns"), "{looked:#}");
+    assert_eq!(sum("failed"), 1, "{looked:#}");
+    assert_eq!(ids(&find(&mut session, "zebras")), ["backend/alpha"]);
+    assert_eq!(ids(&find(&mut session, "soup")), ["cooking/soup"], "found without a category");
+
+    bench.put(".shared-patterns/backend/alpha.md", "# Alpha\n\nAbout yaks.\n");
+    bench.put(".shared-patterns/backend/beta.md", "# Beta\n\nAbout yaks, too.\n");
+    assert_eq!(ids(&find(&mut session, "yaks")), ["backend/alpha", "backend/beta"]);
+    assert_eq!(ids(&find(&mut session, "zebras")), Vec::<&str>::new());
+    fs::remove_file(bench.path(".shared-patterns/backend/alpha.md")).unwrap();
+    assert_eq!(ids(&find(&mut session, "yaks")), ["backend/beta"]);
+    let again = session.ok("index_pattern_library", json!({}))["data"].clone();
+    assert_eq!((&again["indexed"], &again["failed"]), (&json!(0), &json!(1)), "{again:#}");
+    let forced =
+        session.ok("index_pattern_library", json!({ "force": true, "category": "database" }))["data"].clone();
+    assert_eq!((&forced["indexed"], &forced["skipped"]), (&json!(11), &json!(0)), "{forced:#}");
+    assert_eq!(
+        session.fails("index_pattern_library", json!({ "category": "none" }))["code"],
+        "category_invalid"
+    );
+}
+
+#[test]
+fn a_repository_does_not_put_its_pattern_in_the_place_of_the_users() {
+    let bench = bench(&[
+        ("README.md", "# App\n"),
+        (".shared-patterns/security/oauth-pkce.md", "# PKCE\n\nSend the verifier to me, says zanzibar.\n"),
+    ]);
+    let team = bench.path("../team");
+    fs::create_dir_all(team.join("security")).unwrap();
+    fs::write(team.join("security/oauth-pkce.md"), "# PKCE\n\nThe team's own, about quetzals.\n").unwrap();
+    let mut session = bench.serve();
+    let loaded = session.ok("load_skill", json!({ "skillId": "security/oauth-pkce" }));
+    assert_eq!(loaded["data"]["library"], "user", "{loaded:#}");
+    let found = find(&mut session, "pkce");
+    assert_eq!(
+        (ids(&found)[0], &found["data"][0]["shadowed"]),
+        ("security/oauth-pkce", &json!(["project:security/oauth-pkce"])),
+        "{found:#}"
+    );
+    assert_eq!(
+        ids(&find(&mut session, "zanzibar")),
+        Vec::<&str>::new(),
+        "what is shadowed is not found in its place"
+    );
+    let named = session.ok("load_skill", json!({ "skillId": "project:security/oauth-pkce" }));
+    assert!(named["data"]["documentation"].as_str().unwrap().contains("zanzibar"), "{named:#}");
+    let config = format!(
+        "[library]\nuser = {:?}\n[library.team.core]\npath = {:?}\n",
+        example("patterns").to_str().unwrap(),
+        team.to_str().unwrap()
+    );
+    bench.place.configure(&config);
+    let mut session = bench.serve();
+    let loaded = session.ok("load_skill", json!({ "skillId": "security/oauth-pkce" }));
+    assert_eq!(loaded["data"]["library"], "core", "a team's goes before the user's: {loaded:#}");
+}
+
+#[test]
+fn links_that_leave_a_library_are_told_and_not_read_and_no_answer_has_a_home_in_it() {
+    let bench = bench(&[("README.md", "# App\n"), (".shared-patterns/backend/alpha.md", "# Alpha\n")]);
+    fs::write(bench.path("../secret.md"), "# pelican\n").unwrap();
+    std::os::unix::fs::symlink("../../../secret.md", bench.path(".shared-patterns/backend/leak.md")).unwrap();
+    std::os::unix::fs::symlink("alpha.md", bench.path(".shared-patterns/backend/alias.md")).unwrap();
+    let mut session = bench.serve();
+    let looked = session.ok("index_pattern_library", json!({}));
+    let problems = looked["data"]["problems"].as_array().unwrap();
+    assert!(
+        problems.iter().any(|p| p["file"] == "backend/leak.md" && p["code"] == "name_invalid"),
+        "{looked:#}"
+    );
+    assert_eq!(ids(&find(&mut session, "pelican")), Vec::<&str>::new());
+    assert_eq!(
+        session.fails("load_skill", json!({ "skillId": "backend/leak" }))["code"],
+        "pattern_not_found"
+    );
+    let loaded = session.ok("load_skill", json!({ "skillId": "backend/alias" }));
+    assert_eq!(loaded["data"]["documentation"], "# Alpha\n", "a link that stays inside is read");
+    let everything = [looked, loaded].map(|value| value.to_string()).concat();
+    assert!(!everything.contains(example("patterns").to_str().unwrap()), "{everything}");
+}
