@@ -126,6 +126,7 @@ impl Engine {
             asked: Asked::default(),
             declared: tool.tool.declared(),
             launcher: Arc::clone(&self.parts.launcher),
+            approvals: Arc::clone(&self.parts.approvals),
             clean: Arc::clone(&self.clean),
             redactor: Arc::clone(&self.parts.redactor),
             course: course.clone(),

@@ -1,7 +1,9 @@
 //! Tools for what a team knows: one file each under `tools/`, one line each in [`FAMILY`].
 //!
 //! - [`Libraries`]: where patterns and skills are kept on this machine.
+//! - [`Workers`]: the processes that skills run in.
 
+pub mod executing;
 pub mod finding;
 mod libraries;
 pub mod memory;
@@ -13,6 +15,7 @@ pub mod tools;
 use contract::Toolset;
 use kit::{Entry, Family};
 
+pub use executing::workers::Workers;
 pub use libraries::{Libraries, Place, Tier};
 
 /// Patterns and skills.
@@ -27,7 +30,7 @@ pub const METRICS: Toolset = Toolset("metrics");
 /// The tools.
 pub static FAMILY: Family = Family {
     name: "knowledge",
-    guide: "Before writing something that others may have written: find_patterns, then load_skill for the one. What was decided, supposed and found in the way is in get_decisions, get_hypotheses and get_blockers: look there before deciding anew, and keep what is found with add_note.",
+    guide: "Before writing something that others may have written: find_patterns, then load_skill for the one; execute_skill runs its code. What was decided, supposed and found in the way is in get_decisions, get_hypotheses and get_blockers: look there before deciding anew, and keep what is found with add_note.",
     shelves: &[],
     markers: &[".agent-memory", ".shared-patterns", ".agents", ".claude"],
     toolsets: &[PATTERNS, ARTIFACTS, MEMORY, METRICS],
@@ -35,6 +38,7 @@ pub static FAMILY: Family = Family {
     tools: &[
         Entry::read::<tools::find_patterns::FindPatterns>(),
         Entry::read::<tools::load_skill::LoadSkill>(),
+        Entry::run::<tools::execute_skill::ExecuteSkill>(),
         Entry::read::<tools::get_decisions::GetDecisions>(),
         Entry::record::<tools::add_note::AddNote>(),
         Entry::read::<tools::search_patterns::SearchPatterns>(),

@@ -1,6 +1,7 @@
 //! One tool, one file.
 
 pub mod add_note;
+pub mod execute_skill;
 pub mod find_patterns;
 pub mod get_blockers;
 pub mod get_decisions;
