@@ -185,9 +185,9 @@ fn place(yaml: &str, first: u32, index: usize) -> Place {
     let (mut line, mut column) = (first, 1_u32);
     for c in yaml.chars().take(index) {
         if c == '\n' {
-            (line, column) = (line.saturating_add(1), 1)
+            (line, column) = (line.saturating_add(1), 1);
         } else {
-            column = column.saturating_add(1)
+            column = column.saturating_add(1);
         }
     }
     Place { line, column: Some(column) }
