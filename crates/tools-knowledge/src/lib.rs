@@ -15,6 +15,7 @@ pub mod tools;
 use contract::Toolset;
 use kit::{Entry, Family};
 
+pub use executing::prepare::{Reviewed, review};
 pub use executing::workers::Workers;
 pub use libraries::{Libraries, Place, Tier};
 
@@ -44,7 +45,9 @@ pub static FAMILY: Family = Family {
         Entry::read::<tools::search_patterns::SearchPatterns>(),
         Entry::read::<tools::get_blockers::GetBlockers>(),
         Entry::read::<tools::get_hypotheses::GetHypotheses>(),
+        Entry::record::<tools::track_pattern_usage::TrackPatternUsage>(),
         Entry::read::<tools::index_pattern_library::IndexPatternLibrary>(),
+        Entry::read::<tools::get_pattern_reuse::GetPatternReuse>(),
     ],
     sections: &[],
 };

@@ -1,5 +1,5 @@
 //! Code of skills, executed: what it is, what it is granted, and the process that it runs in.
 
 pub mod grants;
-pub(crate) mod prepare;
+pub mod prepare;
 pub mod workers;
