@@ -17,7 +17,7 @@ use kit::{Entry, Family};
 
 pub use executing::prepare::{Reviewed, review};
 pub use executing::workers::Workers;
-pub use libraries::{Libraries, Place, Tier};
+pub use libraries::{Libraries, Overview, Place, Tier, overview};
 
 /// Patterns and skills.
 pub const PATTERNS: Toolset = Toolset("patterns");

@@ -378,3 +378,17 @@ fn uses_are_counted_from_what_the_file_says_and_three_make_a_pattern_verified() 
         "category_invalid"
     );
 }
+
+#[test]
+fn a_person_is_told_where_libraries_are_and_what_is_wrong_with_them() {
+    let bench = bench(&[("README.md", "# App\n"), (".shared-patterns/backend/alpha.ts", "export {}\n")]);
+    let list = bench.command().args(["library", "list", "--output", "json"]).output().unwrap();
+    let rows: Value = serde_json::from_slice(&list.stdout).unwrap();
+    assert_eq!((&rows[0]["library"], &rows[0]["patterns"]), (&json!("user"), &json!(76)), "{rows:#}");
+    assert_eq!((&rows[1]["library"], &rows[1]["problems"]), (&json!("project"), &json!(1)), "{rows:#}");
+    let check = bench.command().args(["library", "check"]).output().unwrap();
+    let said = String::from_utf8_lossy(&check.stdout).into_owned();
+    assert!(check.status.code() == Some(1) && said.contains("backend/alpha.ts"), "{said}");
+    fs::remove_file(bench.path(".shared-patterns/backend/alpha.ts")).unwrap();
+    assert!(bench.command().args(["library", "check"]).output().unwrap().status.success());
+}

@@ -171,13 +171,14 @@ fn hostile_skills_are_contained() {
         ("native", "export function native() { Array.prototype.sort.call({ length: 2 ** 53 - 1 }); }\n"),
         ("bomb", "export function bomb() { const a = []; for (;;) a.push(new Array(1e6).fill(7)); }\n"),
         ("deep", "export function deep() { return deep(); }\n"),
+        ("lies", "export function lies() { Object.prototype.toJSON = () => 'mine'; return {}; }\n"),
         (
             "proto",
-            "export function proto(input) { Object.prototype.toJSON = () => 'mine'; return { own: Object.keys(input), polluted: ({}).polluted ?? null }; }\n",
+            "export function proto(input) { return { own: Object.keys(input), polluted: ({}).polluted ?? null }; }\n",
         ),
         (
             "ambient",
-            "export function ambient() { return [typeof Date, typeof process, typeof require, typeof fetch, typeof setTimeout, typeof gatewright?.read, typeof Math.random]; }\n",
+            "export function ambient() { let read = 'nothing'; try { gatewright.read('README.md'); } catch (e) { read = e.name; } return [typeof Date, typeof process, typeof require, typeof fetch, typeof setTimeout, read === 'nothing' ? read : 'undefined', typeof Math.random]; }\n",
         ),
         ("dynamic", "export async function dynamic(input) { return await import(input.what); }\n"),
         ("large", "export function large() { return 'x'.repeat(1e9); }\n"),
@@ -228,6 +229,8 @@ fn hostile_skills_are_contained() {
     );
     assert_eq!(throws.1["suggestions"].as_array().unwrap().len(), 2, "{throws:?}");
 
+    let lies = run(&mut session, "backend/lies", json!({}));
+    assert_eq!(lies["result"], "mine", "of itself a skill may say anything");
     let input: Value = serde_json::from_str(r#"{ "__proto__": { "polluted": true }, "a": 1 }"#).unwrap();
     let proto = run(&mut session, "backend/proto", input);
     assert_eq!(proto["result"], json!({ "own": ["__proto__", "a"], "polluted": null }), "{proto:#}");
