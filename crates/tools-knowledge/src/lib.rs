@@ -9,6 +9,7 @@ mod libraries;
 pub mod memory;
 mod project;
 pub mod settings;
+mod shelves;
 mod stock;
 pub mod tools;
 
@@ -32,7 +33,7 @@ pub const METRICS: Toolset = Toolset("metrics");
 pub static FAMILY: Family = Family {
     name: "knowledge",
     guide: "Before writing something that others may have written: find_patterns, then load_skill for the one; execute_skill runs its code. What was decided, supposed and found in the way is in get_decisions, get_hypotheses and get_blockers: look there before deciding anew, and keep what is found with add_note.",
-    shelves: &[],
+    shelves: &[&shelves::Patterns],
     markers: &[".agent-memory", ".shared-patterns", ".agents", ".claude"],
     toolsets: &[PATTERNS, ARTIFACTS, MEMORY, METRICS],
     // In the order in which a menu that has not room for all takes them.

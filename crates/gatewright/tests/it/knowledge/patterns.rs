@@ -392,3 +392,34 @@ fn a_person_is_told_where_libraries_are_and_what_is_wrong_with_them() {
     fs::remove_file(bench.path(".shared-patterns/backend/alpha.ts")).unwrap();
     assert!(bench.command().args(["library", "check"]).output().unwrap().status.success());
 }
+
+#[test]
+fn patterns_are_read_by_their_ids_as_resources() {
+    let bench = bench(&[("README.md", "# App\n"), (".shared-patterns/security/oauth-pkce.md", "# Mine\n")]);
+    let mut session = bench.serve();
+    let read = |session: &mut Session, id: &str| {
+        session.0.request("resources/read", json!({ "uri": format!("pattern://{id}") }))
+    };
+    let text =
+        |answer: &Value| answer["result"]["contents"][0]["text"].as_str().unwrap_or_default().to_owned();
+    assert!(text(&read(&mut session, "security/jwt-rotation")).starts_with("# "));
+    assert_eq!(text(&read(&mut session, "project:security/oauth-pkce")), "# Mine\n");
+    assert!(!text(&read(&mut session, "security/oauth-pkce")).contains("Mine"));
+    for bad in ["security/nothing", "../../etc/passwd", "security"] {
+        assert!(read(&mut session, bad)["error"].is_object(), "{bad}");
+    }
+    let mut listed = Vec::new();
+    let mut cursor = json!({});
+    loop {
+        let page = session.0.request("resources/list", cursor.clone())["result"].clone();
+        listed.extend(
+            page["resources"].as_array().unwrap().iter().map(|one| one["uri"].as_str().unwrap().to_owned()),
+        );
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = json!({ "cursor": next }),
+            None => break,
+        }
+    }
+    assert!(listed.iter().any(|uri| uri == "pattern://security/jwt-rotation"), "{listed:?}");
+    assert!(listed.iter().any(|uri| uri == "pattern://project:security/oauth-pkce"), "{listed:?}");
+}
