@@ -58,7 +58,8 @@ fn plans_and_records_are_read_by_their_names() {
         uris,
         [
             "doc://{+id}",
-            "kit://{+id}", "pattern://{+id}",
+            "kit://{+id}",
+            "pattern://{+id}",
             "plan://{id}",
             "report://{+id}",
             "run://{id}",
