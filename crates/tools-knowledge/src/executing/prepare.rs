@@ -19,11 +19,14 @@ use crate::libraries::{Library, service};
 use crate::stock::{Again, Item, read};
 
 /// A skill, ready to be executed.
+#[derive(Clone)]
 pub(crate) struct Prepared {
     pub(crate) id: PatternId,
     pub(crate) library: String,
     pub(crate) entry: String,
     pub(crate) files: Vec<SourceFile>,
+    /// The same without types: as Node gets them.
+    pub(crate) blanked: BTreeMap<String, String>,
     pub(crate) asks: Asks,
     pub(crate) schema: Option<Value>,
     /// The function that is called, where one is seen.
@@ -141,6 +144,7 @@ fn prepare(
         library: library.name.to_string(),
         entry: main.to_string(),
         files: Vec::new(),
+        blanked: BTreeMap::new(),
         asks: entry.asks,
         schema: entry.schema.map(|declared| declared.schema),
         function: None,
@@ -166,7 +170,7 @@ fn prepare(
             );
             return Err(Fault::new(Code::TooLarge, message));
         }
-        let said = worker.inspect(&Request::Inspect { files: fresh.clone(), texts: false }, cancel)?;
+        let said = worker.inspect(&Request::Inspect { files: fresh.clone(), texts: true }, cancel)?;
         let Some(Event::Inspected(looked)) = said.into_iter().next() else {
             return Err(Fault::internal("a skill's files were not looked at"));
         };
@@ -178,6 +182,9 @@ fn prepare(
                     format!("{}:{}:{}: {}", file.path, refusal.line, refusal.column, refusal.message),
                 )
                 .about(file.path));
+            }
+            if let Some(text) = file.text {
+                prepared.blanked.insert(file.path.clone(), text);
             }
             if file.path == prepared.entry {
                 let names = functions(item.id.name());

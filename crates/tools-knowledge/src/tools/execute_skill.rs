@@ -1,7 +1,8 @@
 //! Run a skill's code.
 //!
-//! TypeScript and JavaScript run in an engine of their own, in a process without files and network: what a skill is granted stands in its
-//! metadata and is approved by a person, once for each change of its code. `dryRun` says what it would be granted and runs nothing.
+//! TypeScript and JavaScript run in an engine of their own, in a process without files and network; what imports packages runs in Node over the
+//! project, and what it writes is a proposal. What a skill is granted stands in its metadata and is approved by a person, once for each change
+//! of its code. `dryRun` says what it would be granted and runs nothing.
 
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,7 @@ use serde_json::{Map, Value, json};
 use skills::{Event, Failure, Kind, Request, limits};
 
 use crate::executing::grants::Granted;
+use crate::executing::node;
 use crate::executing::prepare::{Prepared, found};
 use crate::executing::workers::{Talk, Workers};
 use crate::libraries::used;
@@ -177,14 +179,16 @@ impl Run for ExecuteSkill {
             fault.suggestions.extend(misfits.iter().skip(1).cloned());
             return Err(fault.suggest("`load_skill` shows what it takes (`metadata.schema`)."));
         }
-        let granted = Granted::of(&prepared.asks, workers.settings(), desk.asked().timeout);
+        let usual = prepared.needs_node().then_some(node::USUAL);
+        let granted = Granted::of(&prepared.asks, workers.settings(), (desk.asked().timeout, usual));
         let approved = desk.approved_skill(prepared.name(), prepared.identity()).await;
         if input.dry_run {
             return Ok(would_run(&prepared, granted, approved.is_ok(), misfits));
         }
         approved?;
         if prepared.needs_node() {
-            return Err(needs_node(&prepared));
+            drop(worker);
+            return in_node(&desk, &workers, &prepared, &granted, input.input).await;
         }
         let done = desk
             .blocking(move |desk| {
@@ -201,18 +205,36 @@ fn mode(prepared: &Prepared) -> Mode {
     if prepared.needs_node() { Mode::Process } else { Mode::Embedded }
 }
 
-fn needs_node(prepared: &Prepared) -> Fault {
-    let packages: Vec<&str> = prepared.packages.iter().map(String::as_str).collect();
-    let why = if packages.is_empty() {
-        "it says so".to_owned()
-    } else {
-        format!("it imports {}", packages.join(", "))
-    };
-    Fault::new(
-        Code::SkillExecutionFailed,
-        format!("{} needs Node ({why}); only skills of their own files alone are executed", prepared.id),
-    )
-    .suggest("Read its code with `load_skill` and `includeCode`.")
+/// Runs one that needs Node.
+async fn in_node(
+    desk: &RunDesk,
+    workers: &Workers,
+    prepared: &Prepared,
+    granted: &Granted,
+    input: Map<String, Value>,
+) -> Result<Answer<Output>, Fault> {
+    if !workers.settings().process {
+        let message = format!("{} needs Node, which your configuration does not grant", prepared.id);
+        return Err(Fault::new(Code::Forbidden, message).suggest("`[skills] process = true` grants it."));
+    }
+    let packages = prepared.packages.clone();
+    let lacking = desk
+        .blocking({
+            let prepared = prepared.clone();
+            move |desk| {
+                let missing = node::missing(desk, &prepared);
+                let fault = (!missing.is_empty()).then(|| node::not_installed(desk, &missing));
+                Ok(fault)
+            }
+        })
+        .await?;
+    if let Some(fault) = lacking {
+        return Err(fault);
+    }
+    let answered = node::run(desk, prepared, input, granted.milliseconds).await?;
+    let mut said: Vec<String> = vec!["node".to_owned()];
+    said.extend(packages.iter().map(|package| format!("package {package}")));
+    shown(desk, prepared, answered.result, answered.logs, said)
 }
 
 fn would_run(prepared: &Prepared, granted: Granted, approved: bool, misfits: Vec<String>) -> Answer<Output> {
@@ -299,6 +321,17 @@ fn execute(
         Some(Err(failure)) => return Err(failed(&prepared, &failure)),
         None => return Err(Fault::internal("a skill neither returned nor failed")),
     };
+    shown(desk, &prepared, result, logs, granted.said())
+}
+
+/// The answer of a skill that returned.
+fn shown(
+    desk: &ReadDesk,
+    prepared: &Prepared,
+    result: Value,
+    logs: Vec<String>,
+    granted: Vec<String>,
+) -> Result<Answer<Output>, Fault> {
     let written = result.to_string();
     let (result, result_report) = if written.len() > MOST {
         let bytes = serde_json::to_vec_pretty(&result).map_err(|e| Fault::internal(e.to_string()))?;
@@ -318,11 +351,11 @@ fn execute(
     let data = Executed {
         skill_id: prepared.id.short().to_owned(),
         library: prepared.library.clone(),
-        mode: mode(&prepared),
+        mode: mode(prepared),
         result,
         result_report,
         logs,
-        granted: granted.said(),
+        granted,
         would_run: None,
     };
     Ok(Answer::new(message, Output { data }))

@@ -160,8 +160,6 @@ fn the_examples_run_with_what_they_ask_for_and_their_inputs_are_held_to_their_sc
     let dry = session
         .ok("execute_skill", json!({ "skillId": "security/jwt-claims-check", "input": {}, "dryRun": true }));
     assert_eq!(dry["data"]["wouldRun"]["granted"]["refused"], json!(["clock"]), "{dry:#}");
-    let node = fails(&mut session, "architecture/semver-range-audit", json!({}));
-    assert!(["approval_required", "invalid_argument"].contains(&node["code"].as_str().unwrap()), "{node:#}");
 }
 
 #[test]
@@ -255,4 +253,67 @@ fn hostile_skills_are_contained() {
     );
     assert_eq!(fails(&mut session, "database/rls-polisy", json!({}))["code"], "pattern_not_found");
     assert_eq!(bench.dirt(), "");
+}
+
+#[test]
+fn a_skill_that_imports_packages_runs_in_node_over_the_project_and_what_is_missing_is_named() {
+    let bench = bench(&[
+        ("README.md", "# App\n"),
+        ("package.json", "{\"name\":\"app\"}\n"),
+        ("pnpm-lock.yaml", "lockfileVersion: '9.0'\n"),
+        (
+            "node_modules/tiny/package.json",
+            "{\"name\":\"tiny\",\"version\":\"1.0.0\",\"main\":\"index.js\"}\n",
+        ),
+        ("node_modules/tiny/index.js", "module.exports = (text) => text + '!';\n"),
+        (".shared-patterns/backend/shout.md", "# Shout\n"),
+        (
+            ".shared-patterns/backend/shout.ts",
+            "import tiny from \"tiny\";\nimport { readFileSync, writeFileSync } from \"node:fs\";\nimport { twice } from \"./helper\";\nexport function shout(input: { text: string; fail?: boolean }) {\n  console.log(\"said\");\n  if (input.fail) throw new RangeError(\"no\");\n  writeFileSync(\"made.txt\", input.text);\n  return { text: twice(tiny(input.text)), readme: readFileSync(\"README.md\", \"utf8\") };\n}\n",
+        ),
+        (
+            ".shared-patterns/backend/helper.ts",
+            "export const twice = (text: string): string => text + text;\n",
+        ),
+        (".shared-patterns/backend/helper.md", "# Helper\n"),
+    ]);
+    let mut session = bench.serve();
+    if !possible(&mut session) {
+        return;
+    }
+    approve(&bench, "project:backend/shout");
+    let call = json!({ "skillId": "backend/shout", "input": { "text": "hey" } });
+    let ran = session.ok("execute_skill", call);
+    let data = &ran["data"];
+    assert_eq!(
+        (&data["mode"], &data["result"]["text"], &data["result"]["readme"]),
+        (&json!("process"), &json!("hey!hey!"), &json!("# App\n")),
+        "{ran:#}"
+    );
+    assert_eq!(data["logs"], json!(["said"]), "{ran:#}");
+    assert_eq!(ran["status"], "proposed", "what it wrote is a proposal: {ran:#}");
+    assert_eq!(bench.read("made.txt"), None);
+    let plan = ran["plan"]["id"].clone();
+    session
+        .ok("execute_skill", json!({ "skillId": "backend/shout", "input": { "text": "hey" }, "plan": plan }));
+    assert_eq!(bench.read("made.txt").as_deref(), Some("hey"));
+    let failed = fails(&mut session, "backend/shout", json!({ "text": "x", "fail": true }));
+    assert_eq!(failed["code"], "skill_execution_failed", "{failed:#}");
+    assert!(failed["message"].as_str().unwrap().starts_with("RangeError: no"), "{failed:#}");
+    assert!(failed["suggestions"][0].as_str().unwrap().contains("shout.ts:6:"), "{failed:#}");
+
+    let dry = session.ok(
+        "execute_skill",
+        json!({ "skillId": "architecture/semver-range-audit", "input": {}, "dryRun": true }),
+    );
+    assert_eq!(
+        (&dry["data"]["mode"], &dry["data"]["wouldRun"]["packages"]),
+        (&json!("process"), &json!(["semver"])),
+        "{dry:#}"
+    );
+    approve(&bench, "user:architecture/semver-range-audit");
+    let input = declared("architecture/semver-range-audit-SKILL")["examples"][0].clone();
+    let missing = fails(&mut session, "architecture/semver-range-audit", input);
+    assert!(missing["message"].as_str().unwrap().contains("semver"), "{missing:#}");
+    assert_eq!(missing["suggestions"][0], "`pnpm add semver`", "{missing:#}");
 }
