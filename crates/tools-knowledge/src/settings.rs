@@ -29,6 +29,7 @@ pub struct TeamLibrary {
 /// `[skills]`: the user's alone. What code of skills may be granted, where it asks for it and was approved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the user's")]
 pub struct SkillsSection {
     /// Files of the project.
     pub reads: bool,
