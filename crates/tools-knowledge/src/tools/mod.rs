@@ -3,8 +3,12 @@
 pub mod add_note;
 pub mod find_patterns;
 pub mod get_blockers;
+pub mod get_compression_ratio;
 pub mod get_decisions;
 pub mod get_hypotheses;
+pub mod get_session_code;
 pub mod index_pattern_library;
+pub mod load_session;
 pub mod load_skill;
+pub mod search_artifacts;
 pub mod search_patterns;
