@@ -39,7 +39,7 @@ pub struct Input {
 /// What a ratio was computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum From {
+pub enum Basis {
     /// The session's metrics: `tokens { original, compressed }`.
     Metrics,
     /// Its finalization pack: `compression { ratio, tokensBeforeFinalization }`.
@@ -48,7 +48,7 @@ pub enum From {
     Files,
 }
 
-impl std::convert::From<ComputedFrom> for From {
+impl From<ComputedFrom> for Basis {
     fn from(from: ComputedFrom) -> Self {
         match from {
             ComputedFrom::Metrics => Self::Metrics,
@@ -81,7 +81,7 @@ pub struct Ratio {
     #[serde(skip_serializing_if = "Option::is_none")]
     savings: Option<i64>,
     /// From what.
-    computed_from: From,
+    computed_from: Basis,
 }
 
 /// One of several.
@@ -325,9 +325,9 @@ fn line(ratio: &Ratio) -> String {
         _ => String::new(),
     };
     let from = match ratio.computed_from {
-        From::Metrics => "its metrics",
-        From::Pack => "its pack",
-        From::Files => "its files, counted",
+        Basis::Metrics => "its metrics",
+        Basis::Pack => "its pack",
+        Basis::Files => "its files, counted",
     };
     format!("- {} {:.2} % smaller{tokens}, from {from}\n", code(&ratio.session_id), ratio.compression_ratio)
 }
