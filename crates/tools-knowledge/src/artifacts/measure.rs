@@ -3,7 +3,7 @@
 use contract::{Fault, tokens_used};
 use exec::census;
 use kit::ReadDesk;
-use library::session::{Compression, Files, Main, MAX_PACK, NoRatio, compression};
+use library::session::{Compression, Files, MAX_PACK, Main, NoRatio, compression};
 use serde_json::Value;
 
 use super::{Bad, Kept, main_of};

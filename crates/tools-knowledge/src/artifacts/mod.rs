@@ -158,14 +158,17 @@ pub(crate) fn kept(desk: &ReadDesk, project: Option<&RelPath>) -> Result<Kept, F
     let ask = Ask { base: Some(&base), depth: 1, enters: &enters, most: MOST_FILES };
     let seen = census(desk.view().root(), ask, desk.cancelled())
         .map_err(|fault| fault.about(base.as_str()).suggest("Move older sessions elsewhere."))?;
-    let below = |path: &RelPath| Some(path.as_str().strip_prefix(base.as_str())?.strip_prefix('/')?.to_owned());
+    let below =
+        |path: &RelPath| Some(path.as_str().strip_prefix(base.as_str())?.strip_prefix('/')?.to_owned());
     let stamps: BTreeMap<String, Stamp> =
         seen.files.iter().filter_map(|seen| Some((below(&seen.path)?, seen.stamp))).collect();
-    let links: Vec<String> = seen.links.iter().filter_map(below).collect();
+    let links: Vec<String> = seen.links.iter().filter_map(below).filter(|link| is_read(link)).collect();
     let all = sessions(stamps.keys().map(String::as_str));
     let mut problems: Vec<Bad> =
         all.problems.into_iter().map(|p| Bad { file: p.file, why: p.message }).collect();
-    problems.extend(links.iter().map(|link| Bad { file: library::text::shown(link), why: NOT_FOLLOWED.to_owned() }));
+    problems.extend(
+        links.iter().map(|link| Bad { file: library::text::shown(link), why: NOT_FOLLOWED.to_owned() }),
+    );
     let mut found = all.found;
     let modified = |files: &Files| stamps.get(main_of(files)).map(|stamp| stamp.modified);
     found.sort_by_cached_key(|files| {
@@ -176,7 +179,19 @@ pub(crate) fn kept(desk: &ReadDesk, project: Option<&RelPath>) -> Result<Kept, F
     Ok(Kept { base, found, stamps, links, problems })
 }
 
-const NOT_FOLLOWED: &str = "it is a link that leads out of the root, to a folder or to nothing: it is not followed";
+/// Whether what is called so is looked at: all at the top, and of a session's folder its documents, figures and raw files.
+fn is_read(file: &str) -> bool {
+    let ends = [".jsonl", ".log", ".txt"];
+    file.split_once('/').is_none_or(|(_, file)| {
+        matches!(
+            file,
+            "session-summary.md" | "finalization-pack.md" | "finalization-pack.json" | "metrics.json"
+        ) || ends.iter().any(|end| file.ends_with(end))
+    })
+}
+
+const NOT_FOLLOWED: &str =
+    "it is a link that leads out of the root, to a folder or to nothing: it is not followed";
 
 /// The file that says what a session was.
 pub(crate) fn main_of(files: &Files) -> &str {
@@ -208,9 +223,7 @@ impl Kept {
     pub(crate) fn check_links(&self, id: &SessionId) -> Result<(), Fault> {
         let is_of_it = |link: &&String| {
             let behind = link.strip_prefix(id.as_str());
-            behind.is_some_and(|rest| {
-                rest.is_empty() || rest.starts_with('/') || rest == ".md" || rest == ".metrics.json"
-            })
+            behind.is_some_and(|rest| matches!(rest, "" | ".md" | ".metrics.json") || rest.starts_with('/'))
         };
         match self.links.iter().find(is_of_it) {
             Some(link) => {

@@ -160,7 +160,8 @@ impl Shelf {
         // A document may say more than its known sections; a pack says nothing besides.
         let markdown = Markdown::of(if matches!(files.main, Main::Markdown(_)) { text } else { "" });
         let body = markdown.slice(&markdown.body());
-        let headings: Vec<&str> = markdown.headings().iter().map(|heading| markdown.title_of(heading)).collect();
+        let headings: Vec<&str> =
+            markdown.headings().iter().map(|heading| markdown.title_of(heading)).collect();
         let document = Document {
             id: files.id.as_str(),
             name: files.id.as_str(),

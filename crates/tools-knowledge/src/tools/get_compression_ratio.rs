@@ -174,8 +174,11 @@ impl Read for GetCompressionRatio {
         let folder = project::folder(&input.project_path)?;
         let id = input.session_id.as_deref().map(session_id).transpose()?;
         if id.is_some() && input.aggregate {
-            return Err(Fault::new(Code::InvalidArgument, "`aggregate` is of all sessions, `sessionId` names one")
-                .suggest("Leave one of the two out."));
+            return Err(Fault::new(
+                Code::InvalidArgument,
+                "`aggregate` is of all sessions, `sessionId` names one",
+            )
+            .suggest("Leave one of the two out."));
         }
         desk.blocking(move |desk| {
             project::check(desk, folder.as_ref())?;
@@ -313,7 +316,11 @@ fn told(sum: &Together) -> String {
     );
     for (which, one) in [("Best", &sum.best), ("Worst", &sum.worst)] {
         if let Some(one) = one {
-            message.push_str(&format!("{which}: {} {:.2} %.\n", code(&one.session_id), one.compression_ratio));
+            message.push_str(&format!(
+                "{which}: {} {:.2} %.\n",
+                code(&one.session_id),
+                one.compression_ratio
+            ));
         }
     }
     message

@@ -76,7 +76,8 @@ impl Read for GetSessionCode {
             let wanted = input.language.as_deref().map(language);
             let there: BTreeSet<String> =
                 blocks.iter().map(|block| named_language(&block.language).to_owned()).collect();
-            let of_it = blocks.into_iter().filter(|block| wanted.as_ref().is_none_or(|w| *w == block.language));
+            let of_it =
+                blocks.into_iter().filter(|block| wanted.as_ref().is_none_or(|w| *w == block.language));
             let data: Vec<Source> = of_it.map(|block| Source::of(block, MOST)).collect();
             let message = said(&data, id.as_str(), wanted.as_deref(), &there);
             let total = data.len() as u64;

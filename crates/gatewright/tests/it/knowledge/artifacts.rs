@@ -22,10 +22,16 @@ fn bench() -> Bench {
     Bench::new(&[
         ("README.md", "# App\n"),
         (".agent-artifacts/2025-11-05-rls-policies.md", POLICIES),
-        (".agent-artifacts/2025-11-05-rls-policies.metrics.json", r#"{ "tokens": { "original": 1000, "compressed": 13 } }"#),
+        (
+            ".agent-artifacts/2025-11-05-rls-policies.metrics.json",
+            r#"{ "tokens": { "original": 1000, "compressed": 13 } }"#,
+        ),
         (".agent-artifacts/2025-12-01-cards/finalization-pack.json", PACK),
         (".agent-artifacts/2025-12-01-cards/notes.md", "no session\n"),
-        (".agent-artifacts/early/session-summary.md", "Only words about a *checkout*.\n\npassword=hunter2hunter2\n"),
+        (
+            ".agent-artifacts/early/session-summary.md",
+            "Only words about a *checkout*.\n\npassword=hunter2hunter2\n",
+        ),
         (".agent-artifacts/early/finalization-pack.md", "never read beside a summary: zebra\n"),
         (".agent-artifacts/early/run.jsonl", &"{\"event\":\"äö\"}\n".repeat(40)),
         (".agent-artifacts/README.md", "# no session, zebra\n"),
@@ -73,14 +79,19 @@ fn sessions_are_listed_newest_first_and_found_by_what_they_say_with_why() {
     }
     let found = search(&mut session, "tenant");
     assert_eq!((&found["data"][0]["why"][0]["word"], ids(&found).len()), (&json!("tenant"), 1), "{found:#}");
-    assert!(ids(&search(&mut session, "zebra")).is_empty(), "neither a README nor what a summary stands before");
-    assert!(ids(&search(&mut session, "hunter2hunter2")).is_empty(), "a secret is not to be found");
+    assert!(
+        ids(&search(&mut session, "zebra")).is_empty(),
+        "neither a README nor what a summary stands before"
+    );
+    assert!(!ids(&search(&mut session, "hunter2hunter2")).contains(&"early"), "a secret is not to be found");
     assert_eq!(ids(&search(&mut session, "policy -security")), [""; 0]);
 
     let page = session.ok("searchArtifacts", json!({ "limit": 2, "project": "root" }));
     assert_eq!((ids(&page), &page["truncated"]["total"]), (ids(&all)[..2].to_vec(), &json!(3)), "{page:#}");
-    let rest = session
-        .ok("search_artifacts", json!({ "limit": 2, "project": "root", "cursor": page["truncated"]["next"] }));
+    let rest = session.ok(
+        "search_artifacts",
+        json!({ "limit": 2, "project": "root", "cursor": page["truncated"]["next"] }),
+    );
     assert_eq!(ids(&rest), ["early"], "{rest:#}");
     for bad in [
         json!({ "keyword": "" }),
@@ -162,17 +173,24 @@ fn what_search_finds_load_loads_with_code_where_it_is_asked_for() {
 fn a_long_session_is_cut_and_says_where_the_rest_is() {
     let decisions: String = (0..200).map(|n| format!("- Decision {n}: {}\n", "word ".repeat(40))).collect();
     let block = format!("```rust\n{}```\n\n", "let line = 1;\n".repeat(500));
-    let long = format!("# Long\n\nShort.\n\n## Decisions\n\n{decisions}\n## Next steps\n\n- the last\n\n{}", block.repeat(5));
+    let long = format!(
+        "# Long\n\nShort.\n\n## Decisions\n\n{decisions}\n## Next steps\n\n- the last\n\n{}",
+        block.repeat(5)
+    );
     let bench = Bench::new(&[("README.md", "# App\n"), (".agent-artifacts/long.md", &long)]);
     let mut session = bench.serve();
     let loaded = session.ok("load_session", one("long"));
     let decisions = loaded["data"]["decisions"].as_array().unwrap();
     assert!((50..200).contains(&decisions.len()), "{}", decisions.len());
-    assert_eq!((&loaded["data"]["summary"], &loaded["data"]["nextSteps"]), (&json!("Short."), &json!(["the last"])));
+    assert_eq!(
+        (&loaded["data"]["summary"], &loaded["data"]["nextSteps"]),
+        (&json!("Short."), &json!(["the last"]))
+    );
     assert_eq!(loaded["truncated"]["next"], "the file .agent-artifacts/long.md", "{loaded:#}");
     let used = |answer: &Value| answer["metadata"]["tokensUsed"].as_u64().unwrap();
     assert!(used(&loaded) <= 9_000, "{}", used(&loaded));
-    let with = session.ok("load_session", json!({ "project": "root", "sessionId": "long", "includeCode": true }));
+    let with =
+        session.ok("load_session", json!({ "project": "root", "sessionId": "long", "includeCode": true }));
     assert_eq!(with["data"]["codeBlocks"].as_array().unwrap().len(), 1);
     assert!(used(&with) <= 9_000, "{}", used(&with));
 
@@ -196,7 +214,10 @@ fn a_long_session_is_cut_and_says_where_the_rest_is() {
     assert_eq!(all, 5);
     bench.put(".agent-artifacts/large.md", &format!("# L\n\n{}", "a line of text\n".repeat(80_000)));
     let fault = session.fails("load_session", one("large"));
-    assert_eq!((&fault["code"], &fault["affectedFiles"][0]), (&json!("too_large"), &json!(".agent-artifacts/large.md")));
+    assert_eq!(
+        (&fault["code"], &fault["affectedFiles"][0]),
+        (&json!("too_large"), &json!(".agent-artifacts/large.md"))
+    );
     let found = session.ok("search_artifacts", json!({}));
     assert_eq!((ids(&found), &found["problems"][0]["file"]), (vec!["long"], &json!("large.md")), "{found:#}");
 }
@@ -234,7 +255,10 @@ fn code_of_a_session_comes_in_order_with_its_place_and_by_language() {
     let fault = session.fails("get_session_code", one("torn"));
     assert_eq!(fault["code"], "invalid_source", "{fault:#}");
     assert!(fault["message"].as_str().unwrap().contains("finalization-pack.json:2"), "{fault:#}");
-    assert_eq!(session.ok("search_artifacts", json!({}))["problems"][0]["file"], "torn/finalization-pack.json");
+    assert_eq!(
+        session.ok("search_artifacts", json!({}))["problems"][0]["file"],
+        "torn/finalization-pack.json"
+    );
 }
 
 #[test]
@@ -253,8 +277,8 @@ fn a_ratio_says_what_it_was_computed_from() {
         ],
         "{found:#}"
     );
-    // 40 lines of 15 characters and a line's end against 55 of the summary: 11 of 40 of each, rounded up.
-    let (raw, summary) = ((40_u64 * 15 * 11).div_ceil(40), (55_u64 * 11).div_ceil(40));
+    // 40 lines of 15 characters and a line's end against 56 of the summary: 11 of 40 of each, rounded up.
+    let (raw, summary) = ((40_u64 * 15 * 11).div_ceil(40), (56_u64 * 11).div_ceil(40));
     let early = &sessions[2];
     assert_eq!(
         (&early["originalTokens"], &early["compressedTokens"], &early["computedFrom"]),
@@ -268,9 +292,19 @@ fn a_ratio_says_what_it_was_computed_from() {
     let aggregate = &together["data"]["aggregate"];
     assert_eq!(together["data"].get("sessions"), None);
     let saved = 1800 + 987 + raw - summary;
-    assert_eq!((&aggregate["totalSessions"], &aggregate["totalTokensSaved"]), (&json!(3), &json!(saved)), "{together:#}");
-    assert_eq!(aggregate["best"], json!({ "sessionId": "2025-11-05-rls-policies", "compressionRatio": 98.7 }));
-    assert_eq!((&aggregate["worst"]["sessionId"], &aggregate["worst"]["compressionRatio"]), (&json!("2025-12-01-cards"), &json!(90.0)));
+    assert_eq!(
+        (&aggregate["totalSessions"], &aggregate["totalTokensSaved"]),
+        (&json!(3), &json!(saved)),
+        "{together:#}"
+    );
+    assert_eq!(
+        aggregate["best"],
+        json!({ "sessionId": "2025-11-05-rls-policies", "compressionRatio": 98.7 })
+    );
+    assert_eq!(
+        (&aggregate["worst"]["sessionId"], &aggregate["worst"]["compressionRatio"]),
+        (&json!("2025-12-01-cards"), &json!(90.0))
+    );
     let mean = aggregate["avgCompressionRatio"].as_f64().unwrap();
     let sum: f64 = sessions.iter().map(|one| one["compressionRatio"].as_f64().unwrap()).sum();
     assert!((mean - sum / 3.0).abs() < 0.011, "{mean} {sum}");
@@ -279,9 +313,18 @@ fn a_ratio_says_what_it_was_computed_from() {
     assert_eq!(session.fails("get_compression_ratio", arguments)["code"], "invalid_argument");
     let unknown = json!({ "projectPath": ".", "sessionId": "nowhere" });
     assert_eq!(session.fails("get_compression_ratio", unknown)["code"], "not_found");
-    assert_eq!(session.fails("get_compression_ratio", json!({ "projectPath": "nowhere" }))["code"], "not_found");
-    assert_eq!(session.fails("get_compression_ratio", json!({ "projectPath": "../x" }))["code"], "path_not_allowed");
-    assert_eq!(session.fails("get_compression_ratio", json!({ "sessionId": "early" }))["code"], "invalid_argument");
+    assert_eq!(
+        session.fails("get_compression_ratio", json!({ "projectPath": "nowhere" }))["code"],
+        "not_found"
+    );
+    assert_eq!(
+        session.fails("get_compression_ratio", json!({ "projectPath": "../x" }))["code"],
+        "path_not_allowed"
+    );
+    assert_eq!(
+        session.fails("get_compression_ratio", json!({ "sessionId": "early" }))["code"],
+        "invalid_argument"
+    );
 }
 
 #[test]
@@ -300,16 +343,29 @@ fn without_figures_there_is_no_ratio_but_a_reason_and_a_project_is_a_folder() {
     let mut session = bench.serve();
     let found = session.ok("get_compression_ratio", json!({ "projectPath": bench.path("services/api") }));
     let sessions = found["data"]["sessions"].as_array().unwrap();
-    assert_eq!((sessions.len(), &sessions[0]["sessionId"], &sessions[0]["project"]), (1, &json!("grown"), &json!("api")));
-    assert!(sessions[0]["compressionRatio"].as_f64().unwrap() < 0.0 && sessions[0]["savings"].as_i64().unwrap() < 0);
+    assert_eq!(
+        (sessions.len(), &sessions[0]["sessionId"], &sessions[0]["project"]),
+        (1, &json!("grown"), &json!("api"))
+    );
+    assert!(
+        sessions[0]["compressionRatio"].as_f64().unwrap() < 0.0
+            && sessions[0]["savings"].as_i64().unwrap() < 0
+    );
     let why = |found: &Value, id: &str| {
         let all = found["unmeasured"].as_array().unwrap();
         all.iter().find(|one| one["sessionId"] == id).unwrap()["why"].as_str().unwrap().to_owned()
     };
-    assert!(why(&found, "bare").contains("metrics.json") && why(&found, "zero").contains("more than none"), "{found:#}");
-    assert_eq!((&found["problems"][0]["file"], found["problems"].as_array().unwrap().len()), (&json!("torn.metrics.json"), 1));
+    assert!(
+        why(&found, "bare").contains("metrics.json") && why(&found, "zero").contains("more than none"),
+        "{found:#}"
+    );
+    assert_eq!(
+        (&found["problems"][0]["file"], found["problems"].as_array().unwrap().len()),
+        (&json!("torn.metrics.json"), 1)
+    );
     assert!(!why(&found, "torn").is_empty());
-    let one = session.ok("get_compression_ratio", json!({ "projectPath": "services/api", "sessionId": "bare" }));
+    let one =
+        session.ok("get_compression_ratio", json!({ "projectPath": "services/api", "sessionId": "bare" }));
     assert_eq!(one["data"]["sessions"], json!([]));
     assert!(one["message"].as_str().unwrap().contains("no ratio"), "{one:#}");
     let none = session.ok("get_compression_ratio", json!({ "projectPath": ".", "aggregate": true }));
@@ -334,6 +390,7 @@ fn links_that_leave_are_refused_and_told() {
     symlink(&secret, bench.path(".agent-artifacts/2026-02-02-figures.metrics.json")).unwrap();
     bench.put(".agent-artifacts/2026-02-02-raw/session-summary.md", "# Raw\n");
     symlink(&secret, bench.path(".agent-artifacts/2026-02-02-raw/run.log")).unwrap();
+    symlink(&secret, bench.path(".agent-artifacts/early/of-no-concern")).unwrap();
     // A link that stays inside is a file like any other.
     symlink("../README.md", bench.path(".agent-artifacts/2026-02-02-inside.md")).unwrap();
     let mut session = bench.serve();
@@ -349,7 +406,10 @@ fn links_that_leave_are_refused_and_told() {
     }
     assert_eq!(session.ok("load_session", one("2026-02-02-inside"))["data"]["title"], "App");
     let found = session.ok("search_artifacts", json!({}));
-    assert!(!ids(&found).contains(&"2026-02-02-file") && ids(&found).contains(&"2026-02-02-inside"), "{found:#}");
+    assert!(
+        !ids(&found).contains(&"2026-02-02-file") && ids(&found).contains(&"2026-02-02-inside"),
+        "{found:#}"
+    );
     assert_eq!(found["problems"].as_array().unwrap().len(), 4, "{found:#}");
     assert!(ids(&search(&mut session, "canary")).is_empty());
     let ratios = session.ok("get_compression_ratio", json!({ "projectPath": "." }));
@@ -405,6 +465,7 @@ fn a_project_is_the_root_of_the_call_by_its_name_or_its_folders() {
     }
     // What is known of the one root is not taken for the other's.
     assert_eq!(ids(&session.ok("search_artifacts", json!({ "keyword": "elsewhere" }))), [""; 0]);
-    let ratio = session.ok("get_compression_ratio", json!({ "projectPath": bench.place.root(), "aggregate": true }));
+    let ratio =
+        session.ok("get_compression_ratio", json!({ "projectPath": bench.place.root(), "aggregate": true }));
     assert_eq!(ratio["data"]["aggregate"]["totalSessions"], 3);
 }
