@@ -75,11 +75,6 @@ impl Source {
         Self { line: None, ..self }
     }
 
-    /// The language, or a word for none.
-    pub(crate) fn language(&self) -> &str {
-        named_language(&self.language)
-    }
-
     /// How many characters of it are shown.
     pub(crate) fn characters(&self) -> usize {
         self.code.chars().count()
