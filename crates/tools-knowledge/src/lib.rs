@@ -2,7 +2,7 @@
 //!
 //! - [`Libraries`]: where patterns and skills are kept on this machine.
 
-mod artifacts;
+pub mod artifacts;
 pub mod finding;
 mod libraries;
 pub mod memory;

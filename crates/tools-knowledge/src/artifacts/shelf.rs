@@ -86,10 +86,10 @@ impl Shelves {
                 known.shelves.remove(&oldest);
             }
         }
-        let shelf = known.shelves.entry(root.path().to_owned()).or_default();
-        shelf.asked = now;
-        shelf.refresh(desk, root, kept)?;
-        look(shelf)
+        let own = known.shelves.entry(root.path().to_owned()).or_default();
+        own.asked = now;
+        own.refresh(desk, root, kept)?;
+        look(own)
     }
 }
 

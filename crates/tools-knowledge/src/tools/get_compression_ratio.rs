@@ -76,7 +76,8 @@ pub struct Ratio {
     #[serde(skip_serializing_if = "Option::is_none")]
     compressed_tokens: Option<u64>,
     /// In percent, below zero where it grew.
-    compression_ratio: f64,
+    #[serde(rename = "compressionRatio")]
+    percent: f64,
     /// Tokens that were saved, below zero where it grew.
     #[serde(skip_serializing_if = "Option::is_none")]
     savings: Option<i64>,
@@ -235,7 +236,7 @@ impl All {
                     date: files.id.date().map(|date| date.to_string()),
                     original_tokens: found.original_tokens,
                     compressed_tokens: found.compressed_tokens,
-                    compression_ratio: rounded(found.compression_ratio),
+                    percent: rounded(found.compression_ratio),
                     savings: found.savings,
                     computed_from: found.computed_from.into(),
                 });
@@ -263,7 +264,9 @@ impl All {
         });
         shown.truncate(MOST);
         if sum.is_none() {
-            shown.iter().for_each(|ratio| message.push_str(&line(ratio)));
+            for ratio in &shown {
+                message.push_str(&line(ratio));
+            }
         }
         if left_out > 0 {
             message.push_str(&format!("{left_out} older were not looked at.\n"));
@@ -296,7 +299,7 @@ fn rounded(percent: f64) -> f64 {
 fn sum(found: &Aggregate, shown: &[Ratio]) -> Together {
     let extreme = |at: Option<usize>| {
         let ratio = shown.get(at?)?;
-        Some(Extreme { session_id: ratio.session_id.clone(), compression_ratio: ratio.compression_ratio })
+        Some(Extreme { session_id: ratio.session_id.clone(), compression_ratio: ratio.percent })
     };
     Together {
         total_sessions: found.total_sessions as u64,
@@ -336,5 +339,5 @@ fn line(ratio: &Ratio) -> String {
         Basis::Pack => "its pack",
         Basis::Files => "its files, counted",
     };
-    format!("- {} {:.2} % smaller{tokens}, from {from}\n", code(&ratio.session_id), ratio.compression_ratio)
+    format!("- {} {:.2} % smaller{tokens}, from {from}\n", code(&ratio.session_id), ratio.percent)
 }

@@ -242,7 +242,7 @@ fn said(data: &Loaded, has_code: bool, truncated: Option<&Truncated>) -> String 
     match &data.code_blocks {
         Some(shown) => message.push_str(&format!(" {} of code.", counted(shown.len(), "block"))),
         None if has_code => {
-            message.push_str(&format!(" It has code: {} reads it.", code("get_session_code")))
+            message.push_str(&format!(" It has code: {} reads it.", code("get_session_code")));
         }
         None => {}
     }

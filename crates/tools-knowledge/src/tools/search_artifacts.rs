@@ -118,7 +118,9 @@ impl Read for SearchArtifacts {
                 };
                 Ok((data, total, sessions))
             })?;
-            data.iter_mut().for_each(|found| found.project.clone_from(&project));
+            for found in &mut data {
+                found.project.clone_from(&project);
+            }
             problems.truncate(TOLD);
             let left_out = (kept.found.len() - looked.len()) as u64;
             let index = Index { sessions, left_out };
