@@ -24,7 +24,7 @@ use kit::menu::{self, Choose};
 use kit::registry::Roots;
 use kit::{Catalog, Engine, House, Registry};
 use store_api::{Context, Failures, Uses};
-use tools_knowledge::Libraries;
+use tools_knowledge::{Libraries, Workers};
 use tools_session::Workplace;
 
 use browser::Pool;
@@ -236,10 +236,14 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let places = roots.iter().map(|root| root.path().to_owned()).collect();
     let workplace = workplace::Here::new(told, places, Arc::clone(&shared), offline.clone());
     let libraries = crate::libraries::libraries(&config.library)?;
+    let itself = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
+    let first_state = state(roots.first().map(|root| &**root))?;
+    let workers = Workers::new(Arc::clone(&launcher), first_state, itself, config.skills.clone());
     let services = Services::default()
         .with::<dyn Failures>(Arc::clone(&store) as Arc<dyn Failures>)
         .with::<dyn Uses>(store)
         .with::<Libraries>(Arc::new(libraries))
+        .with::<Workers>(Arc::new(workers))
         .with::<dyn Context>(shared)
         .with::<dyn Workplace>(Arc::new(workplace))
         .with::<Pool>(Arc::clone(&browsers))

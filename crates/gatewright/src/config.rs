@@ -10,7 +10,7 @@ use policy::Rules;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use tools_knowledge::settings::LibrarySection;
+use tools_knowledge::settings::{LibrarySection, SkillsSection};
 use tools_session::settings::{GithubSection, SessionSection, VenturesSection};
 
 use crate::families;
@@ -194,6 +194,7 @@ const OWN: &[Own] = own! {
     "store" => store: StoreSection;
     "context" => context: ContextSection;
     "library" => library: LibrarySection;
+    "skills" => skills: SkillsSection;
 };
 
 /// The configuration in force.
@@ -233,6 +234,8 @@ pub struct Config {
     pub context: ContextSection,
     /// Where the user's patterns and skills are.
     pub library: LibrarySection,
+    /// What the user grants code of skills.
+    pub skills: SkillsSection,
     /// The user's sections for tools; the project's are read by each call, through its view.
     pub settings: Settings,
     /// The project's sections for tools, for showing them; calls read them for themselves.
@@ -446,6 +449,7 @@ mod tests {
                 "secrets",
                 "security",
                 "session",
+                "skills",
                 "store",
                 "tokens",
                 "upstreams",

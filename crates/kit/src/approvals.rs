@@ -55,6 +55,24 @@ impl Approvals {
     }
 }
 
+/// What stands before the names of skills where they are named beside tools.
+pub const SKILL: &str = "skill:";
+
+impl Approvals {
+    /// Fails unless the code of a skill is what was approved: `identity` has the digests of all its files and what it asks for.
+    pub fn check_skill(&self, name: &str, identity: &Value) -> Result<(), Fault> {
+        let shown = format!("{SKILL}{name}");
+        let Some(approved) = self.own.skill(name) else {
+            return Err(wanted(&shown, format!("{name}: nobody has approved that its code runs")));
+        };
+        held(&shown, "since it was approved", approved, identity)?;
+        let mut looked_at = self.teams.iter().filter_map(|team| team.skill(name));
+        looked_at.try_for_each(|team| {
+            held(&shown, &format!("from what the team looked at ({FILE})"), team, identity)
+        })
+    }
+}
+
 /// Fails where two definitions differ. Which fields do is said, what is new in them is not: nobody has approved that it
 /// is read.
 fn held(name: &str, since: &str, approved: &Value, now: &Value) -> Result<(), Fault> {
@@ -71,8 +89,13 @@ fn held(name: &str, since: &str, approved: &Value, now: &Value) -> Result<(), Fa
 }
 
 fn wanted(name: &str, message: String) -> Fault {
+    let reads = if name.starts_with(SKILL) {
+        format!("`gatewright approvals show {name}`")
+    } else {
+        "`gatewright approvals diff`".to_owned()
+    };
     Fault::new(Code::ApprovalRequired, message).suggest(format!(
-        "A person reads `gatewright approvals diff` and runs `gatewright approvals accept {name}`; until then it is not called."
+        "A person reads what {reads} shows and runs `gatewright approvals accept {name}`; until then it is not called."
     ))
 }
 

@@ -24,6 +24,9 @@ const VERSION: u32 = 1;
 pub struct Lock {
     version: u32,
     tools: BTreeMap<String, Locked>,
+    /// Code of skills: what it is and asks for, by library and id.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    skills: BTreeMap<String, Locked>,
 }
 
 /// One definition as it was accepted.
@@ -83,7 +86,7 @@ pub enum Difference {
 
 impl Default for Lock {
     fn default() -> Self {
-        Self { version: VERSION, tools: BTreeMap::new() }
+        Self { version: VERSION, tools: BTreeMap::new(), skills: BTreeMap::new() }
     }
 }
 
@@ -95,7 +98,7 @@ impl Lock {
         if lock.version != VERSION {
             return Err(BadLock::Version(lock.version));
         }
-        for (name, locked) in &lock.tools {
+        for (name, locked) in lock.tools.iter().chain(&lock.skills) {
             if hash(&locked.definition) != locked.hash {
                 return Err(BadLock::Hash(name.clone()));
             }
@@ -130,6 +133,28 @@ impl Lock {
     /// Every definition that was accepted, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.tools.iter().map(|(name, locked)| (name.as_str(), &locked.definition))
+    }
+
+    /// Accepts the code of a skill, `LIBRARY:CATEGORY/NAME`, as it is. Whether anything changed.
+    pub fn accept_skill(&mut self, name: &str, identity: &Value) -> bool {
+        let locked = Locked { hash: hash(identity), definition: identity.clone() };
+        self.skills.insert(name.to_owned(), locked.clone()) != Some(locked)
+    }
+
+    /// Takes what was accepted of a skill back. Whether there was anything.
+    pub fn remove_skill(&mut self, name: &str) -> bool {
+        self.skills.remove(name).is_some()
+    }
+
+    /// What was accepted of a skill's code.
+    #[must_use]
+    pub fn skill(&self, name: &str) -> Option<&Value> {
+        self.skills.get(name).map(|locked| &locked.definition)
+    }
+
+    /// Every skill whose code was accepted, by name.
+    pub fn skills(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.skills.iter().map(|(name, locked)| (name.as_str(), &locked.definition))
     }
 
     /// How what `registry` offers differs, by name.

@@ -77,6 +77,9 @@ pub fn read(text: &str, folder: &str, problems: &mut Problems) -> Option<Skill> 
             return None;
         }
     };
+    // Looked at by the mapping: a line `name:` may be another mapping's.
+    let missing: Vec<&str> =
+        ["name", "description"].into_iter().filter(|key| !fields.contains_key(*key)).collect();
     let before = problems.found().len() + problems.more();
     let mut reader = Reader { source, line: split.line, problems };
     let name = reader.text(&mut fields, "name", MAX_NAME);
@@ -91,15 +94,9 @@ pub fn read(text: &str, folder: &str, problems: &mut Problems) -> Option<Skill> 
             reader.say("name", &format!("the name is the folder's: `{}`", shown(folder)));
         }
     }
-    for (key, value) in [("name", &name), ("description", &description)] {
-        if value.is_none() && !reader.has(key) {
-            let place = Place::line(1);
-            reader.problems.at(
-                place,
-                Code::FieldInvalid,
-                format!("`{key}` is missing: a skill has a name and a description"),
-            );
-        }
+    for key in missing {
+        let why = format!("`{key}` is missing: a skill has a name and a description");
+        reader.problems.at(Place::line(1), Code::FieldInvalid, why);
     }
     let license = reader.text(&mut fields, "license", usize::MAX);
     let compatibility = reader.text(&mut fields, "compatibility", MAX_COMPATIBILITY);
@@ -137,10 +134,6 @@ impl Reader<'_> {
                 .is_some_and(|rest| rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':'))
         })?;
         Some(Place::line(self.line.saturating_add(u32::try_from(at).ok()?)))
-    }
-
-    fn has(&self, key: &str) -> bool {
-        self.place(key).is_some()
     }
 
     fn say(&mut self, key: &str, why: &str) {
@@ -309,6 +302,7 @@ mod tests {
             ("# X\n", 1, "begins with front matter"),
             ("---\nname: a\n", 1, "never closed"),
             ("---\nname: a\n---\n", 1, "`description` is missing"),
+            ("---\nname: a\nmetadata:\n  description: b\n---\n", 1, "`description` is missing"),
             ("---\nname: a\ndescription: ''\n---\n", 3, "empty"),
             ("---\nname: 1\ndescription: x\n---\n", 2, "quotes"),
             ("---\nname: *a\n---\n", 2, ""),

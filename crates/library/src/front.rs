@@ -75,7 +75,7 @@ pub fn read(text: &str) -> Result<Option<Map<String, Value>>, FrontError> {
 struct Open {
     value: Value,
     key: Option<String>,
-    place: Place,
+    at: usize,
 }
 
 /// YAML as JSON: one document, a mapping or nothing. `line` is that of the first line, for errors. Linear in the text but for
@@ -94,44 +94,43 @@ pub fn parse(yaml: &str, line: u32) -> Result<Map<String, Value>, FrontError> {
         let (event, span) = match event {
             Ok(found) => found,
             Err(error) => {
-                let place = place(line, error.marker().line(), error.marker().col());
+                let place = place(yaml, line, error.marker().index());
                 return refuse(place, format!("this is no YAML: {}", shown(error.info())));
             }
         };
-        let place = place(line, span.start.line(), span.start.col());
-        let value = match event {
+        // Its line is counted only when it is refused.
+        let at = span.start.index();
+        let refuse = |why: String| Err(FrontError { place: place(yaml, line, at), why });
+        let (value, text, at) = match event {
             Event::Alias(_) => {
-                return refuse(place, "aliases (`*name`) are not expanded: write the value out".to_owned());
+                return refuse("aliases (`*name`) are not expanded: write the value out".to_owned());
             }
             Event::DocumentStart(_) if done.is_some() => {
-                return refuse(place, "there is more than one document: keep the first".to_owned());
+                return refuse("there is more than one document: keep the first".to_owned());
             }
             Event::SequenceStart(_, tag) | Event::MappingStart(_, tag)
                 if !fits(tag.as_deref(), &["seq", "map"]) =>
             {
-                return refuse(
-                    place,
-                    "tags other than YAML's own cannot be read: leave the tag out".to_owned(),
-                );
+                return refuse("tags other than YAML's own cannot be read: leave the tag out".to_owned());
             }
             Event::SequenceStart(..) | Event::MappingStart(..) if open.len() == MAX_DEPTH => {
-                return refuse(place, format!("values are nested more than {MAX_DEPTH} deep: flatten them"));
+                return refuse(format!("values are nested more than {MAX_DEPTH} deep: flatten them"));
             }
             Event::SequenceStart(..) => {
-                open.push(Open { value: Value::Array(Vec::new()), key: None, place });
+                open.push(Open { value: Value::Array(Vec::new()), key: None, at });
                 continue;
             }
             Event::MappingStart(..) => {
-                open.push(Open { value: Value::Object(Map::new()), key: None, place });
+                open.push(Open { value: Value::Object(Map::new()), key: None, at });
                 continue;
             }
             Event::SequenceEnd | Event::MappingEnd => match open.pop() {
-                Some(closed) => (closed.value, None, closed.place),
+                Some(closed) => (closed.value, None, closed.at),
                 None => continue,
             },
             Event::Scalar(text, style, _, tag) => match scalar(&text, style, tag.as_deref()) {
-                Ok(value) => (value, Some(text.into_owned()), place),
-                Err(why) => return refuse(place, why),
+                Ok(value) => (value, Some(text.into_owned()), at),
+                Err(why) => return refuse(why),
             },
             Event::Nothing
             | Event::StreamStart
@@ -141,7 +140,8 @@ pub fn parse(yaml: &str, line: u32) -> Result<Map<String, Value>, FrontError> {
                 continue;
             }
         };
-        close(&mut open, &mut done, value)?;
+        close(&mut open, &mut done, value, text)
+            .map_err(|why| FrontError { place: place(yaml, line, at), why })?;
     }
     Ok(done.unwrap_or_default())
 }
@@ -150,14 +150,14 @@ pub fn parse(yaml: &str, line: u32) -> Result<Map<String, Value>, FrontError> {
 fn close(
     open: &mut [Open],
     done: &mut Option<Map<String, Value>>,
-    (value, text, place): (Value, Option<String>, Place),
-) -> Result<(), FrontError> {
-    let refuse = |why: String| Err(FrontError { place, why });
+    value: Value,
+    text: Option<String>,
+) -> Result<(), String> {
     let Some(top) = open.last_mut() else {
         match value {
             Value::Object(map) => *done = Some(map),
             Value::Null => *done = Some(Map::new()),
-            _ => return refuse("front matter is a mapping, as `name: value`".to_owned()),
+            _ => return Err("front matter is a mapping, as `name: value`".to_owned()),
         }
         return Ok(());
     };
@@ -169,20 +169,28 @@ fn close(
             }
             (None, Some(key)) => {
                 if map.contains_key(&key) {
-                    return refuse(format!("the key `{}` is there twice: keep one", shown(&key)));
+                    return Err(format!("the key `{}` is there twice: keep one", shown(&key)));
                 }
                 top.key = Some(key);
             }
-            (None, None) => return refuse("a key is a text here, no list and no mapping".to_owned()),
+            (None, None) => return Err("a key is a text here, no list and no mapping".to_owned()),
         },
         _ => {}
     }
     Ok(())
 }
 
-fn place(first: u32, line: usize, column: usize) -> Place {
-    let line = first.saturating_add(number(line.saturating_sub(1)));
-    Place { line, column: Some(number(column.saturating_add(1))) }
+/// Lines are counted by `\n`, as everywhere here: to YAML a lone carriage return ends one too. `index` is in characters.
+fn place(yaml: &str, first: u32, index: usize) -> Place {
+    let (mut line, mut column) = (first, 1_u32);
+    for c in yaml.chars().take(index) {
+        if c == '\n' {
+            (line, column) = (line.saturating_add(1), 1);
+        } else {
+            column = column.saturating_add(1);
+        }
+    }
+    Place { line, column: Some(column) }
 }
 
 /// Brackets that are opened and not closed, before the parser is asked: it is slow on deep ones.
@@ -349,6 +357,8 @@ mod tests {
         assert!(refused("a: !!int x\n").2.contains("does not fit"));
         assert_eq!(refused("a: [1, 2\nb: }\n").0, 3);
         assert_eq!(refused("a: b: c\n").0, 2);
+        assert_eq!(refused("a: é\r\n# c\r\nb: |\r\n  x\r\nc: *x\r\n"), (6, 4, refused("a: *x\n").2));
+        assert_eq!(refused("a: 1\rb: *x\n").0, 2, "a lone carriage return ends no line here");
     }
 
     #[test]

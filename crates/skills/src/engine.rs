@@ -135,12 +135,13 @@ struct Book {
 }
 
 impl Book {
-    fn log(&self, level: &str, text: &str) {
+    /// Says whether more is kept.
+    fn log(&self, level: &str, text: &str) -> bool {
         let left = limits::LOG_BYTES.saturating_sub(self.bytes.get());
         let kept = limits::cut(text, left);
         if self.lines.get() >= limits::LOG_LINES || (kept.is_empty() && !text.is_empty()) {
             self.cut.set(true);
-            return;
+            return false;
         }
         if kept.len() < text.len() {
             self.cut.set(true);
@@ -154,6 +155,7 @@ impl Book {
             _ => Level::Info,
         };
         self.host.borrow_mut().log(level, kept);
+        !self.cut.get()
     }
 }
 
@@ -208,6 +210,7 @@ impl<'js> Execution<'_, 'js> {
         let grants = Object::new(ctx.clone())?;
         grants.set("random", self.run.grants.random)?;
         grants.set("reads", self.run.grants.reads)?;
+        grants.set("log", u32::try_from(limits::LOG_BYTES).unwrap_or(u32::MAX))?;
         prelude.call((host, grants))
     }
 

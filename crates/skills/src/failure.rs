@@ -98,15 +98,35 @@ fn kind(name: &str, message: &str) -> Kind {
     }
 }
 
+/// What Node and browsers have, and an embedded skill does not.
+const ELSEWHERE: [&str; 10] = [
+    "setTimeout",
+    "setInterval",
+    "setImmediate",
+    "fetch",
+    "process",
+    "require",
+    "module",
+    "exports",
+    "Buffer",
+    "crypto",
+];
+
 /// What helps with errors that have one cause.
 fn hint(name: &str, message: String) -> String {
-    if name == "SyntaxError" && message.starts_with("Could not find export") {
-        format!("{message} (if it is a type, write `import type`)")
-    } else if name == "ReferenceError" && message.contains("Date is not defined") {
-        format!("{message} (the clock is granted to skills that ask for it: `Clock`)")
-    } else {
-        message
-    }
+    let missing = message.strip_suffix(" is not defined").filter(|_| name == "ReferenceError");
+    let help = match missing.map(|missing| missing.trim_matches('\'')) {
+        Some("Date") => "the clock is there for skills that ask for it and are granted it",
+        Some("eval") => "a skill makes no code from text",
+        Some(missing) if ELSEWHERE.contains(&missing) => {
+            "an embedded skill has no timers, no network, no processes and nothing of Node"
+        }
+        None if name == "SyntaxError" && message.starts_with("Could not find export") => {
+            "if it is a type, write `import type`"
+        }
+        _ => return message,
+    };
+    format!("{} ({help})", limits::cut(&message, limits::MESSAGE_BYTES / 2))
 }
 
 /// The frames of a stack that are in the skill's own files. The text may be anything: a skill can write its own.

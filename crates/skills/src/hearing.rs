@@ -83,20 +83,20 @@ impl Hearing {
         Ok(events)
     }
 
-    /// The line that answers the worker's question.
+    /// The line that answers the worker's question. After an error the question is still open: [`Request::Denied`] always can be
+    /// said.
     pub fn answer(&mut self, answer: &Request) -> Result<Vec<u8>, TalkError> {
-        match (self.state, answer) {
-            (State::WaitsForText, Request::Text(text)) => {
-                self.read_bytes = self.read_bytes.saturating_add(text.len());
-                if self.read_bytes > limits::READ_BYTES {
-                    return Err(TalkError::Wrong("a run reads at most 16 MiB: deny the file"));
-                }
+        let given = match (self.state, answer) {
+            (State::WaitsForText, Request::Text(text)) if text.len() <= self.readable() => text.len(),
+            (State::WaitsForText, Request::Text(_)) => {
+                return Err(TalkError::Wrong("a run reads at most 16 MiB: deny the file"));
             }
-            (State::WaitsForPaths, Request::Paths(_)) => {}
-            (State::WaitsForText | State::WaitsForPaths, Request::Denied(_)) => {}
+            (State::WaitsForPaths, Request::Paths(_)) => 0,
+            (State::WaitsForText | State::WaitsForPaths, Request::Denied(_)) => 0,
             _ => return Err(TalkError::Wrong("this answers no question of the worker")),
-        }
+        };
         let line = answer.encode()?;
+        self.read_bytes += given;
         self.state = State::Working;
         Ok(line)
     }

@@ -6,7 +6,7 @@
   const { defineProperty, freeze, getPrototypeOf } = Object;
   const { apply } = Reflect;
   const text = String;
-  const wellFormed = text.prototype.toWellFormed;
+  const { toWellFormed: wellFormed, slice } = text.prototype;
   const ErrorOfRealm = Error;
   const TypeErrorOfRealm = TypeError;
   const plain = (value) => apply(wellFormed, text(value), []);
@@ -46,14 +46,19 @@
       return "[object]";
     }
   };
+  // More than is kept need not be made: the host cuts, and says when nothing more is kept.
   const line = (values) => {
     let all = "";
-    for (let i = 0; i < values.length; i += 1) all += (i === 0 ? "" : " ") + shown(values[i]);
-    return plain(all);
+    for (let i = 0; i < values.length && all.length <= grants.log; i += 1) {
+      all += (i === 0 ? "" : " ") + shown(values[i]);
+    }
+    return plain(all.length > grants.log ? apply(slice, all, [0, grants.log + 1]) : all);
   };
-  const say = (level) => (...values) => {
-    host.log(level, line(values));
+  let keeps = true;
+  const put = (level, before, values) => {
+    if (keeps) keeps = host.log(level, before + line(values));
   };
+  const say = (level) => (...values) => put(level, "", values);
   const console = {
     debug: say("debug"),
     trace: say("debug"),
@@ -62,7 +67,7 @@
     warn: say("warn"),
     error: say("error"),
     assert: (holds, ...values) => {
-      if (!holds) host.log("error", `Assertion failed: ${line(values)}`);
+      if (!holds) put("error", "Assertion failed: ", values);
     },
   };
   defineProperty(globalThis, "console", { value: console, writable: true, configurable: true });

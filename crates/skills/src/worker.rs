@@ -38,7 +38,13 @@ pub enum WorkerError {
 
 /// Does what is asked over a channel, until it is closed or a skill was run.
 pub fn serve(from: impl Read + Send + 'static, to: impl Write + Send + 'static) -> Result<(), WorkerError> {
-    let mut wire = Wire { from: Box::new(from), to: Box::new(to), lines: Lines::new(limits::REQUEST_LINE) };
+    let mut wire = Wire {
+        from: Box::new(from),
+        to: Box::new(to),
+        lines: Lines::new(limits::REQUEST_LINE),
+        reads: 0,
+        globs: 0,
+    };
     loop {
         match wire.hear()? {
             None => return Ok(()),
@@ -95,6 +101,9 @@ struct Wire {
     from: Box<dyn Read + Send>,
     to: Box<dyn Write + Send>,
     lines: Lines,
+    /// Questions asked so far: the parent counts too, and ends a worker that asks more.
+    reads: usize,
+    globs: usize,
 }
 
 impl Wire {
@@ -142,6 +151,10 @@ impl Host for Wire {
         if !crate::imports::is_path(&path) {
             return Err(format!("{} is no path below what may be read", limits::cut(&path, 200)));
         }
+        self.reads += 1;
+        if self.reads > limits::READS {
+            return Err(format!("a run reads at most {} files", limits::READS));
+        }
         match self.ask(&Event::Read(path)) {
             Request::Text(text) => Ok(text),
             Request::Denied(why) => Err(why),
@@ -152,6 +165,10 @@ impl Host for Wire {
     fn glob(&mut self, pattern: String) -> Result<Vec<String>, String> {
         if !crate::imports::is_path(&pattern) {
             return Err(format!("{} is no pattern of paths", limits::cut(&pattern, 200)));
+        }
+        self.globs += 1;
+        if self.globs > limits::GLOBS {
+            return Err(format!("a run asks for at most {} patterns", limits::GLOBS));
         }
         match self.ask(&Event::Glob(pattern)) {
             Request::Paths(paths) => Ok(paths),

@@ -25,3 +25,29 @@ pub struct TeamLibrary {
     #[serde(default)]
     pub shared: bool,
 }
+
+/// `[skills]`: the user's alone. What code of skills may be granted, where it asks for it and was approved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct SkillsSection {
+    /// Files of the project.
+    pub reads: bool,
+    /// What time it is.
+    pub clock: bool,
+    /// Randomness.
+    pub random: bool,
+    /// To run in Node, with the project's packages, where they import any: over the project as its own tools do.
+    pub process: bool,
+    /// Most seconds that one execution may take.
+    #[schemars(range(min = 1, max = 600))]
+    pub most_seconds: u64,
+    /// Most MiB of memory that the engine may take.
+    #[schemars(range(min = 8, max = 4096))]
+    pub most_mebibytes: u64,
+}
+
+impl Default for SkillsSection {
+    fn default() -> Self {
+        Self { reads: true, clock: true, random: true, process: true, most_seconds: 30, most_mebibytes: 256 }
+    }
+}

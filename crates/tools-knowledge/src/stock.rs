@@ -10,7 +10,7 @@ use library::markdown::{MAX_DOCUMENT, Markdown};
 use library::pattern::{Found, Layout, is_entered, survey};
 use library::quality::{Score, is_verified};
 use library::{Category, Code, PatternId, Problem, Problems};
-use search::{Analyst, Document, Memory};
+use search::{Analysed, Analyst, Document, Memory};
 use tokio_util::sync::CancellationToken;
 
 use crate::libraries::Library;
@@ -158,6 +158,8 @@ pub(crate) struct Stock {
     /// Of what is in files, by the file that is read first.
     of_files: BTreeMap<RelPath, Vec<Problem>>,
     analyst: Option<Analyst>,
+    /// What an index is made of anew; none where changes are taken into the one that there is.
+    gathered: Option<Vec<Analysed>>,
     looked: Option<Instant>,
 }
 
@@ -220,6 +222,11 @@ impl Stock {
                 .flat_map(Vec::into_iter),
         );
         self.of_names = names;
+        if self.items.is_empty() || self.is_crowded() {
+            // Whatever was put to it one by one is slower to search than an index that is made at once.
+            self.items.clear();
+            self.gathered = Some(Vec::new());
+        }
         let (mut seen, mut mains) = (BTreeSet::new(), BTreeMap::new());
         for (one, base) in found.into_values().chain(unnamed) {
             looking.check()?;
@@ -238,6 +245,9 @@ impl Stock {
                 report.of(item.id.category()).removed += 1;
             }
             self.index.remove(&id).map_err(unindexed)?;
+        }
+        if let Some(gathered) = self.gathered.take() {
+            self.index = Memory::build(gathered).map_err(unindexed)?;
         }
         self.of_files.retain(|main, _| mains.contains_key(main));
         self.mains = mains.into_iter().filter_map(|(main, id)| Some((main, id?))).collect();
@@ -277,7 +287,8 @@ impl Stock {
             self.of_files.insert(main.clone(), problems);
             return Ok(Taken::Refused);
         };
-        if !is_known(&entry.id) {
+        // Agent Skills have no category where they do not say so: that is nothing wrong.
+        if !is_known(&entry.id) && entry.id.category() != Category::NONE {
             let mut unknown = Problems::of(&found.main());
             let why = format!(
                 "`{}` is none of the seven categories: it is found without a category alone",
@@ -350,7 +361,19 @@ impl Stock {
             body: markdown.slice(&markdown.body()),
         };
         let analysed = self.analyst.get_or_insert_with(Analyst::new).analyse(&document);
-        self.index.put(analysed).map_err(unindexed)
+        match &mut self.gathered {
+            Some(gathered) => {
+                gathered.push(analysed);
+                Ok(())
+            }
+            None => self.index.put(analysed).map_err(unindexed),
+        }
+    }
+
+    /// Whether so much has changed since the index was made that it is to be made anew.
+    fn is_crowded(&self) -> bool {
+        let view = self.index.view();
+        view.delta.is_full(view.columns)
     }
 
     /// Whether what is known of a pattern is still what its files are.

@@ -32,6 +32,7 @@ pub use read::{Proposed, ReadDesk};
 pub use record::RecordDesk;
 pub use run::RunDesk;
 
+use crate::approvals::Approver;
 use crate::call::{Bearer, ClientInfo, Progress, Step};
 use crate::course::Course;
 use crate::erased::Declared;
@@ -54,6 +55,7 @@ pub struct Setting {
     /// What a tool that runs programs was asked for besides its own inputs.
     pub(crate) asked: Asked,
     pub(crate) launcher: Arc<Launcher>,
+    pub(crate) approvals: Arc<dyn Approver>,
     pub(crate) clean: Clean,
     pub(crate) redactor: Arc<Redactor>,
     pub(crate) course: Course,

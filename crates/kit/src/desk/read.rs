@@ -161,6 +161,12 @@ impl ReadDesk {
         .await
     }
 
+    /// Fails unless a person approved the code of the skill `name` (`LIBRARY:CATEGORY/NAME`) as `identity` has it.
+    pub async fn approved_skill(&self, name: String, identity: Value) -> Result<(), Fault> {
+        let approver = Arc::clone(&self.setting.approvals);
+        self.blocking(move |_| approver.approved()?.check_skill(&name, &identity)).await
+    }
+
     /// Says that something worked for the call that is no run of a program, and how far it was confined.
     pub fn note_level(&self, level: Level) {
         self.setting.course.note_level(level);

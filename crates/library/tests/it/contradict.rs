@@ -130,6 +130,7 @@ fn found(pair: (&str, &str)) -> bool {
 }
 
 /// Precision and recall, in percent.
+#[allow(clippy::print_stdout, reason = "what was measured is to be read")]
 fn measure(name: &str, yes: &[(&str, &str)], no: &[(&str, &str)]) -> (usize, usize) {
     let missed: Vec<_> = yes.iter().filter(|pair| !found(**pair)).collect();
     let invented: Vec<_> = no.iter().filter(|pair| found(**pair)).collect();
@@ -139,8 +140,12 @@ fn measure(name: &str, yes: &[(&str, &str)], no: &[(&str, &str)]) -> (usize, usi
         "possible contradictions, {name}, {} pairs: precision {precision} %, recall {recall} %",
         yes.len() + no.len()
     );
-    missed.iter().for_each(|(a, b)| println!("  missed: {a} / {b}"));
-    invented.iter().for_each(|(a, b)| println!("  invented: {a} / {b}"));
+    for (a, b) in missed {
+        println!("  missed: {a} / {b}");
+    }
+    for (a, b) in invented {
+        println!("  invented: {a} / {b}");
+    }
     (precision, recall)
 }
 

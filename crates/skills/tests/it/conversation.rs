@@ -113,6 +113,7 @@ fn a_run_reads_no_more_than_it_may() {
     let mut talk = hearing(true);
     says(&mut talk, &Event::Read("a".into())).unwrap();
     assert!(talk.answer(&Request::Text("x".repeat(limits::READ_BYTES + 1))).is_err());
+    assert_eq!(talk.readable(), limits::READ_BYTES);
     assert!(talk.answer(&Request::Denied("too much".into())).is_ok());
 }
 

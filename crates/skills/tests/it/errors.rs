@@ -137,3 +137,19 @@ fn columns_are_in_utf_16_units_whatever_a_type_or_a_text_took() {
         assert_eq!(column(&text), plain + units, "{text}");
     }
 }
+
+#[test]
+fn what_is_not_there_is_told_with_what_helps() {
+    for (code, words) in [
+        ("new Date()", "the clock"),
+        ("setTimeout(() => {}, 1)", "no timers"),
+        ("fetch('https://example.com')", "no network"),
+        ("require('fs')", "nothing of Node"),
+        ("eval('1')", "no code from text"),
+    ] {
+        let failure = failure(&format!("export default () => {code};"));
+        assert_eq!(failure.name, "ReferenceError", "{code}");
+        assert!(failure.message.contains(words), "{code}: {failure}");
+    }
+    assert_eq!(failure("export default () => other();").message, "other is not defined");
+}

@@ -12,7 +12,7 @@ fn fails_in_time(text: &str) -> gatewright_skills::Failure {
     run.limits.milliseconds = 200;
     let start = Instant::now();
     let failure = within(run).0.result.unwrap_err();
-    assert!(start.elapsed() < Duration::from_secs(5), "{text}: {:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(15), "{text}: {:?}", start.elapsed());
     failure
 }
 
@@ -54,7 +54,7 @@ fn memory_bombs_end_at_the_limit() {
         "export default () => Array.from({ length: 2 ** 31 }, () => ({})).length;",
     ] {
         let mut run = one(text, Value::Null);
-        run.limits = Limits { milliseconds: 20_000, memory: 32 * 1024 * 1024 };
+        run.limits = Limits { milliseconds: 60_000, memory: 8 * 1024 * 1024 };
         let failure = within(run).0.result.unwrap_err();
         assert!(matches!(failure.kind, Kind::Memory | Kind::Thrown), "{text}: {failure:?}");
         assert!(failure.kind == Kind::Memory || failure.name == "RangeError", "{text}: {failure:?}");
@@ -107,7 +107,7 @@ fn an_output_of_a_gigabyte_never_is() {
         "export default () => { const s = 'x'.repeat(1024 * 1024); for (let i = 0; i < 1024; i += 1) console.log(s); return 1; };",
     ] {
         let mut run = one(text, Value::Null);
-        run.limits.milliseconds = 20_000;
+        run.limits = Limits { milliseconds: 60_000, memory: 16 * 1024 * 1024 };
         let (outcome, kept) = within(run);
         let said: usize = kept.logs.iter().map(|(_, text)| text.len()).sum();
         assert!(said <= 64 * 1024, "{text}: {said}");

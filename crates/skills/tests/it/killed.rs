@@ -112,6 +112,20 @@ fn paths_that_lead_elsewhere_are_not_even_asked_for() {
     assert_eq!(events, [Event::Done { result: json!(vec!["no"; 7]), log_cut: false }]);
 }
 
+#[test]
+fn a_skill_that_asks_too_often_is_told_and_not_killed() {
+    let text = "export default () => { let read = 0; for (;;) { try { gatewright.read('a'); read += 1; } catch (e) { return [read, (e as Error).message]; } } };";
+    let mut run = one(text, Value::Null);
+    run.grants.reads = true;
+    let mut talk = Talk::ours(&Request::Run(Box::new(run)));
+    let (events, end) = talk.listen(Duration::from_secs(20), |event| {
+        matches!(event, Event::Read(_)).then(|| Request::Text("x".to_owned()))
+    });
+    assert!(matches!(end, End::Answered), "{end:?}");
+    let expected = json!([200, "a run reads at most 200 files"]);
+    assert_eq!(events.last(), Some(&Event::Done { result: expected, log_cut: false }));
+}
+
 fn forged(script: &str, patience: u64) -> (Vec<Event>, End) {
     let mut command = Command::new("/bin/sh");
     command.arg("-c").arg(script);

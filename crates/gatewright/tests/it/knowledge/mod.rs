@@ -3,3 +3,4 @@
 mod artifacts;
 mod memory;
 mod patterns;
+mod skills;
