@@ -121,7 +121,7 @@ pub fn is_sensitive(name: &str) -> bool {
 }
 
 /// Whether `value` under `name` is the name of a session that people gave it (`2025-11-05-rls-policies`), and no session's secret: words of
-/// letters, and numbers, with hyphens, dots or underscores between them. What is random has letters and digits in one run, or is one run alone.
+/// letters, and numbers, with hyphens, dots or underscores between them. What is random has letters and digits in one run, or is one long run.
 pub(crate) fn is_spoken_id(name: &str, value: &str) -> bool {
     let segments = segments(name);
     let [.., before, last] = segments.as_slice() else { return false };
@@ -138,7 +138,8 @@ pub(crate) fn is_spoken_id(name: &str, value: &str) -> bool {
         parts += 1;
         words += usize::from(is_word);
     }
-    parts >= 2 && words >= 1
+    // A single word is one that nobody would guess only where it is long.
+    words >= 1 && (parts >= 2 || value.len() <= 12)
 }
 
 /// Splits at everything that is not a letter or digit, at case changes, and before trailing digits; lower case.
@@ -215,7 +216,8 @@ mod tests {
             ("sessionId", "8f14e45fceea167a5a36dedd4bea2543", false),
             ("sessionId", "2b1e7c1a-9f7e-4a51-8f43-0c1d3f0e6a11", false),
             ("sessionId", "2025-11-05-a8f3kq", false),
-            ("sessionId", "hunter", false),
+            ("sessionId", "early", true),
+            ("sessionId", "qzkfjwmvbnxhrtyplsdg", false),
             ("sessionId", "s%3AabcDEF.ghi", false),
             ("sessionId", "20251105120000-rls", false),
             ("password", "2025-11-05-rls-policies", false),
