@@ -84,7 +84,7 @@ impl From<search::How> for How {
     }
 }
 
-/// Why a pattern was found.
+/// Why a pattern or session was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Reason {
     /// What was asked for.
@@ -97,6 +97,18 @@ pub struct Reason {
     fields: Vec<String>,
     /// Its part of the score, in percent.
     share: i32,
+}
+
+impl From<&search::Found> for Reason {
+    fn from(found: &search::Found) -> Self {
+        Self {
+            word: found.word.clone(),
+            found: found.found.clone(),
+            how: found.how.into(),
+            fields: found.fields.iter().map(|field| field.word().to_owned()).collect(),
+            share: found.share,
+        }
+    }
 }
 
 /// A pattern that was found.
@@ -242,13 +254,6 @@ fn show(
     let item = stock.items.get(&hit.id)?;
     let shadowed = held.owners(&hit.id).into_iter().skip(1);
     let shadowed = shadowed.filter_map(|at| Some(item.id.within(&held.libraries.get(at)?.name).to_string()));
-    let reason = |found: &search::Found| Reason {
-        word: found.word.clone(),
-        found: found.found.clone(),
-        how: found.how.into(),
-        fields: found.fields.iter().map(|field| field.word().to_owned()).collect(),
-        share: found.share,
-    };
     Some(Shown {
         id: item.id.short().to_owned(),
         name: item.id.name().to_owned(),
@@ -260,7 +265,7 @@ fn show(
         library: library.name.to_string(),
         shadowed: shadowed.collect(),
         score: explains.then_some(hit.score),
-        why: if explains { hit.why.found.iter().map(reason).collect() } else { Vec::new() },
+        why: if explains { hit.why.found.iter().map(Reason::from).collect() } else { Vec::new() },
         passage: if with_passage { passage(library, item, query) } else { None },
     })
 }

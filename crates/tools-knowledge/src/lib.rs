@@ -3,6 +3,7 @@
 //! - [`Libraries`]: where patterns and skills are kept on this machine.
 //! - [`Workers`]: the processes that skills run in.
 
+pub mod artifacts;
 pub mod executing;
 pub mod finding;
 mod libraries;
@@ -32,9 +33,9 @@ pub const METRICS: Toolset = Toolset("metrics");
 /// The tools.
 pub static FAMILY: Family = Family {
     name: "knowledge",
-    guide: "Before writing something that others may have written: find_patterns, then load_skill for the one; execute_skill runs its code. What was decided, supposed and found in the way is in get_decisions, get_hypotheses and get_blockers: look there before deciding anew, and keep what is found with add_note.",
+    guide: "Before writing something that others may have written: find_patterns, then load_skill for the one; execute_skill runs its code. What was decided, supposed and found in the way is in get_decisions, get_hypotheses and get_blockers: look there before deciding anew, and keep what is found with add_note. What earlier sessions did is found by search_artifacts; load_session reads one, get_session_code its code.",
     shelves: &[&shelves::Patterns],
-    markers: &[".agent-memory", ".shared-patterns", ".agents", ".claude"],
+    markers: &[".agent-memory", ".agent-artifacts", ".shared-patterns", ".agents", ".claude"],
     toolsets: &[PATTERNS, ARTIFACTS, MEMORY, METRICS],
     // In the order in which a menu that has not room for all takes them.
     tools: &[
@@ -44,10 +45,14 @@ pub static FAMILY: Family = Family {
         Entry::read::<tools::get_decisions::GetDecisions>(),
         Entry::record::<tools::add_note::AddNote>(),
         Entry::read::<tools::search_patterns::SearchPatterns>(),
+        Entry::read::<tools::search_artifacts::SearchArtifacts>(),
+        Entry::read::<tools::load_session::LoadSession>(),
         Entry::read::<tools::get_blockers::GetBlockers>(),
         Entry::read::<tools::get_hypotheses::GetHypotheses>(),
-        Entry::record::<tools::track_pattern_usage::TrackPatternUsage>(),
+        Entry::read::<tools::get_session_code::GetSessionCode>(),
         Entry::read::<tools::index_pattern_library::IndexPatternLibrary>(),
+        Entry::read::<tools::get_compression_ratio::GetCompressionRatio>(),
+        Entry::record::<tools::track_pattern_usage::TrackPatternUsage>(),
         Entry::read::<tools::get_pattern_reuse::GetPatternReuse>(),
     ],
     sections: &[],

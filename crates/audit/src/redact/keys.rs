@@ -120,6 +120,28 @@ pub fn is_sensitive(name: &str) -> bool {
     }
 }
 
+/// Whether `value` under `name` is the name of a session that people gave it (`2025-11-05-rls-policies`), and no session's secret: words of
+/// letters, and numbers, with hyphens, dots or underscores between them. What is random has letters and digits in one run, or is one long run.
+pub(crate) fn is_spoken_id(name: &str, value: &str) -> bool {
+    let segments = segments(name);
+    let [.., before, last] = segments.as_slice() else { return false };
+    if (before.as_str(), last.as_str()) != ("session", "id") || value.len() > 120 {
+        return false;
+    }
+    let (mut parts, mut words) = (0, 0);
+    for part in value.split(['-', '.', '_']) {
+        let is_number = part.len() <= 4 && part.bytes().all(|b| b.is_ascii_digit());
+        let is_word = part.len() <= 20 && part.bytes().all(|b| b.is_ascii_lowercase());
+        if part.is_empty() || !is_number && !is_word {
+            return false;
+        }
+        parts += 1;
+        words += usize::from(is_word);
+    }
+    // A single word is one that nobody would guess only where it is long.
+    words >= 1 && (parts >= 2 || value.len() <= 12)
+}
+
 /// Splits at everything that is not a letter or digit, at case changes, and before trailing digits; lower case.
 fn segments(name: &str) -> Vec<String> {
     let mut out = vec![String::new()];
@@ -183,6 +205,25 @@ mod tests {
             "credentials.json.secret",
         ] {
             assert!(is_sensitive(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_of_sessions_that_people_gave_are_no_secrets() {
+        for (name, value, is_one) in [
+            ("sessionId", "2025-11-05-rls-policies", true),
+            ("session_id", "fix.login_form", true),
+            ("sessionId", "8f14e45fceea167a5a36dedd4bea2543", false),
+            ("sessionId", "2b1e7c1a-9f7e-4a51-8f43-0c1d3f0e6a11", false),
+            ("sessionId", "2025-11-05-a8f3kq", false),
+            ("sessionId", "early", true),
+            ("sessionId", "qzkfjwmvbnxhrtyplsdg", false),
+            ("sessionId", "s%3AabcDEF.ghi", false),
+            ("sessionId", "20251105120000-rls", false),
+            ("password", "2025-11-05-rls-policies", false),
+            ("id", "2025-11-05-rls-policies", false),
+        ] {
+            assert_eq!(is_spoken_id(name, value), is_one, "{name} {value}");
         }
     }
 

@@ -153,7 +153,8 @@ impl Redactor {
                         if clean_key != *key {
                             found.push(path.clone());
                         }
-                        if is_sensitive(key) && !is_empty(item) && !item.as_str().is_some_and(is_mark) {
+                        let is_none = |text: &str| is_mark(text) || keys::is_spoken_id(key, text);
+                        if is_sensitive(key) && !is_empty(item) && !item.as_str().is_some_and(is_none) {
                             found.push(path.clone());
                             let bytes = item.as_str().map_or_else(|| item.to_string(), str::to_owned);
                             return self.placeholder("key", bytes.as_bytes()).into();
