@@ -5,6 +5,7 @@
 
 pub mod executing;
 pub mod finding;
+pub mod indexing;
 mod libraries;
 pub mod memory;
 mod project;
