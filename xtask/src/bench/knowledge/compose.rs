@@ -217,11 +217,11 @@ fn cut(text: &str) -> Vec<Section> {
                 .collect();
             let heading: Vec<&str> = heading.split_whitespace().take(5).collect();
             sections.push(Section { heading: heading.join(" "), body: String::new() });
-        } else if let Some(section) = sections.last_mut() {
-            if section.body.len() + line.len() <= MOST_SECTION {
-                section.body.push_str(line);
-                section.body.push('\n');
-            }
+        } else if let Some(section) = sections.last_mut()
+            && section.body.len() + line.len() <= MOST_SECTION
+        {
+            section.body.push_str(line);
+            section.body.push('\n');
         }
     }
     for section in &mut sections {

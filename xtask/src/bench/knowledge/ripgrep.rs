@@ -9,7 +9,7 @@ use crate::sh::{Done, has};
 
 /// The program, which is there.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ripgrep(());
+pub(super) struct Ripgrep(&'static str);
 
 /// The words of a question, as somebody would type them: quotes and what is no letter or digit apart.
 pub(super) fn words(question: &str) -> Vec<String> {
@@ -31,12 +31,13 @@ impl Ripgrep {
         {
             println!("  {why}");
         }
-        has("rg").then_some(Self(()))
+        has("rg").then_some(Self("rg"))
     }
 
     /// How often a word is in each file below `folder` that has it, in any case.
     pub(super) fn counts(self, folder: &Path, word: &str) -> Done<Vec<(String, u64)>> {
-        let said = run(folder, &["--count-matches", "--ignore-case", "--fixed-strings", "-e", word, "."])?;
+        let said =
+            self.run(folder, &["--count-matches", "--ignore-case", "--fixed-strings", "-e", word, "."])?;
         let line = |line: &str| {
             let (file, count) = line.rsplit_once(':')?;
             Some((file.trim_start_matches("./").to_owned(), count.parse().ok()?))
@@ -51,22 +52,22 @@ impl Ripgrep {
         args.extend(words.iter().flat_map(|word| ["-e", word.as_str()]));
         args.push(".");
         let began = Instant::now();
-        run(folder, &args)?;
+        self.run(folder, &args)?;
         Ok(began.elapsed())
     }
-}
 
-fn run(folder: &Path, args: &[&str]) -> Done<String> {
-    let out = Command::new("rg")
-        .args(["--no-config", "--no-ignore", "--with-filename"])
-        .args(args)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|e| format!("rg: {e}"))?;
-    // One: nothing was found.
-    match out.status.code() {
-        Some(0 | 1) => Ok(String::from_utf8_lossy(&out.stdout).into_owned()),
-        _ => Err(format!("rg {}: {}", args.join(" "), String::from_utf8_lossy(&out.stderr))),
+    fn run(self, folder: &Path, args: &[&str]) -> Done<String> {
+        let out = Command::new(self.0)
+            .args(["--no-config", "--no-ignore", "--with-filename"])
+            .args(args)
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|e| format!("{}: {e}", self.0))?;
+        // One: nothing was found.
+        match out.status.code() {
+            Some(0 | 1) => Ok(String::from_utf8_lossy(&out.stdout).into_owned()),
+            _ => Err(format!("{} {}: {}", self.0, args.join(" "), String::from_utf8_lossy(&out.stderr))),
+        }
     }
 }

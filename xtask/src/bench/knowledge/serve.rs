@@ -14,7 +14,7 @@ use crate::sh::Done;
 /// Different questions.
 pub(super) const QUESTIONS: usize = 200;
 /// What ripgrep may take altogether.
-const MOST_RIPGREP: Duration = Duration::from_secs(60);
+const MOST_RIPGREP: Duration = Duration::from_mins(1);
 /// Files that change at once.
 const MANY: usize = 100;
 
