@@ -255,3 +255,36 @@ fn camel(heading: &str) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_that_a_cut_leaves_open_is_closed() {
+        let long = "a line of code that is long enough to be cut somewhere;\n".repeat(40);
+        let sections = cut(&format!("# One thing\n\n```ts\n# no heading\n{long}```\n\n## Two\n\nshort\n"));
+        assert_eq!(sections.len(), 1, "the second is too short to be taken");
+        assert_eq!(sections[0].heading, "One thing");
+        assert!(sections[0].body.contains("# no heading") && sections[0].body.ends_with("```"));
+        assert_eq!(sections[0].body.matches("```").count(), 2);
+    }
+
+    #[test]
+    fn libraries_are_the_same_every_time() {
+        let body = "Words that are long enough to be asked for later, and others that are not.".to_owned();
+        let section = |heading: &str| Section { heading: heading.to_owned(), body: body.clone() };
+        let sources =
+            Sources { sections: vec![section("Row Level"), section("Token Bucket")], what: String::new() };
+        let base = std::env::temp_dir().join(format!("gatewright-compose-{}", std::process::id()));
+        let texts = |name: &str| {
+            let made = sources.library(&base.join(name), 24).unwrap();
+            let texts: Vec<String> = made.documents.iter().map(|d| fs::read_to_string(d).unwrap()).collect();
+            (texts, made.files, made.questions(5).unwrap())
+        };
+        let (one, two) = (texts("one"), texts("two"));
+        let _ = fs::remove_dir_all(&base);
+        assert_eq!(one, two);
+        assert_eq!(one.1, 24 + 8 + 6, "all have a document, a third metadata, a quarter code");
+    }
+}
