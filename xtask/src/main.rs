@@ -44,7 +44,7 @@ cargo xtask bench runs [--repo PATH] [--rounds N] [--only PARTS]
                               failures, N kill rounds (default 1000); PARTS: overhead, files, detection, git, …
 cargo xtask bench session [--notes N,N] [--only PARTS] [--program PATH] [--quick]
                             the working day as data grows: a day, searches, the context API, on both databases
-cargo xtask bench knowledge [--only PARTS] [--scale N] [--program PATH] [--quick]
+cargo xtask bench knowledge [--only PARTS] [--scale N] [--rounds N] [--program PATH] [--quick]
                               how good answers about patterns are, beside FTS5 and ripgrep; libraries of 100, 10,000 and N
                               patterns: looking through, finding, loading, memory; PARTS: quality, build, search, load
 cargo xtask bench design [--pages N] [--packages N] [--only PARTS] [--program PATH] [--quick]

@@ -48,13 +48,17 @@ impl Asked {
                     asked.sizes.retain(|size| *size < most);
                     asked.sizes.push(most);
                 }
+                "--rounds" => {
+                    let rounds: usize = value.parse().map_err(|e| format!("--rounds {value}: {e}"))?;
+                    asked.rounds = rounds.max(1);
+                }
                 "--only" => asked.only = value.split(',').map(str::to_owned).collect(),
                 "--program" => {
                     let path = std::fs::canonicalize(value).map_err(|e| format!("--program {value}: {e}"))?;
                     asked.program = Some(path);
                 }
                 _ => {
-                    let takes = "--only PARTS, --scale N, --program PATH, --quick";
+                    let takes = "--only PARTS, --scale N, --rounds N, --program PATH, --quick";
                     return Err(format!("{word}: bench knowledge takes {takes}"));
                 }
             }
