@@ -1,7 +1,8 @@
-//! The example library, indexed as a server indexes it, and the questions that somebody judged. The quality test, the grid over the
-//! constants and the bench share it.
+//! The example library, indexed as a server indexes it, and the questions that somebody judged. The quality test and the bench
+//! share it.
 #![allow(
     dead_code,
+    clippy::panic,
     clippy::unwrap_used,
     clippy::print_stdout,
     clippy::disallowed_methods,
