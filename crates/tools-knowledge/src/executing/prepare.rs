@@ -33,13 +33,9 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// What an approval is bound to: all that decides what runs, and with which rights.
     pub(crate) fn identity(&self) -> Value {
-        let files: BTreeMap<&str, String> = self
-            .files
-            .iter()
-            .map(|file| (file.path.as_str(), Digest::of(file.text.as_bytes()).to_string()))
-            .collect();
-        let schema =
-            self.schema.as_ref().map(|schema| Digest::of(&contract::canonical::of(schema)).to_string());
+        let files: BTreeMap<&str, String> =
+            self.files.iter().map(|file| (file.path.as_str(), Digest::of(file.text.as_bytes()).to_string())).collect();
+        let schema = self.schema.as_ref().map(|schema| Digest::of(&contract::canonical::of(schema)).to_string());
         json!({
             "library": self.library,
             "id": self.id.short(),
@@ -65,10 +61,7 @@ impl Prepared {
     pub(crate) fn misfits(&self, input: &Map<String, Value>) -> Result<Vec<String>, Fault> {
         let Some(schema) = &self.schema else { return Ok(Vec::new()) };
         let compiled = kit::schema::Compiled::new(schema).map_err(|why| {
-            Fault::new(
-                Code::InvalidSource,
-                format!("{}: its declared parameters are no JSON Schema: {why}", self.id),
-            )
+            Fault::new(Code::InvalidSource, format!("{}: its declared parameters are no JSON Schema: {why}", self.id))
         })?;
         Ok(compiled.errors(&Value::Object(input.clone()), 8))
     }
@@ -92,10 +85,7 @@ pub(crate) fn prepare(
     })?;
     let (found, _) = read(library, &item.found, item.base.as_ref())?;
     let entry = found.entry.ok_or_else(|| {
-        Fault::new(
-            Code::InvalidSource,
-            format!("{} cannot be read: `index_pattern_library` says why", item.id),
-        )
+        Fault::new(Code::InvalidSource, format!("{} cannot be read: `index_pattern_library` says why", item.id))
     })?;
     let home = home(main.as_str()).to_owned();
     let mut prepared = Prepared {
@@ -121,11 +111,7 @@ pub(crate) fn prepare(
             fresh.push(SourceFile { path, text });
         }
         if prepared.files.len() + fresh.len() > limits::FILES || bytes > limits::FILES_BYTES {
-            let message = format!(
-                "{}: its files are more than {} or larger than 512 KiB together",
-                item.id,
-                limits::FILES
-            );
+            let message = format!("{}: its files are more than {} or larger than 512 KiB together", item.id, limits::FILES);
             return Err(Fault::new(Code::TooLarge, message));
         }
         let said = worker.inspect(&Request::Inspect { files: fresh.clone(), texts: false }, cancel)?;
@@ -135,11 +121,8 @@ pub(crate) fn prepare(
         prepared.files.extend(fresh);
         for file in looked {
             if let Some(refusal) = file.refused {
-                return Err(Fault::new(
-                    Code::InvalidSource,
-                    format!("{}:{}:{}: {}", file.path, refusal.line, refusal.column, refusal.message),
-                )
-                .about(file.path));
+                return Err(Fault::new(Code::InvalidSource, format!("{}:{}:{}: {}", file.path, refusal.line, refusal.column, refusal.message))
+                    .about(file.path));
             }
             if file.path == prepared.entry {
                 let names = functions(item.id.name());
@@ -152,16 +135,11 @@ pub(crate) fn prepare(
                     continue;
                 }
                 let is_there = |path: &str| {
-                    let inside =
-                        home.is_empty() || path.strip_prefix(&home).is_some_and(|rest| rest.starts_with('/'));
-                    inside
-                        && RelPath::new(path).is_ok_and(|path| census::glance(&library.root, &path).is_some())
+                    let inside = home.is_empty() || path.strip_prefix(&home).is_some_and(|rest| rest.starts_with('/'));
+                    inside && RelPath::new(path).is_ok_and(|path| census::glance(&library.root, &path).is_some())
                 };
                 let Some(path) = resolve(&file.path, &import.specifier, is_there) else {
-                    let message = format!(
-                        "{}: imports {:?}, which is no file of the skill",
-                        file.path, import.specifier
-                    );
+                    let message = format!("{}: imports {:?}, which is no file of the skill", file.path, import.specifier);
                     return Err(Fault::new(Code::SkillExecutionFailed, message).about(file.path));
                 };
                 if !prepared.files.iter().any(|known| known.path == path) && !wanted.contains(&path) {

@@ -149,19 +149,12 @@ impl Worker {
             }
             if Instant::now() >= talk.deadline {
                 return Err(Fault::new(Code::Timeout, "the skill took longer than it may, and was ended")
-                    .suggest(
-                        "Give `timeout`, up to what `[skills] most-seconds` allows, or a smaller input.",
-                    ));
+                    .suggest("Give `timeout`, up to what `[skills] most-seconds` allows, or a smaller input."));
             }
             let read = match self.channel.read(&mut buffer) {
                 Ok(0) => return Err(self.over()),
                 Ok(read) => read,
-                Err(e)
-                    if matches!(
-                        e.kind(),
-                        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
-                    ) =>
-                {
+                Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted) => {
                     continue;
                 }
                 Err(_) => return Err(self.over()),
@@ -206,9 +199,6 @@ fn unasked(error: TalkError) -> Fault {
 
 /// It says what no worker of ours says: whatever ran in it has taken it over.
 fn forged(error: TalkError) -> Fault {
-    Fault::new(
-        Code::SkillExecutionFailed,
-        format!("the process that the skill ran in broke the rules, and was ended: {error}"),
-    )
-    .suggest("Do not run this skill again before somebody has read its code.")
+    Fault::new(Code::SkillExecutionFailed, format!("the process that the skill ran in broke the rules, and was ended: {error}"))
+        .suggest("Do not run this skill again before somebody has read its code.")
 }

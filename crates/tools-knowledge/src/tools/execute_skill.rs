@@ -39,12 +39,7 @@ const GRACE: u64 = 500;
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Input {
     /// The id: `category/name`, with a library in front (`user:`) where another one is meant.
-    #[schemars(
-        length(min = 3, max = 160),
-        regex(
-            pattern = r"^(?:[a-z][a-z0-9-]{0,39}:)?[a-z0-9]+(?:-[a-z0-9]+)*/[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*$"
-        )
-    )]
+    #[schemars(length(min = 3, max = 160), regex(pattern = r"^(?:[a-z][a-z0-9-]{0,39}:)?[a-z0-9]+(?:-[a-z0-9]+)*/[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*$"))]
     skill_id: String,
     /// What its function is given: `load_skill` shows the schema.
     input: Map<String, Value>,
@@ -213,16 +208,9 @@ fn mode(prepared: &Prepared) -> Mode {
 
 fn needs_node(prepared: &Prepared) -> Fault {
     let packages: Vec<&str> = prepared.packages.iter().map(String::as_str).collect();
-    let why = if packages.is_empty() {
-        "it says so".to_owned()
-    } else {
-        format!("it imports {}", packages.join(", "))
-    };
-    Fault::new(
-        Code::SkillExecutionFailed,
-        format!("{} needs Node ({why}); only skills of their own files alone are executed", prepared.id),
-    )
-    .suggest("Read its code with `load_skill` and `includeCode`.")
+    let why = if packages.is_empty() { "it says so".to_owned() } else { format!("it imports {}", packages.join(", ")) };
+    Fault::new(Code::SkillExecutionFailed, format!("{} needs Node ({why}); only skills of their own files alone are executed", prepared.id))
+        .suggest("Read its code with `load_skill` and `includeCode`.")
 }
 
 fn would_run(prepared: &Prepared, granted: Granted, approved: bool) -> Answer<Output> {
@@ -230,8 +218,7 @@ fn would_run(prepared: &Prepared, granted: Granted, approved: bool) -> Answer<Ou
         Value::Object(map) => map,
         _ => Map::new(),
     };
-    let mut message =
-        format!("Would run {} of the library {}", code(prepared.id.short()), text(&prepared.library));
+    let mut message = format!("Would run {} of the library {}", code(prepared.id.short()), text(&prepared.library));
     if let Some(function) = &prepared.function {
         message.push_str(&format!(", its function {}", code(function)));
     }
@@ -239,16 +226,10 @@ fn would_run(prepared: &Prepared, granted: Granted, approved: bool) -> Answer<Ou
     let grants = if said.is_empty() { "nothing but computing".to_owned() } else { said.join(", ") };
     message.push_str(&format!(", granted {}, within {} ms.", text(&grants), granted.milliseconds));
     if !granted.refused.is_empty() {
-        message.push_str(&format!(
-            " It also asks for what your configuration does not grant: {}.",
-            granted.refused.join(", ")
-        ));
+        message.push_str(&format!(" It also asks for what your configuration does not grant: {}.", granted.refused.join(", ")));
     }
     if !approved {
-        message.push_str(&format!(
-            " Nobody approved that: `gatewright approvals accept skill:{}`.",
-            prepared.name()
-        ));
+        message.push_str(&format!(" Nobody approved that: `gatewright approvals accept skill:{}`.", prepared.name()));
     }
     let would_run = WouldRun {
         function: prepared.function.clone(),
@@ -378,15 +359,13 @@ fn failed(prepared: &Prepared, failure: &Failure) -> Fault {
         Kind::Memory => Code::ResourceExhausted,
         _ => Code::SkillExecutionFailed,
     };
-    let place =
-        failure.frames.first().map(|frame| format!(" at {}:{}:{}", frame.file, frame.line, frame.column));
+    let place = failure.frames.first().map(|frame| format!(" at {}:{}:{}", frame.file, frame.line, frame.column));
     let message = format!("{}: {}{}", failure.name, failure.message, place.unwrap_or_default());
     let mut fault = Fault::new(code, visible(&message)).about(prepared.entry.clone());
     fault.retryable = false;
     for frame in failure.frames.iter().take(FRAMES) {
         let function = if frame.function.is_empty() { "a function" } else { &frame.function };
-        fault = fault
-            .suggest(visible(&format!("in {function} at {}:{}:{}", frame.file, frame.line, frame.column)));
+        fault = fault.suggest(visible(&format!("in {function} at {}:{}:{}", frame.file, frame.line, frame.column)));
     }
     fault
 }
