@@ -128,7 +128,7 @@ const MAY_USE: [(&str, &[&str]); 37] = [
             "gatewright-store-api",
         ],
     ),
-    ("gatewright-fuzz", &["gatewright-contract", "gatewright-audit", "design-tokens"]),
+    ("gatewright-fuzz", &["gatewright-contract", "gatewright-audit", "gatewright-library", "design-tokens"]),
     ("xtask", &["gatewright-pictures", "gatewright-search"]),
 ];
 

@@ -70,6 +70,9 @@ pub enum Command {
     /// List the reports that scans left, or write one into a folder.
     #[command(subcommand)]
     Report(ReportCommand),
+    /// Say where patterns and skills are kept, and what is wrong with their files.
+    #[command(subcommand)]
+    Library(LibraryCommand),
     /// List review kits, show them in a browser, or write one into a folder.
     #[command(subcommand)]
     Kits(KitsCommand),
@@ -127,6 +130,23 @@ pub enum StoreCommand {
     },
     /// Say which store it is and how much is in it.
     Status {
+        /// How to print.
+        #[arg(long, value_enum, default_value_t)]
+        output: Format,
+    },
+}
+
+/// Libraries of patterns and skills.
+#[derive(Debug, clap::Subcommand)]
+pub enum LibraryCommand {
+    /// List the libraries that a call here looks into, the first one first, with how many patterns each has.
+    List {
+        /// How to print.
+        #[arg(long, value_enum, default_value_t)]
+        output: Format,
+    },
+    /// Say what is wrong with which file and line. Exits with 1 where something is.
+    Check {
         /// How to print.
         #[arg(long, value_enum, default_value_t)]
         output: Format,

@@ -98,6 +98,24 @@ pub struct Call {
     pub progress: Progress,
 }
 
+impl Call {
+    /// What stands for a call where somebody looks without making one.
+    pub(crate) fn of_nothing(principal: Principal) -> Self {
+        Self {
+            id: CallId(String::new()),
+            tool: String::new(),
+            arguments: serde_json::json!({}),
+            principal,
+            bearer: None,
+            client: None,
+            consent: Consent::Unasked { can_ask: false },
+            detach: false,
+            cancel: CancellationToken::new(),
+            progress: Arc::new(|_| {}),
+        }
+    }
+}
+
 impl std::fmt::Debug for Call {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Call({} {})", self.tool, self.id.0)

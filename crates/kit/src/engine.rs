@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use audit::{Ledger, Redactor};
 use cache::Cache;
-use contract::Fault;
+use contract::{Fault, Principal};
 use exec::kept::Clean;
 use exec::request::Sender;
 use exec::run::Launcher;
@@ -19,7 +19,7 @@ use crate::approvals::Approver;
 use crate::call::Call;
 use crate::catalog::Catalog;
 use crate::course::Course;
-use crate::desk::{Services, Setting};
+use crate::desk::{ReadDesk, Services, Setting};
 use crate::jobs::Jobs;
 use crate::limits::Limiter;
 use crate::paging::Page;
@@ -142,6 +142,15 @@ impl Engine {
             cancel,
             progress: Arc::clone(&call.progress),
         }
+    }
+
+    /// A desk for the person who started the process, as `tool` would get it: for commands that show what a tool sees. No call is
+    /// made, and none is on record.
+    pub fn desk(&self, tool: &str) -> Result<ReadDesk, Fault> {
+        let registry = self.registry();
+        let tool = registry.resolve(tool).ok_or_else(|| registry.unknown(tool))?;
+        let call = Call::of_nothing(Principal::Local { uid: self.parts.uid });
+        ReadDesk::of(self.setting(tool, &call, call.cancel.clone(), &Course::default()), false)
     }
 
     /// A section of the configuration as tools see it: the user's, with the project's own laid over it.

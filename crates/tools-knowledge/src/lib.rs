@@ -10,14 +10,16 @@ mod libraries;
 pub mod memory;
 mod project;
 pub mod settings;
+mod shelves;
 mod stock;
 pub mod tools;
 
 use contract::Toolset;
 use kit::{Entry, Family};
 
+pub use executing::prepare::{Reviewed, review};
 pub use executing::workers::Workers;
-pub use libraries::{Libraries, Place, Tier};
+pub use libraries::{Libraries, Overview, Place, Tier, overview};
 
 /// Patterns and skills.
 pub const PATTERNS: Toolset = Toolset("patterns");
@@ -32,7 +34,7 @@ pub const METRICS: Toolset = Toolset("metrics");
 pub static FAMILY: Family = Family {
     name: "knowledge",
     guide: "Before writing something that others may have written: find_patterns, then load_skill for the one; execute_skill runs its code. What was decided, supposed and found in the way is in get_decisions, get_hypotheses and get_blockers: look there before deciding anew, and keep what is found with add_note.",
-    shelves: &[],
+    shelves: &[&shelves::Patterns],
     markers: &[".agent-memory", ".shared-patterns", ".agents", ".claude"],
     toolsets: &[PATTERNS, ARTIFACTS, MEMORY, METRICS],
     // In the order in which a menu that has not room for all takes them.
@@ -45,7 +47,9 @@ pub static FAMILY: Family = Family {
         Entry::read::<tools::search_patterns::SearchPatterns>(),
         Entry::read::<tools::get_blockers::GetBlockers>(),
         Entry::read::<tools::get_hypotheses::GetHypotheses>(),
+        Entry::record::<tools::track_pattern_usage::TrackPatternUsage>(),
         Entry::read::<tools::index_pattern_library::IndexPatternLibrary>(),
+        Entry::read::<tools::get_pattern_reuse::GetPatternReuse>(),
     ],
     sections: &[],
 };

@@ -142,6 +142,44 @@ fn of_project(desk: &ReadDesk) -> Option<Library> {
     Some(Library { name, root, folders })
 }
 
+/// A library as a person is told of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Overview {
+    /// What it is called.
+    pub name: String,
+    /// Where it is looked for.
+    pub places: Vec<String>,
+    /// How many patterns it has; `None` where there is no such folder.
+    pub patterns: Option<u64>,
+    /// What is wrong with its files.
+    pub problems: Vec<library::Problem>,
+}
+
+/// The libraries that a call may look into, the first one first; those that are not there, too. Blocking.
+pub fn overview(desk: &ReadDesk) -> Result<Vec<Overview>, Fault> {
+    let libraries = service(desk)?;
+    let looked = libraries.look(desk, &[], Again::Looked)?;
+    let held = looked.hold();
+    let there = |name: &LibraryName| held.iter().find(|(library, _)| library.name == *name);
+    let told = |name: &LibraryName, places: Vec<String>| {
+        let found = there(name);
+        Overview {
+            name: name.to_string(),
+            places,
+            patterns: found.map(|(_, stock)| stock.items.len() as u64),
+            problems: found.map(|(_, stock)| stock.problems()).unwrap_or_default(),
+        }
+    };
+    let kept = libraries.places.iter().map(|place| told(&place.name, vec![place.path.display().to_string()]));
+    let mut all: Vec<Overview> = kept.collect();
+    all.extend(of_project(desk).map(|library| {
+        let place =
+            |folder: &Option<RelPath>| folder.as_ref().map_or_else(|| ".".to_owned(), ToString::to_string);
+        told(&library.name, library.folders.iter().map(place).collect())
+    }));
+    Ok(all)
+}
+
 /// The service.
 pub(crate) fn service(desk: &ReadDesk) -> Result<Arc<Libraries>, Fault> {
     desk.service::<Libraries>().ok_or_else(|| Fault::internal("no libraries were provided"))

@@ -36,6 +36,8 @@ pub struct SkillsSection {
     pub clock: bool,
     /// Randomness.
     pub random: bool,
+    /// To run in Node, with the project's packages, where they import any: over the project as its own tools do.
+    pub process: bool,
     /// Most seconds that one execution may take.
     #[schemars(range(min = 1, max = 600))]
     pub most_seconds: u64,
@@ -46,6 +48,6 @@ pub struct SkillsSection {
 
 impl Default for SkillsSection {
     fn default() -> Self {
-        Self { reads: true, clock: true, random: true, most_seconds: 30, most_mebibytes: 256 }
+        Self { reads: true, clock: true, random: true, process: true, most_seconds: 30, most_mebibytes: 256 }
     }
 }

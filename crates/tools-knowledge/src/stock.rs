@@ -289,7 +289,8 @@ impl Stock {
             self.of_files.insert(main.clone(), problems);
             return Ok(Taken::Refused);
         };
-        if !is_known(&entry.id) {
+        // Agent Skills have no category where they do not say so: that is nothing wrong.
+        if !is_known(&entry.id) && entry.id.category() != Category::NONE {
             let mut unknown = Problems::of(&found.main());
             let why = format!(
                 "`{}` is none of the seven categories: it is found without a category alone",

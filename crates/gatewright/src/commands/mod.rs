@@ -8,6 +8,7 @@ mod doctor;
 mod find;
 mod fleet;
 mod kits;
+mod library;
 mod quickstart;
 mod recover;
 mod report;
@@ -81,6 +82,7 @@ pub fn run(cli: Cli) -> CommandResult {
         Command::Store(command) => store::run(command),
         Command::Doctor => doctor::run(root),
         Command::Report(command) => report::run(root, command),
+        Command::Library(command) => library::run(root, &command),
         Command::Context(command) => context::run(command),
         Command::Kits(command) => kits::run(root, command),
         Command::Setup(part) => setup::run(part),

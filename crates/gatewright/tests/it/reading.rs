@@ -59,6 +59,7 @@ fn plans_and_records_are_read_by_their_names() {
         [
             "doc://{+id}",
             "kit://{+id}",
+            "pattern://{+id}",
             "plan://{id}",
             "report://{+id}",
             "run://{id}",

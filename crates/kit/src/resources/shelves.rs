@@ -4,15 +4,13 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use contract::{CallId, Code, Fault, Kind, Principal};
+use contract::{Code, Fault, Kind, Principal};
 use policy::{Decision, Facts};
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
 use super::{Body, Content, Listed, MAX_LISTED, Template, unknown};
 use crate::authorise::authorise;
 use crate::call::Call;
-use crate::consent::Consent;
 use crate::course::Course;
 use crate::desk::ReadDesk;
 use crate::engine::Engine;
@@ -33,22 +31,6 @@ pub trait Shelf: std::fmt::Debug + Send + Sync {
 
     /// The text of one; `not_found` where there is none of that name.
     fn read(&self, desk: ReadDesk, id: String) -> Reading<String>;
-}
-
-/// A call of whoever lists.
-fn listing(owner: &Principal) -> Call {
-    Call {
-        id: CallId(String::new()),
-        tool: String::new(),
-        arguments: json!({}),
-        principal: owner.clone(),
-        bearer: None,
-        client: None,
-        consent: Consent::Unasked { can_ask: false },
-        detach: false,
-        cancel: CancellationToken::new(),
-        progress: Arc::new(|_| {}),
-    }
 }
 
 /// The desk at which a shelf is read: none where the caller may not call its tool.
@@ -82,7 +64,7 @@ pub(super) async fn listed(
     owner: &Principal,
     of: &impl Fn(&Template) -> bool,
 ) -> Result<Vec<Listed>, Fault> {
-    let (registry, call) = (engine.registry(), listing(owner));
+    let (registry, call) = (engine.registry(), Call::of_nothing(owner.clone()));
     let mut all = Vec::new();
     for shelf in registry.shelves().iter().filter(|shelf| of(&shelf.template())) {
         let Ok(desk) = desk(engine, *shelf, &call) else { continue };

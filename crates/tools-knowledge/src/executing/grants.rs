@@ -32,8 +32,12 @@ pub struct Granted {
 }
 
 impl Granted {
-    /// Of what is asked; `timeout` is the caller's, in milliseconds.
-    pub(crate) fn of(asks: &Asks, user: &SkillsSection, timeout: Option<u64>) -> Self {
+    /// Of what is asked. Of two times, in milliseconds, the first is the caller's, the second what is usual where nobody says.
+    pub(crate) fn of(
+        asks: &Asks,
+        user: &SkillsSection,
+        (timeout, usually): (Option<u64>, Option<u64>),
+    ) -> Self {
         let usual = Limits::default();
         let mut refused = Vec::new();
         let mut grant = |asked: bool, allowed: bool, what: &str| {
@@ -52,7 +56,7 @@ impl Granted {
             reads: if reads { asks.reads.clone() } else { Vec::new() },
             clock,
             random,
-            milliseconds: timeout.or(asks.timeout).unwrap_or(usual.milliseconds).clamp(1, most),
+            milliseconds: timeout.or(asks.timeout).or(usually).unwrap_or(usual.milliseconds).clamp(1, most),
             memory: memory.min(user.most_mebibytes << 20),
             refused,
         }

@@ -5,23 +5,28 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use contract::{Code, Digest, Fault, RelPath};
 use exec::census;
+use kit::ReadDesk;
 use library::PatternId;
 use library::grants::{Asks, Runtime};
 use serde_json::{Map, Value, json};
 use skills::imports::{Source, functions, resolve};
 use skills::{Event, Request, SourceFile, limits};
+use store_api::uses::Used;
 use tokio_util::sync::CancellationToken;
 
-use super::workers::Worker;
-use crate::libraries::Library;
-use crate::stock::{Item, read};
+use super::workers::{Worker, Workers};
+use crate::libraries::{Library, service};
+use crate::stock::{Again, Item, read};
 
 /// A skill, ready to be executed.
+#[derive(Clone)]
 pub(crate) struct Prepared {
     pub(crate) id: PatternId,
     pub(crate) library: String,
     pub(crate) entry: String,
     pub(crate) files: Vec<SourceFile>,
+    /// The same without types: as Node gets them.
+    pub(crate) blanked: BTreeMap<String, String>,
     pub(crate) asks: Asks,
     pub(crate) schema: Option<Value>,
     /// The function that is called, where one is seen.
@@ -33,9 +38,13 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// What an approval is bound to: all that decides what runs, and with which rights.
     pub(crate) fn identity(&self) -> Value {
-        let files: BTreeMap<&str, String> =
-            self.files.iter().map(|file| (file.path.as_str(), Digest::of(file.text.as_bytes()).to_string())).collect();
-        let schema = self.schema.as_ref().map(|schema| Digest::of(&contract::canonical::of(schema)).to_string());
+        let files: BTreeMap<&str, String> = self
+            .files
+            .iter()
+            .map(|file| (file.path.as_str(), Digest::of(file.text.as_bytes()).to_string()))
+            .collect();
+        let schema =
+            self.schema.as_ref().map(|schema| Digest::of(&contract::canonical::of(schema)).to_string());
         json!({
             "library": self.library,
             "id": self.id.short(),
@@ -61,10 +70,49 @@ impl Prepared {
     pub(crate) fn misfits(&self, input: &Map<String, Value>) -> Result<Vec<String>, Fault> {
         let Some(schema) = &self.schema else { return Ok(Vec::new()) };
         let compiled = kit::schema::Compiled::new(schema).map_err(|why| {
-            Fault::new(Code::InvalidSource, format!("{}: its declared parameters are no JSON Schema: {why}", self.id))
+            Fault::new(
+                Code::InvalidSource,
+                format!("{}: its declared parameters are no JSON Schema: {why}", self.id),
+            )
         })?;
         Ok(compiled.errors(&Value::Object(input.clone()), 8))
     }
+}
+
+/// A skill as a person is shown it before they approve that its code runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reviewed {
+    /// What it is called where it is approved: `LIBRARY:CATEGORY/NAME`.
+    pub name: String,
+    /// What an approval is bound to.
+    pub identity: Value,
+    /// All that runs: paths and texts.
+    pub files: Vec<(String, String)>,
+}
+
+/// Reads a skill's code for a person. Blocking.
+pub fn review(desk: &ReadDesk, id: &str) -> Result<Reviewed, Fault> {
+    let id = PatternId::new(id).map_err(|e| Fault::invalid(e.to_string()))?;
+    let (prepared, _) = found(desk, &id, &[])?;
+    let (name, identity) = (prepared.name(), prepared.identity());
+    let files = prepared.files.into_iter().map(|file| (file.path, file.text)).collect();
+    Ok(Reviewed { name, identity, files })
+}
+
+/// The skill of an id with all that its code imports, and the process that looked at it. Blocking.
+pub(crate) fn found(desk: &ReadDesk, id: &PatternId, used: &[Used]) -> Result<(Prepared, Worker), Fault> {
+    let workers = desk
+        .service::<Workers>()
+        .ok_or_else(|| Fault::internal("nothing was provided that skills run in"))?;
+    let looked = service(desk)?.look(desk, used, Again::Looked)?;
+    let (library, item) = {
+        let held = looked.hold();
+        let (library, item) = held.resolve(id)?;
+        (library.clone(), item.clone())
+    };
+    let mut worker = workers.take()?;
+    let prepared = prepare(&library, &item, &mut worker, desk.cancelled())?;
+    Ok((prepared, worker))
 }
 
 /// The folder that imports may not leave: a skill's own, or its category's.
@@ -73,7 +121,7 @@ fn home(entry: &str) -> &str {
 }
 
 /// Reads a skill's code and all that it imports. Blocking.
-pub(crate) fn prepare(
+fn prepare(
     library: &Library,
     item: &Item,
     worker: &mut Worker,
@@ -85,7 +133,10 @@ pub(crate) fn prepare(
     })?;
     let (found, _) = read(library, &item.found, item.base.as_ref())?;
     let entry = found.entry.ok_or_else(|| {
-        Fault::new(Code::InvalidSource, format!("{} cannot be read: `index_pattern_library` says why", item.id))
+        Fault::new(
+            Code::InvalidSource,
+            format!("{} cannot be read: `index_pattern_library` says why", item.id),
+        )
     })?;
     let home = home(main.as_str()).to_owned();
     let mut prepared = Prepared {
@@ -93,6 +144,7 @@ pub(crate) fn prepare(
         library: library.name.to_string(),
         entry: main.to_string(),
         files: Vec::new(),
+        blanked: BTreeMap::new(),
         asks: entry.asks,
         schema: entry.schema.map(|declared| declared.schema),
         function: None,
@@ -111,18 +163,28 @@ pub(crate) fn prepare(
             fresh.push(SourceFile { path, text });
         }
         if prepared.files.len() + fresh.len() > limits::FILES || bytes > limits::FILES_BYTES {
-            let message = format!("{}: its files are more than {} or larger than 512 KiB together", item.id, limits::FILES);
+            let message = format!(
+                "{}: its files are more than {} or larger than 512 KiB together",
+                item.id,
+                limits::FILES
+            );
             return Err(Fault::new(Code::TooLarge, message));
         }
-        let said = worker.inspect(&Request::Inspect { files: fresh.clone(), texts: false }, cancel)?;
+        let said = worker.inspect(&Request::Inspect { files: fresh.clone(), texts: true }, cancel)?;
         let Some(Event::Inspected(looked)) = said.into_iter().next() else {
             return Err(Fault::internal("a skill's files were not looked at"));
         };
         prepared.files.extend(fresh);
         for file in looked {
             if let Some(refusal) = file.refused {
-                return Err(Fault::new(Code::InvalidSource, format!("{}:{}:{}: {}", file.path, refusal.line, refusal.column, refusal.message))
-                    .about(file.path));
+                return Err(Fault::new(
+                    Code::InvalidSource,
+                    format!("{}:{}:{}: {}", file.path, refusal.line, refusal.column, refusal.message),
+                )
+                .about(file.path));
+            }
+            if let Some(text) = file.text {
+                prepared.blanked.insert(file.path.clone(), text);
             }
             if file.path == prepared.entry {
                 let names = functions(item.id.name());
@@ -135,11 +197,16 @@ pub(crate) fn prepare(
                     continue;
                 }
                 let is_there = |path: &str| {
-                    let inside = home.is_empty() || path.strip_prefix(&home).is_some_and(|rest| rest.starts_with('/'));
-                    inside && RelPath::new(path).is_ok_and(|path| census::glance(&library.root, &path).is_some())
+                    let inside =
+                        home.is_empty() || path.strip_prefix(&home).is_some_and(|rest| rest.starts_with('/'));
+                    inside
+                        && RelPath::new(path).is_ok_and(|path| census::glance(&library.root, &path).is_some())
                 };
                 let Some(path) = resolve(&file.path, &import.specifier, is_there) else {
-                    let message = format!("{}: imports {:?}, which is no file of the skill", file.path, import.specifier);
+                    let message = format!(
+                        "{}: imports {:?}, which is no file of the skill",
+                        file.path, import.specifier
+                    );
                     return Err(Fault::new(Code::SkillExecutionFailed, message).about(file.path));
                 };
                 if !prepared.files.iter().any(|known| known.path == path) && !wanted.contains(&path) {

@@ -22,7 +22,7 @@ const TICK: Duration = Duration::from_millis(20);
 /// How long a process may take over what is only looked at.
 const LOOKING: Duration = Duration::from_secs(5);
 /// How long a process that was started ahead is kept.
-const SPARE: Duration = Duration::from_secs(300);
+const SPARE: Duration = Duration::from_mins(5);
 
 /// Starts the processes: a service of the binary's.
 pub struct Workers {
@@ -149,12 +149,19 @@ impl Worker {
             }
             if Instant::now() >= talk.deadline {
                 return Err(Fault::new(Code::Timeout, "the skill took longer than it may, and was ended")
-                    .suggest("Give `timeout`, up to what `[skills] most-seconds` allows, or a smaller input."));
+                    .suggest(
+                        "Give `timeout`, up to what `[skills] most-seconds` allows, or a smaller input.",
+                    ));
             }
             let read = match self.channel.read(&mut buffer) {
                 Ok(0) => return Err(self.over()),
                 Ok(read) => read,
-                Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted) => {
+                Err(e)
+                    if matches!(
+                        e.kind(),
+                        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+                    ) =>
+                {
                     continue;
                 }
                 Err(_) => return Err(self.over()),
@@ -199,6 +206,9 @@ fn unasked(error: TalkError) -> Fault {
 
 /// It says what no worker of ours says: whatever ran in it has taken it over.
 fn forged(error: TalkError) -> Fault {
-    Fault::new(Code::SkillExecutionFailed, format!("the process that the skill ran in broke the rules, and was ended: {error}"))
-        .suggest("Do not run this skill again before somebody has read its code.")
+    Fault::new(
+        Code::SkillExecutionFailed,
+        format!("the process that the skill ran in broke the rules, and was ended: {error}"),
+    )
+    .suggest("Do not run this skill again before somebody has read its code.")
 }

@@ -1,7 +1,8 @@
 //! Run a skill's code.
 //!
-//! TypeScript and JavaScript run in an engine of their own, in a process without files and network: what a skill is granted stands in its
-//! metadata and is approved by a person, once for each change of its code. `dryRun` says what it would be granted and runs nothing.
+//! TypeScript and JavaScript run in an engine of their own, in a process without files and network; what imports packages runs in Node over the
+//! project, and what it writes is a proposal. What a skill is granted stands in its metadata and is approved by a person, once for each change
+//! of its code. `dryRun` says what it would be granted and runs nothing.
 
 use std::time::{Duration, Instant};
 
@@ -20,10 +21,10 @@ use serde_json::{Map, Value, json};
 use skills::{Event, Failure, Kind, Request, limits};
 
 use crate::executing::grants::Granted;
-use crate::executing::prepare::{Prepared, prepare};
+use crate::executing::node;
+use crate::executing::prepare::{Prepared, found};
 use crate::executing::workers::{Talk, Workers};
-use crate::libraries::{service, used};
-use crate::stock::Again;
+use crate::libraries::used;
 
 /// Largest result that stands in the answer, in bytes of JSON: a larger one is kept as a report.
 const MOST: usize = 24_000;
@@ -37,9 +38,15 @@ const GRACE: u64 = 500;
 /// The arguments.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "it is called so where skills are")]
 pub struct Input {
     /// The id: `category/name`, with a library in front (`user:`) where another one is meant.
-    #[schemars(length(min = 3, max = 160), regex(pattern = r"^(?:[a-z][a-z0-9-]{0,39}:)?[a-z0-9]+(?:-[a-z0-9]+)*/[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*$"))]
+    #[schemars(
+        length(min = 3, max = 160),
+        regex(
+            pattern = r"^(?:[a-z][a-z0-9-]{0,39}:)?[a-z0-9]+(?:-[a-z0-9]+)*/[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*$"
+        )
+    )]
     skill_id: String,
     /// What its function is given: `load_skill` shows the schema.
     input: Map<String, Value>,
@@ -71,11 +78,14 @@ pub struct WouldRun {
     approved: bool,
     /// What it would be granted.
     granted: Granted,
+    /// What does not fit of the input.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    misfits: Vec<String>,
     /// Packages that it imports.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     packages: Vec<String>,
-    /// What is approved: the digests of its files, and what it asks for.
-    identity: Map<String, Value>,
+    /// All that would run.
+    files: Vec<String>,
 }
 
 /// What came of it.
@@ -138,7 +148,7 @@ impl Define for ExecuteSkill {
     const TOOLSET: Toolset = crate::PATTERNS;
     const DOC: kit::Doc = doc!("execute_skill.rs");
     const ALIASES: &'static [&'static str] = &["executeSkill"];
-    const LIMITS: Limits = Limits { timeout: Duration::from_secs(60), ..Limits::DEFAULT };
+    const LIMITS: Limits = Limits { timeout: Duration::from_mins(1), ..Limits::DEFAULT };
     const PROGRAMS: &'static [&'static str] = &["node"];
     const ASKED: &'static [&'static str] = &["timeout"];
     const BUDGET: Option<u64> = Some(9_000);
@@ -159,37 +169,26 @@ impl Run for ExecuteSkill {
         let workers = desk
             .service::<Workers>()
             .ok_or_else(|| Fault::internal("nothing was provided that skills run in"))?;
-        let (libraries, used) = (service(&desk)?, used(&desk).await?);
+        let used = used(&desk).await?;
         let id = PatternId::new(&input.skill_id).map_err(|e| Fault::invalid(format!("skillId: {e}")))?;
         desk.note_level(Level::Full);
-        let starting = std::sync::Arc::clone(&workers);
-        let (prepared, worker) = desk
-            .blocking(move |desk| {
-                let looked = libraries.look(desk, &used, Again::Looked)?;
-                let (library, item) = {
-                    let held = looked.hold();
-                    let (library, item) = held.resolve(&id)?;
-                    (library.clone(), item.clone())
-                };
-                let mut worker = starting.take()?;
-                let prepared = prepare(&library, &item, &mut worker, desk.cancelled())?;
-                Ok((prepared, worker))
-            })
-            .await?;
+        let (prepared, worker) = desk.blocking(move |desk| found(desk, &id, &used)).await?;
         let misfits = prepared.misfits(&input.input)?;
-        if let Some(first) = misfits.first() {
+        if let (Some(first), false) = (misfits.first(), input.dry_run) {
             let mut fault = Fault::invalid(format!("input: {first}"));
             fault.suggestions.extend(misfits.iter().skip(1).cloned());
             return Err(fault.suggest("`load_skill` shows what it takes (`metadata.schema`)."));
         }
-        let granted = Granted::of(&prepared.asks, workers.settings(), desk.asked().timeout);
+        let usual = prepared.needs_node().then_some(node::USUAL);
+        let granted = Granted::of(&prepared.asks, workers.settings(), (desk.asked().timeout, usual));
         let approved = desk.approved_skill(prepared.name(), prepared.identity()).await;
         if input.dry_run {
-            return Ok(would_run(&prepared, granted, approved.is_ok()));
+            return Ok(would_run(&prepared, granted, approved.is_ok(), misfits));
         }
         approved?;
         if prepared.needs_node() {
-            return Err(needs_node(&prepared));
+            drop(worker);
+            return in_node(&desk, &workers, &prepared, &granted, input.input).await;
         }
         let done = desk
             .blocking(move |desk| {
@@ -206,19 +205,41 @@ fn mode(prepared: &Prepared) -> Mode {
     if prepared.needs_node() { Mode::Process } else { Mode::Embedded }
 }
 
-fn needs_node(prepared: &Prepared) -> Fault {
-    let packages: Vec<&str> = prepared.packages.iter().map(String::as_str).collect();
-    let why = if packages.is_empty() { "it says so".to_owned() } else { format!("it imports {}", packages.join(", ")) };
-    Fault::new(Code::SkillExecutionFailed, format!("{} needs Node ({why}); only skills of their own files alone are executed", prepared.id))
-        .suggest("Read its code with `load_skill` and `includeCode`.")
+/// Runs one that needs Node.
+async fn in_node(
+    desk: &RunDesk,
+    workers: &Workers,
+    prepared: &Prepared,
+    granted: &Granted,
+    input: Map<String, Value>,
+) -> Result<Answer<Output>, Fault> {
+    if !workers.settings().process {
+        let message = format!("{} needs Node, which your configuration does not grant", prepared.id);
+        return Err(Fault::new(Code::Forbidden, message).suggest("`[skills] process = true` grants it."));
+    }
+    let packages = prepared.packages.clone();
+    let lacking = desk
+        .blocking({
+            let prepared = prepared.clone();
+            move |desk| {
+                let missing = node::missing(desk, &prepared);
+                let fault = (!missing.is_empty()).then(|| node::not_installed(desk, &missing));
+                Ok(fault)
+            }
+        })
+        .await?;
+    if let Some(fault) = lacking {
+        return Err(fault);
+    }
+    let answered = node::run(desk, prepared, input, granted.milliseconds).await?;
+    let mut said: Vec<String> = vec!["node".to_owned()];
+    said.extend(packages.iter().map(|package| format!("package {package}")));
+    shown(desk, prepared, answered.result, answered.logs, said)
 }
 
-fn would_run(prepared: &Prepared, granted: Granted, approved: bool) -> Answer<Output> {
-    let identity = match prepared.identity() {
-        Value::Object(map) => map,
-        _ => Map::new(),
-    };
-    let mut message = format!("Would run {} of the library {}", code(prepared.id.short()), text(&prepared.library));
+fn would_run(prepared: &Prepared, granted: Granted, approved: bool, misfits: Vec<String>) -> Answer<Output> {
+    let mut message =
+        format!("Would run {} of the library {}", code(prepared.id.short()), text(&prepared.library));
     if let Some(function) = &prepared.function {
         message.push_str(&format!(", its function {}", code(function)));
     }
@@ -226,18 +247,28 @@ fn would_run(prepared: &Prepared, granted: Granted, approved: bool) -> Answer<Ou
     let grants = if said.is_empty() { "nothing but computing".to_owned() } else { said.join(", ") };
     message.push_str(&format!(", granted {}, within {} ms.", text(&grants), granted.milliseconds));
     if !granted.refused.is_empty() {
-        message.push_str(&format!(" It also asks for what your configuration does not grant: {}.", granted.refused.join(", ")));
+        message.push_str(&format!(
+            " It also asks for what your configuration does not grant: {}.",
+            granted.refused.join(", ")
+        ));
+    }
+    if let Some(first) = misfits.first() {
+        message.push_str(&format!(" Its input does not fit: {}.", text(first)));
     }
     if !approved {
-        message.push_str(&format!(" Nobody approved that: `gatewright approvals accept skill:{}`.", prepared.name()));
+        message.push_str(&format!(
+            " Nobody approved that: `gatewright approvals accept skill:{}`.",
+            prepared.name()
+        ));
     }
     let would_run = WouldRun {
         function: prepared.function.clone(),
         has_schema: prepared.schema.is_some(),
         approved,
         granted,
+        misfits,
         packages: prepared.packages.iter().cloned().collect(),
-        identity,
+        files: prepared.files.iter().map(|file| file.path.clone()).collect(),
     };
     let data = Executed {
         skill_id: prepared.id.short().to_owned(),
@@ -290,6 +321,17 @@ fn execute(
         Some(Err(failure)) => return Err(failed(&prepared, &failure)),
         None => return Err(Fault::internal("a skill neither returned nor failed")),
     };
+    shown(desk, &prepared, result, logs, granted.said())
+}
+
+/// The answer of a skill that returned.
+fn shown(
+    desk: &ReadDesk,
+    prepared: &Prepared,
+    result: Value,
+    logs: Vec<String>,
+    granted: Vec<String>,
+) -> Result<Answer<Output>, Fault> {
     let written = result.to_string();
     let (result, result_report) = if written.len() > MOST {
         let bytes = serde_json::to_vec_pretty(&result).map_err(|e| Fault::internal(e.to_string()))?;
@@ -309,11 +351,11 @@ fn execute(
     let data = Executed {
         skill_id: prepared.id.short().to_owned(),
         library: prepared.library.clone(),
-        mode: mode(&prepared),
+        mode: mode(prepared),
         result,
         result_report,
         logs,
-        granted: granted.said(),
+        granted,
         would_run: None,
     };
     Ok(Answer::new(message, Output { data }))
@@ -359,13 +401,15 @@ fn failed(prepared: &Prepared, failure: &Failure) -> Fault {
         Kind::Memory => Code::ResourceExhausted,
         _ => Code::SkillExecutionFailed,
     };
-    let place = failure.frames.first().map(|frame| format!(" at {}:{}:{}", frame.file, frame.line, frame.column));
+    let place =
+        failure.frames.first().map(|frame| format!(" at {}:{}:{}", frame.file, frame.line, frame.column));
     let message = format!("{}: {}{}", failure.name, failure.message, place.unwrap_or_default());
     let mut fault = Fault::new(code, visible(&message)).about(prepared.entry.clone());
     fault.retryable = false;
     for frame in failure.frames.iter().take(FRAMES) {
         let function = if frame.function.is_empty() { "a function" } else { &frame.function };
-        fault = fault.suggest(visible(&format!("in {function} at {}:{}:{}", frame.file, frame.line, frame.column)));
+        fault = fault
+            .suggest(visible(&format!("in {function} at {}:{}:{}", frame.file, frame.line, frame.column)));
     }
     fault
 }

@@ -6,6 +6,8 @@ pub mod find_patterns;
 pub mod get_blockers;
 pub mod get_decisions;
 pub mod get_hypotheses;
+pub mod get_pattern_reuse;
 pub mod index_pattern_library;
 pub mod load_skill;
 pub mod search_patterns;
+pub mod track_pattern_usage;

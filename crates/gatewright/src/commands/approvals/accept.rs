@@ -4,10 +4,12 @@
 use std::process::ExitCode;
 
 use contract::{Code, Fault, Kind};
+use kit::approvals::SKILL;
 use kit::lock::Lock;
 use kit::registry::Registered;
 
 use super::looked::Looked;
+use super::skills::Skill;
 use super::{internal, no_root, print_definition};
 use crate::approved::{self, Own};
 use crate::commands::{CommandError, CommandResult};
@@ -18,12 +20,12 @@ use crate::term::GOOD;
 const HASH: usize = 12;
 
 /// Accepts what is named; `all` is everything of gatewright's own.
-pub fn accept(asked: &Asked, names: &[String], all: bool) -> CommandResult {
+pub fn accept(here: &Asked, names: &[String], all: bool) -> CommandResult {
     if names.is_empty() && !all {
         return Err(CommandError::Usage("name the tools to accept, or say --all".into()));
     }
     let looked = Looked::at_everything()?;
-    let root = asked.first()?;
+    let root = here.first()?;
     let mut team = Team::of(root.as_deref(), all)?;
     let mut own = Own::open()?;
     if all {
@@ -35,6 +37,24 @@ pub fn accept(asked: &Asked, names: &[String], all: bool) -> CommandResult {
     for asked in names {
         let (name, hash) =
             asked.split_once('@').map_or((asked.as_str(), None), |(name, hash)| (name, Some(hash)));
+        if let Some(id) = name.strip_prefix(SKILL) {
+            let skill = Skill::look(here, id)?;
+            let said = skill.hash().to_string();
+            let is_known = match hash {
+                Some(hash) => hash.len() >= HASH && said.starts_with(hash),
+                None => own.seen.get(&skill.named()) == Some(&skill.hash()),
+            };
+            if is_known {
+                own.lock.accept_skill(&skill.0.name, &skill.0.identity);
+                team.follow_skill(&skill);
+                say!("{GOOD}Approved{GOOD:#} {}: its code runs from now on.", skill.named());
+            } else {
+                skill.print();
+                own.seen.insert(skill.named(), skill.hash());
+                unseen.push(skill.named());
+            }
+            continue;
+        }
         let Some(tool) = looked.registry.resolve(name) else {
             team.drop_gone(&looked, name)?;
             continue;
@@ -130,6 +150,13 @@ impl<'a> Team<'a> {
         if self.is_there { self.accept(tool) } else { Ok(()) }
     }
 
+    /// The same of a skill.
+    fn follow_skill(&mut self, skill: &Skill) {
+        if self.is_there && self.lock.accept_skill(&skill.0.name, &skill.0.identity) {
+            self.accepted += 1;
+        }
+    }
+
     /// A tool of gatewright's own that is gone is dropped. What others do not offer now may be back tomorrow.
     fn drop_gone(&mut self, looked: &Looked, name: &str) -> Result<(), CommandError> {
         if gateway::upstream_of(name).is_some() {
@@ -152,7 +179,7 @@ impl<'a> Team<'a> {
     fn write(&self) -> Result<(), CommandError> {
         let (Some(root), true) = (self.root, self.accepted > 0) else { return Ok(()) };
         approved::write_team(root.path(), &self.lock)?;
-        let tools = contract::text::counted(self.accepted, "tool");
+        let tools = contract::text::counted(self.accepted, "definition");
         say!("{GOOD}Accepted{GOOD:#} {tools}; review and commit {}.", kit::lock::FILE);
         Ok(())
     }
@@ -163,7 +190,11 @@ pub fn revoke(names: &[String]) -> CommandResult {
     let mut own = Own::open()?;
     for name in names {
         own.seen.remove(name);
-        if !own.lock.remove(name) {
+        let is_there = match name.strip_prefix(SKILL) {
+            Some(skill) => own.lock.remove_skill(skill),
+            None => own.lock.remove(name),
+        };
+        if !is_there {
             return Err(Fault::new(Code::NotFound, format!("{name} is not approved"))
                 .suggest("`gatewright approvals diff` says what differs from what is.")
                 .into());

@@ -2,12 +2,14 @@
 
 mod accept;
 mod looked;
+mod skills;
 
 use std::process::ExitCode;
 
 use contract::text::spelled_out;
 use contract::{Code, Fault};
 use kit::Registry;
+use kit::approvals::SKILL;
 use kit::lock::{self, Difference, Lock};
 use kit::registry::{Registered, Roots};
 use serde_json::{Value, json};
@@ -20,11 +22,15 @@ use crate::releases;
 use crate::roots::Asked;
 use crate::term::{BAD, BOLD, DIM, GOOD, NOTE};
 use looked::Looked;
+use skills::Skill;
 
 pub fn run(asked: &Asked, command: ApprovalsCommand) -> CommandResult {
     match command {
         ApprovalsCommand::List { output } => list(&Looked::at_everything()?.registry, output),
-        ApprovalsCommand::Show { name } => show_one(&name),
+        ApprovalsCommand::Show { name } => match name.strip_prefix(SKILL) {
+            Some(id) => show_skill(asked, id),
+            None => show_one(&name),
+        },
         ApprovalsCommand::Diff { since: Some(version), output } => {
             let ours = compose::registry(&Offer::default(), Roots::One)?;
             show(&releases::definitions(&version)?.differences(&ours).map_err(internal)?, output)?;
@@ -75,6 +81,7 @@ fn diff(asked: &Asked, output: Format) -> CommandResult {
             own.seen.insert(shown.clone(), tool.hash()?);
         }
     }
+    found.extend(changed_skills(asked, &own.lock));
     own.write()?;
     show(&found, output)?;
     let unknown = own.lock.iter().filter(|(name, _)| !looked.knows(name)).count();
@@ -87,6 +94,18 @@ fn diff(asked: &Asked, output: Format) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
+/// How skills that were approved differ from what was: `show` shows what they are now.
+fn changed_skills(asked: &Asked, own: &Lock) -> Vec<Difference> {
+    let differs = |(name, approved): (&str, &Value)| {
+        let tool = format!("{SKILL}{name}");
+        let Ok(skill) = Skill::look(asked, name) else { return Some(Difference::Removed { tool }) };
+        let fields: Vec<String> =
+            lock::changes(approved, &skill.0.identity).iter().map(ToString::to_string).collect();
+        (!fields.is_empty()).then_some(Difference::Changed { tool, fields })
+    };
+    own.skills().filter_map(differs).collect()
+}
+
 fn show_one(name: &str) -> CommandResult {
     let looked = Looked::at_everything()?;
     let tool = looked.registry.resolve(name).ok_or_else(|| looked.registry.unknown(name))?;
@@ -96,6 +115,16 @@ fn show_one(name: &str) -> CommandResult {
         own.seen.insert(tool.head().name.to_string(), tool.hash()?);
         own.write()?;
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows a skill's code: it can be approved as it was shown.
+fn show_skill(asked: &Asked, id: &str) -> CommandResult {
+    let skill = Skill::look(asked, id)?;
+    skill.print();
+    let mut own = Own::open()?;
+    own.seen.insert(skill.named(), skill.hash());
+    own.write()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -137,18 +166,25 @@ fn verify(asked: &Asked, frozen: bool, output: Format) -> CommandResult {
 }
 
 fn list(registry: &Registry, output: Format) -> CommandResult {
+    let own = approved::own()?;
+    let hash = |identity: &Value| contract::Digest::of(&contract::canonical::of(identity));
     if output == Format::Json {
-        let tools: Vec<Value> = registry
+        let mut tools: Vec<Value> = registry
             .iter()
             .map(|tool| {
                 let head = tool.head();
                 Ok(json!({ "name": head.name, "kind": head.kind, "hash": tool.hash()? }))
             })
             .collect::<Result<_, Fault>>()?;
+        let skill = |(name, identity)| json!({ "name": format!("{SKILL}{name}"), "kind": "skill", "hash": hash(identity) });
+        tools.extend(own.skills().map(skill));
         return print_json(&json!(tools));
     }
     for tool in registry.iter() {
         say!("{BOLD}{:<24}{BOLD:#} {}", tool.head().name.as_str(), tool.hash()?);
+    }
+    for (name, identity) in own.skills() {
+        say!("{BOLD}{:<24}{BOLD:#} {}", format!("{SKILL}{name}"), hash(identity));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -219,8 +219,8 @@ fn writers_that_are_killed_and_others_beside_them_lose_no_note_that_was_answered
     let file = fs::read_to_string(bench.path(FILE)).unwrap();
     let mut notes = Vec::new();
     for line in file.lines() {
-        let note: Value = serde_json::from_str(line).unwrap_or_else(|e| panic!("a torn line {line:?}: {e}"));
-        notes.push(note["content"].as_str().unwrap().to_owned());
+        let read: Value = serde_json::from_str(line).unwrap_or_else(|e| panic!("a torn line {line:?}: {e}"));
+        notes.push(read["content"].as_str().unwrap().to_owned());
     }
     for content in &answered {
         assert_eq!(notes.iter().filter(|note| *note == content).count(), 1, "{content}");

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use crate::bench::{Bench, Session};
 
 /// The example library, and the one with faults.
-fn example(name: &str) -> PathBuf {
+pub(super) fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().join("examples").join(name)
 }
 
 /// A repository beside the example library as the user's own.
-fn bench(files: &[(&str, &str)]) -> Bench {
+pub(super) fn bench(files: &[(&str, &str)]) -> Bench {
     let bench = Bench::new(files);
     let user = example("patterns");
     bench.place.configure(&format!("[library]\nuser = {:?}\n", user.to_str().unwrap()));
@@ -305,4 +305,121 @@ fn links_that_leave_a_library_are_told_and_not_read_and_no_answer_has_a_home_in_
     assert_eq!(loaded["data"]["documentation"], "# Alpha\n", "a link that stays inside is read");
     let everything = [looked, loaded].map(|value| value.to_string()).concat();
     assert!(!everything.contains(example("patterns").to_str().unwrap()), "{everything}");
+}
+
+#[test]
+fn uses_are_counted_from_what_the_file_says_and_three_make_a_pattern_verified() {
+    let bench = bench(&[
+        ("services/api/main.go", "package main\n"),
+        (".shared-patterns/backend/alpha.md", "# Alpha\n\nAbout zebras.\n"),
+        (".shared-patterns/backend/alpha-SKILL.md", "**Reuse Count:** 1\n"),
+        (".shared-patterns/backend/beta.md", "# Beta\n\nAbout zebras.\n"),
+    ]);
+    let mut session = bench.serve();
+    let mut track = |more: Value| {
+        let mut all = json!({ "patternId": "backend/alpha" });
+        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        session.ok("track_pattern_usage", all)["data"].clone()
+    };
+    let first = track(
+        json!({ "projectPath": "services/api", "context": "password=hunter2hunter2", "idempotencyKey": "k" }),
+    );
+    assert_eq!(
+        (&first["usageCount"], &first["verified"], &first["promoted"]),
+        (&json!(2), &json!(false), &json!(false))
+    );
+    let again = track(
+        json!({ "projectPath": "services/api", "context": "password=hunter2hunter2", "idempotencyKey": "k" }),
+    );
+    assert_eq!((&again["usageCount"], &again["replayed"]), (&json!(2), &json!(true)));
+    let third = track(json!({}));
+    assert_eq!(
+        (&third["usageCount"], &third["verified"], &third["promoted"]),
+        (&json!(3), &json!(true), &json!(true))
+    );
+    let fourth = track(json!({}));
+    assert_eq!((&fourth["usageCount"], &fourth["promoted"]), (&json!(4), &json!(false)));
+    assert_eq!(
+        session.fails("track_pattern_usage", json!({ "patternId": "backend/gamma" }))["code"],
+        "pattern_not_found"
+    );
+    assert_eq!(
+        session
+            .fails("track_pattern_usage", json!({ "patternId": "backend/alpha", "projectPath": "nowhere" }))
+            ["code"],
+        "not_found"
+    );
+    let found = session.ok("find_patterns", json!({ "query": "zebras", "verifiedOnly": true }));
+    assert_eq!(ids(&found), ["backend/alpha"], "{found:#}");
+
+    let one = session.ok("get_pattern_reuse", json!({ "patternId": "backend/alpha" }))["data"][0].clone();
+    assert_eq!(
+        (&one["reuseCount"], &one["recorded"], &one["verified"]),
+        (&json!(4), &json!(3), &json!(true)),
+        "{one:#}"
+    );
+    assert!(one["projects"][0].as_str().unwrap().ends_with("/services/api"), "{one:#}");
+    let never = session.ok("getPatternReuse", json!({ "patternId": "backend/beta" }))["data"][0].clone();
+    assert_eq!(never["reuseCount"], 0, "{never:#}");
+    let recent = session.ok("get_pattern_reuse", json!({ "sortBy": "recent", "limit": 1 }));
+    assert_eq!(recent["data"][0]["patternId"], "backend/alpha", "{recent:#}");
+    let many = session.ok("get_pattern_reuse", json!({ "minReuseCount": 5, "limit": 500 }));
+    assert!(
+        many["data"].as_array().unwrap().iter().all(|one| one["reuseCount"].as_u64().unwrap() >= 5),
+        "{many:#}"
+    );
+    let filed =
+        session.ok("get_pattern_reuse", json!({ "sortBy": "category", "minReuseCount": 0, "limit": 3 }));
+    let names: Vec<&str> =
+        filed["data"].as_array().unwrap().iter().map(|one| one["patternId"].as_str().unwrap()).collect();
+    assert!(names.is_sorted() && names[0].starts_with("architecture/"), "{filed:#}");
+    assert_eq!(
+        session.fails("get_pattern_reuse", json!({ "patternId": "cooking/soup" }))["code"],
+        "category_invalid"
+    );
+}
+
+#[test]
+fn a_person_is_told_where_libraries_are_and_what_is_wrong_with_them() {
+    let bench = bench(&[("README.md", "# App\n"), (".shared-patterns/backend/alpha.ts", "export {}\n")]);
+    let list = bench.command().args(["library", "list", "--output", "json"]).output().unwrap();
+    let rows: Value = serde_json::from_slice(&list.stdout).unwrap();
+    assert_eq!((&rows[0]["library"], &rows[0]["patterns"]), (&json!("user"), &json!(76)), "{rows:#}");
+    assert_eq!((&rows[1]["library"], &rows[1]["problems"]), (&json!("project"), &json!(1)), "{rows:#}");
+    let check = bench.command().args(["library", "check"]).output().unwrap();
+    let said = String::from_utf8_lossy(&check.stdout).into_owned();
+    assert!(check.status.code() == Some(1) && said.contains("backend/alpha.ts"), "{said}");
+    fs::remove_file(bench.path(".shared-patterns/backend/alpha.ts")).unwrap();
+    assert!(bench.command().args(["library", "check"]).output().unwrap().status.success());
+}
+
+#[test]
+fn patterns_are_read_by_their_ids_as_resources() {
+    let bench = bench(&[("README.md", "# App\n"), (".shared-patterns/security/oauth-pkce.md", "# Mine\n")]);
+    let mut session = bench.serve();
+    let read = |session: &mut Session, id: &str| {
+        session.0.request("resources/read", json!({ "uri": format!("pattern://{id}") }))
+    };
+    let text =
+        |answer: &Value| answer["result"]["contents"][0]["text"].as_str().unwrap_or_default().to_owned();
+    assert!(text(&read(&mut session, "security/jwt-rotation")).starts_with("# "));
+    assert_eq!(text(&read(&mut session, "project:security/oauth-pkce")), "# Mine\n");
+    assert!(!text(&read(&mut session, "security/oauth-pkce")).contains("Mine"));
+    for bad in ["security/nothing", "../../etc/passwd", "security"] {
+        assert!(read(&mut session, bad)["error"].is_object(), "{bad}");
+    }
+    let mut listed = Vec::new();
+    let mut cursor = json!({});
+    loop {
+        let page = session.0.request("resources/list", cursor.clone())["result"].clone();
+        listed.extend(
+            page["resources"].as_array().unwrap().iter().map(|one| one["uri"].as_str().unwrap().to_owned()),
+        );
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = json!({ "cursor": next }),
+            None => break,
+        }
+    }
+    assert!(listed.iter().any(|uri| uri == "pattern://security/jwt-rotation"), "{listed:?}");
+    assert!(listed.iter().any(|uri| uri == "pattern://project:security/oauth-pkce"), "{listed:?}");
 }
