@@ -42,6 +42,11 @@ pub(crate) fn install() -> Vec<String> {
         .collect()
 }
 
+/// Installs a package that only a bench uses.
+pub(crate) fn install_one(package: &str) -> Done {
+    apt(&[package])
+}
+
 /// Where Debian keeps the programs of PostgreSQL's server, by version: off the PATH.
 const SERVERS: &str = "/usr/lib/postgresql";
 

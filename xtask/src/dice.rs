@@ -1,4 +1,4 @@
-//! Random moments: nothing that a secret hangs on.
+//! Random moments, and numbers that are the same every time: nothing that a secret hangs on.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::Duration;
@@ -10,6 +10,11 @@ pub(crate) struct Dice(u64);
 impl Dice {
     pub(crate) fn new() -> Self {
         Self(RandomState::new().build_hasher().finish())
+    }
+
+    /// One whose numbers are the same every time.
+    pub(crate) const fn seeded(seed: u64) -> Self {
+        Self(seed)
     }
 
     fn next(&mut self) -> u64 {

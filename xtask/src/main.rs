@@ -44,6 +44,9 @@ cargo xtask bench runs [--repo PATH] [--rounds N] [--only PARTS]
                               failures, N kill rounds (default 1000); PARTS: overhead, files, detection, git, …
 cargo xtask bench session [--notes N,N] [--only PARTS] [--program PATH] [--quick]
                             the working day as data grows: a day, searches, the context API, on both databases
+cargo xtask bench knowledge [--only PARTS] [--scale N] [--rounds N] [--program PATH] [--quick]
+                              how good answers about patterns are, beside FTS5 and ripgrep; libraries of 100, 10,000 and N
+                              patterns: looking through, finding, loading, memory; PARTS: quality, build, search, load
 cargo xtask bench design [--pages N] [--packages N] [--only PARTS] [--program PATH] [--quick]
                               scans against pa11y and @axe-core/cli, findings against plain axe-core, review kits by part, packs
                               against npm pack, publint and attw; PARTS: scan, agreement, kit, pack; PATH: a gatewright that is
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
         ["bench", "pipeline"] => bench::pipeline(),
         ["bench", "runs", rest @ ..] => bench::runs::run(rest),
         ["bench", "design", rest @ ..] => bench::design::run(rest),
+        ["bench", "knowledge", rest @ ..] => bench::knowledge::run(rest),
         ["bench", "session", rest @ ..] => bench::session::run(rest),
         _ => Err(USAGE.to_owned()),
     };

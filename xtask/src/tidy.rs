@@ -129,7 +129,7 @@ const MAY_USE: [(&str, &[&str]); 37] = [
         ],
     ),
     ("gatewright-fuzz", &["gatewright-contract", "gatewright-audit", "gatewright-library", "design-tokens"]),
-    ("xtask", &["gatewright-pictures"]),
+    ("xtask", &["gatewright-pictures", "gatewright-search"]),
 ];
 
 /// A file longer than this wants a better shape.

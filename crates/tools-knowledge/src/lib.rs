@@ -6,6 +6,7 @@
 pub mod artifacts;
 pub mod executing;
 pub mod finding;
+pub mod indexing;
 mod libraries;
 pub mod memory;
 mod project;

@@ -6,13 +6,15 @@ use std::time::{Duration, Instant};
 use contract::{Fault, RelPath};
 use exec::census::{self, Ask, Stamp, census, glance};
 use library::entry::{Entry, Read, Text, is_known, of_files, of_folder};
-use library::markdown::{MAX_DOCUMENT, Markdown};
+use library::markdown::MAX_DOCUMENT;
 use library::pattern::{Found, Layout, is_entered, survey};
 use library::quality::{Score, is_verified};
 use library::{Category, Code, PatternId, Problem, Problems};
-use search::{Analysed, Analyst, Document, Memory};
+use search::{Analysed, Analyst, Memory};
 use tokio_util::sync::CancellationToken;
 
+use crate::indexing::Pattern;
+pub(crate) use crate::indexing::executable;
 use crate::libraries::Library;
 
 /// Most files of one library that are looked through.
@@ -342,25 +344,17 @@ impl Stock {
     ) -> Result<(), Fault> {
         let (document, code) = ((looking.clean)(&texts.document), (looking.clean)(&texts.code));
         let description = (looking.clean)(&entry.description);
-        let markdown = Markdown::of(&document);
-        let headings: Vec<&str> =
-            markdown.headings().iter().map(|heading| markdown.title_of(heading)).collect();
-        let tags: Vec<&str> = entry.tags.iter().map(String::as_str).collect();
-        let document = Document {
-            id: entry.id.short(),
-            category: entry.id.category(),
-            quality: entry.quality.map(Score::tenths),
+        let pattern = Pattern {
+            name: &found.name,
+            entry,
+            description: &description,
+            document: &document,
+            code: &code,
             executable,
             verified,
-            name: &found.name,
-            title: &entry.title,
-            tags: &tags,
-            description: &description,
-            headings: &headings,
-            code: &code,
-            body: markdown.slice(&markdown.body()),
         };
-        let analysed = self.analyst.get_or_insert_with(Analyst::new).analyse(&document);
+        let analyst = self.analyst.get_or_insert_with(Analyst::new);
+        let analysed = pattern.as_document(|document| analyst.analyse(document));
         match &mut self.gathered {
             Some(gathered) => {
                 gathered.push(analysed);
@@ -460,16 +454,4 @@ pub(crate) fn read(library: &Library, found: &Found, base: Option<&RelPath>) -> 
     let mut all = read.problems;
     all.extend(problems);
     Ok((Read { problems: all, ..read }, texts))
-}
-
-/// The file whose function is called: beside a pattern its code; of a skill's folder what it names, or what is called as it is.
-pub(crate) fn executable(found: &Found, entry: &Entry) -> Option<String> {
-    match &found.layout {
-        Layout::Files { code, .. } => code.clone(),
-        Layout::Folder { folder, files, .. } => {
-            let named = entry.asks.entry.as_ref().map(|file| vec![format!("{folder}/{file}")]);
-            let usual = || vec![format!("{folder}/{}.ts", found.name), format!("{folder}/{}.js", found.name)];
-            named.unwrap_or_else(usual).into_iter().find(|file| files.contains(file))
-        }
-    }
 }

@@ -1,5 +1,8 @@
 //! What must hold of the family of what a team knows. What its tools do is tried over real files, in `gatewright/tests/it/knowledge/`.
 
+mod judged;
+mod quality;
+
 use std::path::Path;
 
 use gatewright_tools_knowledge::FAMILY;
