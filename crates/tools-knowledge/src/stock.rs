@@ -224,9 +224,10 @@ impl Stock {
                 .flat_map(Vec::into_iter),
         );
         self.of_names = names;
-        if self.items.is_empty() || self.is_crowded() {
-            // Whatever was put to it one by one is slower to search than an index that is made at once.
-            self.items.clear();
+        let mut before = BTreeMap::new();
+        if self.items.is_empty() || self.is_crowded() || looking.again == Again::All(None) {
+            // Whatever was put to it one by one is slower to make and to search than an index that is made at once.
+            before = std::mem::take(&mut self.items);
             self.gathered = Some(Vec::new());
         }
         let (mut seen, mut mains) = (BTreeSet::new(), BTreeMap::new());
@@ -240,6 +241,9 @@ impl Stock {
                 id.as_ref().and_then(|id| id.split_once('/')).map(|(category, _)| category.to_owned());
             report.count(&category.or(one.category).unwrap_or_else(|| Category::NONE.to_owned()), &taken);
             mains.insert(main, id);
+        }
+        for item in before.values().filter(|item| !seen.contains(item.id.short())) {
+            report.of(item.id.category()).removed += 1;
         }
         let gone: Vec<String> = self.items.keys().filter(|id| !seen.contains(*id)).cloned().collect();
         for id in gone {
@@ -285,7 +289,7 @@ impl Stock {
         }
         let (read, texts) = read(library, found, base)?;
         let mut problems = read.problems;
-        let Some(entry) = read.entry else {
+        let Some(mut entry) = read.entry else {
             self.of_files.insert(main.clone(), problems);
             return Ok(Taken::Refused);
         };
@@ -299,6 +303,8 @@ impl Stock {
             unknown.whole(Code::CategoryInvalid, why);
             problems.extend(unknown.into_found());
         }
+        entry.title = (looking.clean)(&entry.title);
+        entry.tags = entry.tags.iter().map(|tag| (looking.clean)(tag)).collect();
         let id = entry.id.short().to_owned();
         if seen.contains(&id) {
             let mut twice = Problems::of(&found.main());

@@ -171,7 +171,9 @@ fn what_search_finds_load_loads_with_code_where_it_is_asked_for() {
 
 #[test]
 fn a_long_session_is_cut_and_says_where_the_rest_is() {
-    let decisions: String = (0..200).map(|n| format!("- Decision {n}: {}\n", "word ".repeat(40))).collect();
+    let decisions: Vec<String> =
+        (0..200).map(|n| format!("- Decision {n}: {}\n", "word ".repeat(40))).collect();
+    let decisions = decisions.concat();
     let block = format!("```rust\n{}```\n\n", "let line = 1;\n".repeat(500));
     let long = format!(
         "# Long\n\nShort.\n\n## Decisions\n\n{decisions}\n## Next steps\n\n- the last\n\n{}",
