@@ -57,7 +57,7 @@ type Key = (PathBuf, LibraryName);
 /// Folders of a repository that are its library.
 const OF_PROJECT: [&str; 3] = [".shared-patterns", ".agents/skills", ".claude/skills"];
 /// The name of a repository's library.
-const PROJECT: &str = "project";
+pub(crate) const PROJECT: &str = "project";
 /// Ids that are suggested for one that is unknown.
 const NEAREST: usize = 3;
 
@@ -117,7 +117,17 @@ impl Libraries {
             };
             let looking =
                 Looking { clean: &|text| desk.cleaned(text), uses: &count, again, cancel: desk.cancelled() };
-            let report = stock.lock().unwrap_or_else(PoisonError::into_inner).refresh(&library, &looking)?;
+            let report = {
+                let mut stock = stock.lock().unwrap_or_else(PoisonError::into_inner);
+                match stock.refresh(&library, &looking) {
+                    Err(fault) if fault.code != Code::Cancelled => {
+                        // One library's fault is not the others'.
+                        stock.cannot_be_read(&library, &fault);
+                        Report::default()
+                    }
+                    done => done?,
+                }
+            };
             looked.libraries.push(library);
             looked.stocks.push(stock);
             looked.reports.push(report);

@@ -175,6 +175,13 @@ impl Stock {
         all
     }
 
+    /// Nothing of it is found until it can be read again.
+    pub(crate) fn cannot_be_read(&mut self, library: &Library, fault: &Fault) {
+        let mut problem = Problems::of(library.name.as_str());
+        problem.whole(Code::TooLarge, fault.message.clone());
+        *self = Self { of_names: problem.into_found(), ..Self::default() };
+    }
+
     /// Brings it up to date.
     pub(crate) fn refresh(&mut self, library: &Library, looking: &Looking<'_>) -> Result<Report, Fault> {
         let is_large = self.files.len() > SMALL;
@@ -225,7 +232,8 @@ impl Stock {
         );
         self.of_names = names;
         let mut before = BTreeMap::new();
-        if self.items.is_empty() || self.is_crowded() || looking.again == Again::All(None) {
+        let was_left = self.gathered.is_some();
+        if self.items.is_empty() || was_left || self.is_crowded() || looking.again == Again::All(None) {
             // Whatever was put to it one by one is slower to make and to search than an index that is made at once.
             before = std::mem::take(&mut self.items);
             self.gathered = Some(Vec::new());

@@ -50,14 +50,14 @@ impl Granted {
         let clock = grant(asks.clock, user.clock, "clock");
         let random = grant(asks.random, user.random, "random");
         grant(!asks.network.is_empty(), false, "network");
-        let most = user.most_seconds.saturating_mul(1_000);
+        let most = user.most_seconds.saturating_mul(1_000).max(1);
         let memory = asks.memory.unwrap_or(usual.memory as u64);
         Self {
             reads: if reads { asks.reads.clone() } else { Vec::new() },
             clock,
             random,
             milliseconds: timeout.or(asks.timeout).or(usually).unwrap_or(usual.milliseconds).clamp(1, most),
-            memory: memory.min(user.most_mebibytes << 20),
+            memory: memory.min(user.most_mebibytes.saturating_mul(1 << 20)),
             refused,
         }
     }

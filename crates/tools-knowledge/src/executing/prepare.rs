@@ -15,7 +15,7 @@ use store_api::uses::Used;
 use tokio_util::sync::CancellationToken;
 
 use super::workers::{Worker, Workers};
-use crate::libraries::{Library, service};
+use crate::libraries::{Library, PROJECT, service};
 use crate::stock::{Again, Item, read};
 
 /// A skill, ready to be executed.
@@ -33,6 +33,10 @@ pub(crate) struct Prepared {
     pub(crate) function: Option<String>,
     /// What it imports that is none of its own files.
     pub(crate) packages: BTreeSet<String>,
+    /// Whether it imports what only its run decides.
+    computes_imports: bool,
+    /// The call's root.
+    root: String,
 }
 
 impl Prepared {
@@ -53,6 +57,7 @@ impl Prepared {
             "schema": schema,
             "asks": self.asks,
             "packages": self.packages,
+            "root": self.is_of_one_root().then_some(&self.root),
         })
     }
 
@@ -66,9 +71,19 @@ impl Prepared {
         self.asks.runtime == Some(Runtime::Node) || !self.packages.is_empty()
     }
 
+    /// Whether an approval is for one repository alone: where its code, or packages that it imports, are the repository's.
+    fn is_of_one_root(&self) -> bool {
+        self.needs_node() || self.library == PROJECT
+    }
+
     /// What is wrong with an input, by the declared schema.
     pub(crate) fn misfits(&self, input: &Map<String, Value>) -> Result<Vec<String>, Fault> {
         let Some(schema) = &self.schema else { return Ok(Vec::new()) };
+        if has_reference(schema) {
+            let message =
+                format!("{}: its declared parameters refer to one another ($ref): write them out", self.id);
+            return Err(Fault::new(Code::InvalidSource, message));
+        }
         let compiled = kit::schema::Compiled::new(schema).map_err(|why| {
             Fault::new(
                 Code::InvalidSource,
@@ -76,6 +91,18 @@ impl Prepared {
             )
         })?;
         Ok(compiled.errors(&Value::Object(input.clone()), 8))
+    }
+}
+
+/// Whether a schema refers to parts of itself: a few lines of that take longer to hold a value to than anybody waits.
+fn has_reference(schema: &Value) -> bool {
+    match schema {
+        Value::Object(map) => {
+            map.keys().any(|key| matches!(key.as_str(), "$ref" | "$dynamicRef" | "$recursiveRef"))
+                || map.values().any(has_reference)
+        }
+        Value::Array(items) => items.iter().any(has_reference),
+        _ => false,
     }
 }
 
@@ -111,7 +138,13 @@ pub(crate) fn found(desk: &ReadDesk, id: &PatternId, used: &[Used]) -> Result<(P
         (library.clone(), item.clone())
     };
     let mut worker = workers.take()?;
-    let prepared = prepare(&library, &item, &mut worker, desk.cancelled())?;
+    let mut prepared = prepare(&library, &item, &mut worker, desk.cancelled())?;
+    desk.view().root().id().clone_into(&mut prepared.root);
+    if prepared.needs_node() && prepared.computes_imports {
+        let message =
+            format!("{}: what it imports is computed when it runs, so nobody can approve it", prepared.id);
+        return Err(Fault::new(Code::InvalidSource, message).about(prepared.entry));
+    }
     Ok((prepared, worker))
 }
 
@@ -149,6 +182,8 @@ fn prepare(
         schema: entry.schema.map(|declared| declared.schema),
         function: None,
         packages: BTreeSet::new(),
+        computes_imports: false,
+        root: String::new(),
     };
     let (mut wanted, mut bytes) = (vec![main.to_string()], 0_usize);
     while !wanted.is_empty() {
@@ -191,7 +226,11 @@ fn prepare(
                 let has = |name: &&String| file.exports.iter().any(|export| export.name == **name);
                 prepared.function = names.iter().find(has).cloned();
             }
-            for import in file.imports.into_iter().filter(|import| !import.specifier.is_empty()) {
+            for import in file.imports {
+                if matches!(import.source, Source::Computed | Source::Other) {
+                    prepared.computes_imports = true;
+                    continue;
+                }
                 if Source::of(&import.specifier) != Source::Relative {
                     prepared.packages.insert(import.specifier);
                     continue;

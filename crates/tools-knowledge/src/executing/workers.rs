@@ -71,7 +71,7 @@ impl Workers {
             program: self.program.clone(),
             args: vec![MARK.to_owned()],
             env: std::iter::empty().collect(),
-            memory: OWN_MEMORY + (self.settings.most_mebibytes << 20),
+            memory: OWN_MEMORY.saturating_add(self.settings.most_mebibytes.saturating_mul(1 << 20)),
             web: None,
             channel: Channel::Streams,
         };
@@ -148,10 +148,13 @@ impl Worker {
                 return Err(Fault::new(Code::Cancelled, "the call was cancelled"));
             }
             if Instant::now() >= talk.deadline {
-                return Err(Fault::new(Code::Timeout, "the skill took longer than it may, and was ended")
+                let mut fault = Fault::new(Code::Timeout, "the skill took longer than it may, and was ended")
                     .suggest(
                         "Give `timeout`, up to what `[skills] most-seconds` allows, or a smaller input.",
-                    ));
+                    );
+                // It would take as long again.
+                fault.retryable = false;
+                return Err(fault);
             }
             let read = match self.channel.read(&mut buffer) {
                 Ok(0) => return Err(self.over()),
@@ -187,6 +190,13 @@ impl Worker {
             std::thread::sleep(Duration::from_millis(5));
         }
         let why = self.resident.ended().unwrap_or_else(|| "it ended".to_owned());
+        if why.starts_with("executing ") {
+            // Where the program lies is nobody's to know.
+            let message =
+                "the process that skills run in cannot be started: its world does not show this program";
+            return Fault::new(Code::ConfinementUnavailable, message)
+                .suggest("Install gatewright somewhere that is not below /tmp or another private folder.");
+        }
         let code = if why.contains("memory") { Code::ResourceExhausted } else { Code::SkillExecutionFailed };
         Fault::new(code, format!("the process that the skill ran in: {why}"))
     }

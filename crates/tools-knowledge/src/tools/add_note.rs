@@ -9,7 +9,7 @@ use exec::lines::Lines;
 use kit::markdown::{code, text};
 use kit::{Answer, Define, Record, RecordDesk, doc};
 use library::contradict::{Claim, conflicts_of};
-use library::notes::{Draft, Note, NoteId, NoteType, State, iso, read, states};
+use library::notes::{Draft, Note, NoteId, NoteType, State, ends_at, iso, read, states};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -170,7 +170,12 @@ fn put(there: &str, name: &str, kind: Type, draft: Draft) -> Result<(Option<Stri
     if let Some(key) = &draft.key
         && let Some(same) = all.notes.iter().rev().take(LATEST).find(|note| note.key.as_ref() == Some(key))
     {
-        if same.content != draft.content || same.kind != kind.into() {
+        let is_same = same.content == draft.content
+            && same.kind == kind.into()
+            && same.subject == draft.subject
+            && same.supersedes == draft.supersedes
+            && same.expires.is_some() == draft.expires.is_some();
+        if !is_same {
             let message = "idempotencyKey: another note was written under this key";
             return Err(Fault::new(Code::Conflict, message).suggest("Take a new key for a new note."));
         }
@@ -192,6 +197,10 @@ fn put(there: &str, name: &str, kind: Type, draft: Draft) -> Result<(Option<Stri
         }
         now = now.checked_add(jiff::SignedDuration::from_millis(1)).map_err(|e| unfit(e.to_string()))?;
     };
+    if note.expires.as_deref().and_then(ends_at).is_some_and(|end| end <= now) {
+        return Err(Fault::invalid("expires: that is over already, so nobody would see the note")
+            .suggest("Give a time to come, or how long (`14d`)."));
+    }
     let clashes = if kind == Type::Decision { clashes(&all.notes, &note) } else { Vec::new() };
     Ok((Some(note.line()), written(&note, kind, false, clashes)))
 }

@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use contract::text::{counted, visible};
-use contract::{Code, Fault, RelPath, Toolset};
+use contract::{Code, Fault, RelPath, State, Toolset};
 use exec::reports::ReportFile;
 use exec::run::Level;
 use exec::view::Pattern;
@@ -173,7 +173,14 @@ impl Run for ExecuteSkill {
         let id = PatternId::new(&input.skill_id).map_err(|e| Fault::invalid(format!("skillId: {e}")))?;
         desk.note_level(Level::Full);
         let (prepared, worker) = desk.blocking(move |desk| found(desk, &id, &used)).await?;
-        let misfits = prepared.misfits(&input.input)?;
+        let approved = desk.approved_skill(prepared.name(), prepared.identity()).await;
+        // What nobody approved is not even validated with: a schema, too, is somebody else's program.
+        let (prepared, misfits) = if approved.is_ok() {
+            let given = input.input.clone();
+            desk.blocking(move |_| prepared.misfits(&given).map(|misfits| (prepared, misfits))).await?
+        } else {
+            (prepared, Vec::new())
+        };
         if let (Some(first), false) = (misfits.first(), input.dry_run) {
             let mut fault = Fault::invalid(format!("input: {first}"));
             fault.suggestions.extend(misfits.iter().skip(1).cloned());
@@ -181,7 +188,6 @@ impl Run for ExecuteSkill {
         }
         let usual = prepared.needs_node().then_some(node::USUAL);
         let granted = Granted::of(&prepared.asks, workers.settings(), (desk.asked().timeout, usual));
-        let approved = desk.approved_skill(prepared.name(), prepared.identity()).await;
         if input.dry_run {
             return Ok(would_run(&prepared, granted, approved.is_ok(), misfits));
         }
@@ -370,6 +376,10 @@ fn answer(desk: &ReadDesk, patterns: &[Pattern], event: &Event, most: usize) -> 
             let Some(path) = granted else {
                 return denied(format!("{} was not granted to be read", visible(path)));
             };
+            // A link that stays in the project may lead to what was not granted.
+            if !matches!(desk.view().state(&path), Ok(State::File { .. })) {
+                return denied(format!("{path} is no file, or a link is on the way to it"));
+            }
             match desk.view().read_text(&path) {
                 Ok(text) if text.len() <= most => Request::Text(text),
                 Ok(_) => denied(format!("{path} is more than what is left to be read")),

@@ -70,7 +70,12 @@ fn notes_are_superseded_expire_and_contradict_and_nothing_is_lost() {
     let mut session = bench.serve();
     let old = add(&mut session, "hypothesis", "The cache is stale.", json!({}));
     add(&mut session, "hypothesis", "The clock is wrong.", json!({ "supersedes": [old["id"]] }));
-    add(&mut session, "blocker", "No VPN.", json!({ "expires": "2020-01-01" }));
+    let over =
+        json!({ "projectPath": ".", "type": "blocker", "content": "No VPN.", "expires": "2020-01-01" });
+    assert_eq!(session.fails("add_note", over)["code"], "invalid_argument");
+    let line = r#"{"type":"blocker","content":"No VPN.","timestamp":"2019-12-01T10:00:00.000Z","expires":"2020-01-01"}"#;
+    let file = fs::read_to_string(bench.path(FILE)).unwrap();
+    fs::write(bench.path(FILE), format!("{file}{line}\n")).unwrap();
     let soon = add(&mut session, "blocker", "No access.", json!({ "expires": "14d" }));
     assert!(soon["expires"].as_str().unwrap().ends_with('Z'), "{soon:#}");
     let found = session.ok("get_hypotheses", json!({ "projectPath": "." }));
@@ -132,7 +137,15 @@ fn secrets_leave_before_a_note_is_written_and_a_key_writes_once() {
     assert!(!note["content"].as_str().unwrap().contains("hunter2hunter2"), "{note:#}");
     let file = fs::read_to_string(bench.path(FILE)).unwrap();
     assert!(!file.contains("hunter2hunter2"), "{file}");
-    let again = add(&mut session, "general", secret, json!({ "idempotencyKey": "k1" }));
+    let again = add(
+        &mut session,
+        "general",
+        secret,
+        json!({ "idempotencyKey": "k1", "subject": "password=hunter2hunter2" }),
+    );
+    let otherwise =
+        json!({ "projectPath": ".", "type": "general", "content": secret, "idempotencyKey": "k1" });
+    assert_eq!(session.fails("add_note", otherwise)["code"], "conflict", "another subject is another note");
     assert_eq!((&again["id"], &again["replayed"]), (&note["id"], &json!(true)));
     let other =
         json!({ "projectPath": ".", "type": "general", "content": "another", "idempotencyKey": "k1" });

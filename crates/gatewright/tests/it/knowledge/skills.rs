@@ -317,3 +317,43 @@ fn a_skill_that_imports_packages_runs_in_node_over_the_project_and_what_is_missi
     assert!(missing["message"].as_str().unwrap().contains("semver"), "{missing:#}");
     assert_eq!(missing["suggestions"][0], "`pnpm add semver`", "{missing:#}");
 }
+
+#[test]
+fn what_was_granted_is_not_left_by_links_and_no_schema_runs_before_it_was_approved() {
+    let link = "export function links(input) { const out = {}; for (const p of input.paths) { try { out[p] = gatewright.read(p); } catch (e) { out[p] = 'denied'; } } return out; }\n";
+    let both = |n: u32| {
+        let next = json!({ "$ref": format!("#/$defs/a{}", n + 1) });
+        (format!("a{n}"), json!({ "allOf": [next.clone(), next] }))
+    };
+    let levels: serde_json::Map<String, Value> =
+        (0..34).map(both).chain([("a34".to_owned(), json!({ "type": "object" }))]).collect();
+    let schema = json!({ "$ref": "#/$defs/a0", "$defs": levels });
+    let bomb = format!("# Bomb\n\n## Parameters\n\n```json\n{schema}\n```\n");
+    let bench = own(&[
+        ("links", link, "**Reads:** docs/**\n"),
+        ("bomb", "export function bomb() { return 1; }\n", ""),
+    ]);
+    bench.put(".shared-patterns/backend/bomb.md", &bomb);
+    bench.put("docs/open.md", "open");
+    bench.put(".env", "SECRET=canary");
+    bench.put("top.txt", "top");
+    for (target, name) in [("../.env", "docs/env.md"), ("../top.txt", "docs/top.md"), ("..", "docs/up")] {
+        std::os::unix::fs::symlink(target, bench.path(name)).unwrap();
+    }
+    let mut session = bench.serve();
+    if !possible(&mut session) {
+        return;
+    }
+    approve(&bench, "project:backend/links");
+    let paths = ["docs/open.md", "docs/env.md", "docs/top.md", "docs/up/top.txt", "docs/../top.txt", ".env"];
+    let ran = run(&mut session, "backend/links", json!({ "paths": paths }))["result"].clone();
+    assert_eq!(ran["docs/open.md"], "open", "{ran:#}");
+    assert!(paths[1..].iter().all(|path| ran[*path] == "denied"), "{ran:#}");
+
+    let began = Instant::now();
+    let dry = session.ok("execute_skill", json!({ "skillId": "backend/bomb", "input": {}, "dryRun": true }));
+    assert_eq!(dry["data"]["wouldRun"].get("misfits"), None, "{dry:#}");
+    approve(&bench, "project:backend/bomb");
+    assert_eq!(fails(&mut session, "backend/bomb", json!({}))["code"], "invalid_source");
+    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+}
