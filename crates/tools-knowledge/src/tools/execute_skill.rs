@@ -126,7 +126,8 @@ impl JsonSchema for Wrapped {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({})
+        // Strict clients want a schema that says something: of a text this does, of everything else there is nothing to say.
+        schemars::json_schema!({ "maxLength": MOST })
     }
 }
 
