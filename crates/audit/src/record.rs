@@ -68,6 +68,62 @@ pub struct Transcript {
     /// The plan's diff, redacted and bounded: what a reader of the report sees.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub diff: String,
+    /// What its answer cost whoever asked, where that was measured: calls of a client have it, a person's commands and records of
+    /// before it was measured do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+}
+
+/// What an answer would have been without us, and what it was. Tokens are those of the integer rule
+/// ([`contract::tokens_used`]).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Cost {
+    /// Tokens of the answer as it went out: the JSON of a result or an error, the text of a resource.
+    pub shown: u64,
+    /// Tokens of what `basis` names, counted up to [`Cost::MOST`].
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub whole: u64,
+    /// What `whole` is of.
+    pub basis: Basis,
+    /// The conversation: 16 hexadecimal digits, random for a connection, or made of a session's or a principal's name and the
+    /// hour.
+    pub session: String,
+    /// Answers to `tools/list` in that session since its last transcript.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub menus: u64,
+    /// Their tokens: names, descriptions and input schemas, which is what models are given of them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub menu: u64,
+    /// The programs whose output is kept: the first 8 digits of each handle.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<String>,
+}
+
+impl Cost {
+    /// Tokens beyond which nothing is counted: a million characters.
+    pub const MOST: u64 = 275_000;
+
+    /// How many digits of a run's handle are kept.
+    pub const RUN: usize = 8;
+}
+
+/// What is nothing is not written: every call pays for what its record says.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// What a whole is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// What programs said, on both streams.
+    Output,
+    /// The answer before a list or a diff was cut.
+    Cut,
+    /// Nothing that can be compared.
+    None,
 }
 
 impl Transcript {

@@ -22,7 +22,7 @@ pub use fault::{Code, Fault, FaultKind, Severity};
 pub use id::{CallId, Key, PlanId, TranscriptId};
 pub use name::{ToolName, Toolset};
 pub use path::{PathRefusal, RelPath};
-pub use plan::{Observation, Plan, PlanFile, Precondition, Receipt};
+pub use plan::{Observation, Plan, PlanFile, Precondition, Receipt, Source};
 pub use principal::Principal;
 pub use reply::{Envelope, Metadata, PlanView, Reply, RunView, SideWrites, Status, Truncated, tokens_used};
 pub use spec::{Annotations, Head, Kind, Spec};

@@ -42,6 +42,15 @@ pub struct Precondition {
     pub why: String,
 }
 
+/// What a plan was computed from in another root than that which it changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// That root, by its id.
+    pub root: String,
+    /// What was read there, sorted by path, without duplicates.
+    pub observed: Vec<Observation>,
+}
+
 /// The ordered effects of one call, with everything that must still hold when they are applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
@@ -55,6 +64,9 @@ pub struct Plan {
     pub owner: Digest,
     /// What was read, sorted by path, without duplicates.
     pub observed: Vec<Observation>,
+    /// What was read elsewhere: of a plan that changes a library, in the root that the call came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
     /// What would change, in order; a request comes last.
     pub effects: Vec<Effect>,
 }
@@ -63,14 +75,19 @@ impl Plan {
     /// A plan without effects.
     #[must_use]
     pub fn empty(tool: ToolName, arguments: Digest, root: String, owner: &Principal) -> Self {
-        Self { tool, arguments, root, owner: owner.key(), observed: Vec::new(), effects: Vec::new() }
+        let (observed, effects) = (Vec::new(), Vec::new());
+        Self { tool, arguments, root, owner: owner.key(), observed, source: None, effects }
     }
 
     /// The id: the hash of the canonical form. Times are no part of it.
     pub fn id(&self) -> Result<PlanId, serde_json::Error> {
         let mut this = self.clone();
-        this.observed.sort();
-        this.observed.dedup();
+        for observed in
+            std::iter::once(&mut this.observed).chain(this.source.as_mut().map(|s| &mut s.observed))
+        {
+            observed.sort();
+            observed.dedup();
+        }
         canonical::to_vec(&this).map(|bytes| PlanId::from_digest(Digest::of(&bytes)))
     }
 
@@ -127,6 +144,16 @@ mod tests {
         two.observed = vec![b, a.clone(), a];
         assert_eq!(one.id().unwrap(), two.id().unwrap());
         assert_ne!(one.id().unwrap(), plan().id().unwrap());
+    }
+
+    #[test]
+    fn the_id_depends_on_what_was_read_elsewhere() {
+        let seen = Observation::of(Some(RelPath::new("a").unwrap()), &State::Absent);
+        let from = |root: &str| {
+            let source = Source { root: root.into(), observed: vec![seen.clone()] };
+            Plan { source: Some(source), ..plan() }.id().unwrap()
+        };
+        assert!(from("one") != from("two") && from("one") != plan().id().unwrap());
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub struct Seen {
 pub struct Census {
     /// Regular files, and links to such files that stay inside the root, by path.
     pub files: Vec<Seen>,
+    /// Those of `files` that are links, by path.
+    pub linked: Vec<RelPath>,
     /// Links that lead out of the root, to folders or to nothing: they are not followed.
     pub links: Vec<RelPath>,
     /// Entries whose names are no paths of ours.
@@ -110,6 +112,7 @@ pub fn census(root: &Root, ask: Ask<'_>, cancel: &CancellationToken) -> Result<C
             } else if kind.is_symlink() {
                 match root.dir().metadata(at.as_str()) {
                     Ok(there) if there.is_file() => {
+                        found.linked.push(at.clone());
                         found.files.push(Seen { path: at, stamp: Stamp::of(&there) });
                     }
                     _ => found.links.push(at),
@@ -125,6 +128,7 @@ pub fn census(root: &Root, ask: Ask<'_>, cancel: &CancellationToken) -> Result<C
         }
     }
     found.files.sort_unstable();
+    found.linked.sort_unstable();
     found.links.sort_unstable();
     found.folders.sort_unstable();
     Ok(found)

@@ -87,6 +87,31 @@ impl Root {
         place.strip_prefix(&self.path).ok().map(Path::to_owned)
     }
 
+    /// Whether the folder that was opened is the one that is there now: a folder of the same name may have taken its place.
+    #[must_use]
+    pub fn is_in_place(&self) -> bool {
+        self.is_at(&self.path)
+    }
+
+    /// Whether `path`, links followed, leads to the folder that was opened: a link may lead elsewhere by now.
+    #[must_use]
+    pub fn is_at(&self, path: &Path) -> bool {
+        use cap_std::fs::MetadataExt as _;
+        use std::os::unix::fs::MetadataExt as _;
+        let (Ok(opened), Ok(there)) = (self.dir.dir_metadata(), std::fs::metadata(path)) else {
+            return false;
+        };
+        (opened.dev(), opened.ino()) == (there.dev(), there.ino())
+    }
+
+    /// Whether this process may make files in the folder itself: its mode says so, and its file system can be written.
+    #[must_use]
+    pub fn may_be_written(&self) -> bool {
+        use rustix::fs::{Access, AtFlags, accessat};
+        let both = Access::WRITE_OK | Access::EXEC_OK;
+        accessat(&self.dir, ".", both, AtFlags::EACCESS).is_ok()
+    }
+
     /// What tools may do here.
     #[must_use]
     pub const fn rights(&self) -> Rights {

@@ -82,6 +82,12 @@ impl StateDir {
             })
     }
 
+    /// Whether there is state of `root` below `base`: something was done in it, or begun.
+    #[must_use]
+    pub fn is_there(base: &Path, root: &Root) -> bool {
+        base.join(root.id()).is_dir()
+    }
+
     /// Opens, and creates where needed, the state of `root` below `base`.
     pub fn for_root(base: &Path, root: &Root) -> Result<Self, Fault> {
         Self::at(base.join(root.id()))

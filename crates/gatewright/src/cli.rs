@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::gain::{DEFAULT_CAP, MOST_CAP};
 use crate::roots::RootArg;
 
 /// Gives coding agents hands on your engineering work, safely.
@@ -73,6 +74,9 @@ pub enum Command {
     /// Say where patterns and skills are kept, and what is wrong with their files.
     #[command(subcommand)]
     Library(LibraryCommand),
+    /// Say what answers saved in tokens, less menus, reading again and calling again, with the method beside the number.
+    #[command(after_help = GAIN)]
+    Gain(GainArgs),
     /// List review kits, show them in a browser, or write one into a folder.
     #[command(subcommand)]
     Kits(KitsCommand),
@@ -96,6 +100,28 @@ pub enum Command {
     },
     /// Print the manual page.
     Man,
+}
+
+const GAIN: &str = "\
+The figure is an estimate, and may be negative. It is read from the record, not verified: `gatewright audit verify` is for that.
+
+Examples:
+  gatewright gain                  all that is on record of this root
+  gatewright gain --since 7d       of the last seven days
+  gatewright gain --json           for programs";
+
+/// What is asked of the record.
+#[derive(Debug, Args)]
+pub struct GainArgs {
+    /// Only calls since then: a day (2026-11-01), a time (2026-11-01T08:00:00Z), or how long ago (30m, 12h, 7d, 4w).
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<String>,
+    /// Print JSON, for programs.
+    #[arg(long)]
+    pub json: bool,
+    /// Most tokens that would have been read of one answer without gatewright: what shells of agents show, 30,000 characters.
+    #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_CAP, value_parser = clap::value_parser!(u64).range(1..=MOST_CAP))]
+    pub cap: u64,
 }
 
 /// What is done with the store. Which one: `GATEWRIGHT_STORE_URL`, else `[store] url`, else the file of this machine.

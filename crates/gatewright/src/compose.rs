@@ -22,9 +22,10 @@ use kit::limits::Limiter;
 use kit::lock::Lock;
 use kit::menu::{self, Choose};
 use kit::registry::Roots;
+use kit::skills::Served;
 use kit::{Catalog, Engine, House, Registry};
-use store_api::{Context, Failures, Uses};
-use tools_knowledge::{Libraries, Workers};
+use store_api::{Context, Failures, Indexes, Uses};
+use tools_knowledge::{Libraries, Serving, Workers};
 use tools_session::Workplace;
 
 use browser::Pool;
@@ -151,8 +152,7 @@ struct Shared {
     services: Services,
     catalog: Arc<Catalog>,
     limiter: Arc<Limiter>,
-    config: Config,
-    others: Vec<Arc<Root>>,
+    roots: Vec<Arc<Root>>,
     check_outputs: bool,
 }
 
@@ -235,41 +235,42 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         workplace::Told { session: config.session, ventures: config.ventures, github: config.github, using };
     let places = roots.iter().map(|root| root.path().to_owned()).collect();
     let workplace = workplace::Here::new(told, places, Arc::clone(&shared), offline.clone());
-    let libraries = crate::libraries::libraries(&config.library)?;
+    let libraries = Arc::new(crate::libraries::libraries(&config.library)?);
     let itself = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
     let first_state = state(roots.first().map(|root| &**root))?;
     let workers = Workers::new(Arc::clone(&launcher), first_state, itself, config.skills.clone());
     let services = Services::default()
         .with::<dyn Failures>(Arc::clone(&store) as Arc<dyn Failures>)
         .with::<dyn Uses>(store)
-        .with::<Libraries>(Arc::new(libraries))
+        .with::<dyn Indexes>(Arc::new(remembered::indexes()?))
+        .with::<Libraries>(Arc::clone(&libraries))
+        .with::<dyn Served>(Arc::new(Serving::default()))
         .with::<Workers>(Arc::new(workers))
         .with::<dyn Context>(shared)
         .with::<dyn Workplace>(Arc::new(workplace))
         .with::<Pool>(Arc::clone(&browsers))
         .with::<Lines>(Arc::default());
-    let engine = |root: Option<&Arc<Root>>| {
-        let config = configuration(root.map(|r| &**r))?;
-        let others = roots.iter().filter(|r| Some(*r) != root).cloned().collect();
-        let (catalog, limiter) = (Arc::clone(&catalog), Arc::clone(&limiter));
-        let (launcher, jobs) = (Arc::clone(&launcher), Arc::clone(&jobs));
-        let (analyzer, cache, services) = (Arc::clone(&analyzer), Arc::clone(&cache), services.clone());
-        let shared = Shared {
-            launcher,
-            jobs,
-            analyzer,
-            cache,
-            services,
-            catalog,
-            limiter,
-            config,
-            others,
-            check_outputs: offer.check_outputs,
-        };
-        engine_of(root.cloned(), shared)
+    let check_outputs = offer.check_outputs;
+    let shared = Shared {
+        launcher,
+        jobs: Arc::clone(&jobs),
+        analyzer,
+        cache,
+        services,
+        catalog: Arc::clone(&catalog),
+        limiter,
+        roots,
+        check_outputs,
     };
+    let shared = Arc::new(shared);
+    let engine = |root: Option<&Arc<Root>>| shared.engine(root);
+    let roots = &shared.roots;
     let others = roots.iter().skip(1).map(|root| engine(Some(root))).collect::<Result<_, Fault>>()?;
-    let house = House::new(engine(roots.first())?, others);
+    let annexes = {
+        let shared = Arc::clone(&shared);
+        crate::libraries::annexes(&libraries, move |root| shared.engine(Some(root)))
+    };
+    let house = House::new(engine(roots.first())?, others).with_annexes(annexes);
     let house = match access {
         None => house,
         Some(access) => house.guarded(access, engine(None)?),
@@ -293,9 +294,21 @@ fn configuration(root: Option<&Root>) -> Result<Config, Fault> {
     Ok(config)
 }
 
-fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fault> {
-    let Shared { launcher, jobs, analyzer, cache, services, catalog, limiter, config, others, check_outputs } =
-        shared;
+impl Shared {
+    /// An engine over `root`, or over none, with that one's own configuration. What an earlier process left unfinished is recovered.
+    fn engine(&self, root: Option<&Arc<Root>>) -> Result<Arc<Engine>, Fault> {
+        let config = configuration(root.map(|root| &**root))?;
+        let others = self.roots.iter().filter(|other| Some(*other) != root).cloned().collect();
+        engine_of(root.cloned(), config, others, self)
+    }
+}
+
+fn engine_of(
+    root: Option<Arc<Root>>,
+    config: Config,
+    others: Vec<Arc<Root>>,
+    shared: &Shared,
+) -> Result<Arc<Engine>, Fault> {
     let state = state(root.as_deref())?;
     let offered: Vec<PathBuf> = root.iter().chain(&others).map(|root| root.path().to_owned()).collect();
     let ledger =
@@ -314,25 +327,25 @@ fn engine_of(root: Option<Arc<Root>>, shared: Shared) -> Result<Arc<Engine>, Fau
         Arc::new(Egress::new(config.egress.hosts.clone(), config.egress.allow_private)) as Arc<dyn Sender>
     });
     Ok(Engine::new(Parts {
-        catalog,
+        catalog: Arc::clone(&shared.catalog),
         policy: config.policy,
         approvals: Arc::new(Kept { roots: offered.clone() }),
-        limiter,
+        limiter: Arc::clone(&shared.limiter),
         redactor: Arc::new(redactor),
         ledger,
         root,
         other_roots: others,
         state,
         settings: config.settings,
-        services,
+        services: shared.services.clone(),
         sender,
-        launcher,
-        jobs,
-        analyzer,
-        cache,
+        launcher: Arc::clone(&shared.launcher),
+        jobs: Arc::clone(&shared.jobs),
+        analyzer: Arc::clone(&shared.analyzer),
+        cache: Arc::clone(&shared.cache),
         detach_after: Duration::from_secs(config.limits.detach_after),
         budget: config.limits.result_tokens.clamp(500, kit::shape::HARD_CAP),
-        check_outputs,
+        check_outputs: shared.check_outputs,
         uid: rustix::process::getuid().as_raw(),
     }))
 }

@@ -1,11 +1,17 @@
 //! Where patterns and skills are kept: what the user configured, and `~/.shared-patterns`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use contract::Fault;
+use exec::{Rights, Root, StateDir};
+use kit::{Annex, Engine};
 use library::LibraryName;
 use tools_knowledge::settings::LibrarySection;
 use tools_knowledge::{Libraries, Place, Tier};
+
+use crate::built_in;
+use crate::roots;
 
 /// The user's own library, where none is configured.
 const USUAL: &str = "~/.shared-patterns";
@@ -27,11 +33,15 @@ pub fn libraries(configured: &LibrarySection) -> Result<Libraries, Fault> {
             return Err(Fault::invalid(format!("[library.team.{team}] path: it is not absolute"))
                 .suggest("Give the whole path, or one that begins with `~/`."));
         };
-        places.push(Place { name: name(team)?, tier: Tier::Team, path, shared: library.shared });
+        let (shared, write) = (library.shared, library.write);
+        places.push(Place { name: name(team)?, tier: Tier::Team, path, shared, write });
     }
     let own = configured.user.as_deref();
     match (at_home(own.unwrap_or(USUAL)), own) {
-        (Some(path), _) => places.push(Place { name: name("user")?, tier: Tier::User, path, shared: false }),
+        (Some(path), _) => {
+            let write = configured.user_write;
+            places.push(Place { name: name("user")?, tier: Tier::User, path, shared: false, write });
+        }
         // Without a home there is none, unless it was asked for.
         (None, None) => {}
         (None, Some(_)) => {
@@ -39,7 +49,30 @@ pub fn libraries(configured: &LibrarySection) -> Result<Libraries, Fault> {
                 .suggest("Give the whole path, or one that begins with `~/`."));
         }
     }
-    Ok(Libraries::new(places))
+    Ok(Libraries::new(places).with_built_in(built_in::SKILLS))
+}
+
+/// Those that tools may change, as roots of their own, each with an engine that `engine` makes. One in which something was done before is
+/// opened at once: what a crash left in it is settled before anybody reads it, and what was done is found.
+pub fn annexes(
+    libraries: &Libraries,
+    engine: impl Fn(&Arc<Root>) -> Result<Arc<Engine>, Fault> + Send + Sync + 'static,
+) -> Vec<Annex> {
+    let engine = Arc::new(engine);
+    let base = StateDir::base().ok();
+    let made = libraries.places().iter().filter(|place| place.write).map(|place| {
+        let (engine, path, name) = (Arc::clone(&engine), place.path.clone(), place.name.to_string());
+        let open = move || roots::open(&path, &name, Rights::ReadWrite);
+        let was_used =
+            base.as_deref().is_some_and(|base| open().is_ok_and(|root| StateDir::is_there(base, &root)));
+        let annex =
+            Annex::new(place.name.as_str(), place.shared, place.path.clone(), move || engine(&open()?));
+        if was_used && let Err(fault) = annex.engine() {
+            tracing::warn!("the library {}: {}", place.name, fault.message);
+        }
+        annex
+    });
+    made.collect()
 }
 
 /// An absolute path, `~` at its front being the home.

@@ -6,6 +6,7 @@
 #![allow(unreachable_pub, reason = "a binary has no public surface")]
 
 mod approved;
+mod built_in;
 mod cli;
 #[macro_use]
 mod term;

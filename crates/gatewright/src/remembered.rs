@@ -5,7 +5,7 @@ use std::sync::Arc;
 use context::{Offline, Remote};
 use contract::{Code, Fault};
 use exec::StateDir;
-use store::Store;
+use store::{IndexStore, Store};
 use store_api::{Context, Timestamp};
 use tools_session::workplace::StoreKind;
 use url::Url;
@@ -88,6 +88,12 @@ pub fn store(section: &StoreSection) -> Result<(Store, StoreKind), Fault> {
             Ok((Store::open(&place).map_err(Fault::from)?, StoreKind::Sqlite))
         }
     }
+}
+
+/// Indexes of libraries: of files of this machine, so in a file of its own wherever the store is. Nothing is opened before it is asked
+/// for, and whoever deletes it has it made anew.
+pub fn indexes() -> Result<IndexStore, Fault> {
+    IndexStore::open(&StateDir::base()?.join("store").join("library.db")).map_err(Fault::from)
 }
 
 /// The secrets of the environment, which nothing may show: of the address of a database, and the key of a context.

@@ -144,7 +144,7 @@ fn check_name(name: &str, taken: &[Arc<Root>]) -> Result<(), Fault> {
 
 /// Opens a root. One that holds gatewright's own state or configuration, or lies in it, is refused: what tools may
 /// change there would decide what tools may do.
-fn open(path: &Path, name: &str, rights: Rights) -> Result<Arc<Root>, Fault> {
+pub fn open(path: &Path, name: &str, rights: Rights) -> Result<Arc<Root>, Fault> {
     let root = Root::open(path, name, rights)?;
     let own = [StateDir::base().ok(), config::user_path().and_then(|p| p.parent().map(Path::to_owned))];
     for own in own.into_iter().flatten() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use audit::Durability;
 use audit::record::ExecutionMode;
 use contract::reply::Envelope;
-use contract::{Fault, Kind, PlanView, Reply, RunView, Severity, SideWrites, Status, Truncated};
+use contract::{Fault, Kind, Metadata, PlanView, Reply, RunView, Severity, SideWrites, Status, Truncated};
 use failures::{Merged, Suggestion};
 use serde_json::{Map, Value};
 
@@ -17,7 +17,8 @@ use crate::notes::Notes;
 use crate::paging;
 use crate::pipeline::Planned;
 use crate::registry::Registered;
-use crate::shape;
+use crate::resources::READ;
+use crate::shape::{self, Shaped};
 use crate::transcribe::transcribe;
 use crate::wish::Wish;
 
@@ -71,7 +72,10 @@ impl Engine {
             let cut = paging::cut(&mut output, &list, wish.page, room, |offset| {
                 paging::keep(state, name, wish.arguments, offset, &call.principal)
             })?;
-            truncated = cut.or(truncated);
+            if let Some(cut) = cut {
+                notes.measured.cut = cut.characters(wish.wanted);
+                truncated = Some(cut.truncated);
+            }
         }
         let mut metadata = shape::metadata();
         metadata.results_count = answer.results;
@@ -99,7 +103,9 @@ impl Engine {
             truncated,
             ..Envelope::new(answer.success, status, cleaner.text(&answer.message), metadata)
         };
-        let reply = shape::reply(envelope, output, budget)?;
+        let Shaped { reply, shown, whole } = shape::reply(envelope, output, budget)?;
+        notes.measured.shown = Some(shown);
+        notes.measured.cut = notes.measured.cut.saturating_add(whole.saturating_sub(shown));
         if self.parts.check_outputs || tool.head().kind == Kind::Foreign {
             let value = reply.to_value().map_err(|e| Fault::internal(e.to_string()))?;
             tool.check_output(&value, reply.envelope.status == Status::Completed)?;
@@ -132,7 +138,24 @@ impl Engine {
             (notes.mode, notes.record, notes.id.clone(), notes.unknown_tool);
         let question = notes.question.clone();
         let root = self.parts.root.as_ref().map(|r| r.name());
-        let transcript = notes.into_transcript(call, root, &result);
+        let about = |mut metadata: Metadata| {
+            metadata.duration = duration;
+            metadata.transcript = record.then(|| id.clone());
+            metadata
+        };
+        let cost = call.session.as_ref().filter(|_| record).and_then(|session| {
+            let (mut measured, course) = (notes.measured, &notes.course);
+            match &result {
+                Ok(_) if call.tool == READ => measured.cost(session, None, course),
+                Ok(reply) => measured.cost(session, Some(&about(reply.envelope.metadata.clone())), course),
+                Err(fault) => {
+                    // A read's fault goes out otherwise, and is about as long.
+                    measured.shown = Some(shape::of_fault(fault));
+                    measured.cost(session, Some(&about(shape::failed(fault))), course)
+                }
+            }
+        });
+        let transcript = notes.into_transcript(call, root, &result, cost);
         let mut result = result;
         let durability = if mode == ExecutionMode::Apply { Durability::Now } else { Durability::Soon };
         let mut anchor = None;

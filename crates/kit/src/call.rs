@@ -9,6 +9,8 @@ use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
 use crate::consent::{Consent, Question};
+use crate::cost::Session;
+use crate::engine::Engine;
 
 /// Told how far a call has come. Cheap; called from any thread.
 pub type Progress = Arc<dyn Fn(Step) + Send + Sync>;
@@ -88,6 +90,10 @@ pub struct Call {
     pub bearer: Option<Bearer>,
     /// The program that makes it, where it says its name.
     pub client: Option<ClientInfo>,
+    /// The engine of the root that it came from, where it is made over a library: said by the house alone.
+    pub from: Option<Arc<Engine>>,
+    /// The conversation that it is of, where there is one: then its answer's cost is on record.
+    pub session: Option<Session>,
     /// What the caller's user said, where it was asked.
     pub consent: Consent,
     /// Whether it may go on as a job where it takes long; otherwise its end is waited for.
@@ -108,6 +114,8 @@ impl Call {
             principal,
             bearer: None,
             client: None,
+            from: None,
+            session: None,
             consent: Consent::Unasked { can_ask: false },
             detach: false,
             cancel: CancellationToken::new(),

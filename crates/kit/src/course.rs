@@ -3,12 +3,15 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use audit::record::Cost;
 use contract::RunView;
 use exec::Workshop;
-use exec::run::{Exit, Level, Ran};
+use exec::run::{Captured, Exit, Level, Ran};
 use exec::workshop::Tail;
 use failures::{Analysis, Merged};
 use tokio::sync::Notify;
+
+use crate::cost;
 
 /// The course of a call. Cheap to share.
 #[derive(Clone, Default)]
@@ -32,6 +35,8 @@ pub(crate) struct Ended {
     millis: u64,
     pub(crate) level: Level,
     handle: String,
+    /// Characters that it said, as far as they count.
+    said: u64,
 }
 
 impl Ended {
@@ -72,6 +77,7 @@ impl Course {
             millis: u64::try_from(ran.took.as_millis()).unwrap_or(u64::MAX),
             level: ran.level,
             handle: ran.handle.as_ref().map(ToString::to_string).unwrap_or_default(),
+            said: said(&ran.stdout).saturating_add(said(&ran.stderr)),
         };
         self.0.ended.lock().unwrap_or_else(PoisonError::into_inner).push(ended);
     }
@@ -104,6 +110,19 @@ impl Course {
         self.0.ended.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Characters that its programs said, on both streams; none where none ran.
+    pub(crate) fn said(&self) -> Option<u64> {
+        let ended = self.0.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        (!ended.is_empty()).then(|| ended.iter().fold(0, |sum: u64, run| sum.saturating_add(run.said)))
+    }
+
+    /// How what its programs said is found again: the beginnings of their handles.
+    pub(crate) fn runs(&self) -> Vec<String> {
+        let ended = self.0.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let digits = ended.iter().filter_map(|run| run.handle.split_once('_'));
+        digits.map(|(_, digits)| digits.chars().take(Cost::RUN).collect()).collect()
+    }
+
     /// The last bytes that the program which runs has said, `most` at most.
     pub(crate) fn tail(&self, most: usize) -> Vec<Tail> {
         let at_work = self.0.at_work.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
@@ -118,4 +137,10 @@ impl Course {
     pub(crate) async fn left(&self) {
         self.0.leave.notified().await;
     }
+}
+
+/// Characters of a stream, as far as they count: a character has at most four bytes.
+fn said(stream: &Captured) -> u64 {
+    let most = usize::try_from(cost::MOST_CHARACTERS * 4).unwrap_or(usize::MAX);
+    cost::characters_of(stream.bytes.get(..most).unwrap_or(&stream.bytes))
 }

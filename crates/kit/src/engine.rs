@@ -119,7 +119,12 @@ impl Engine {
         cancel: CancellationToken,
         course: &Course,
     ) -> Setting {
+        let home = call.from.as_ref().map(|from| {
+            let call = Call { from: None, ..call.clone() };
+            Box::new(from.setting(tool, &call, cancel.clone(), course))
+        });
         Setting {
+            home,
             root: self.parts.root.clone(),
             state: self.parts.state.clone(),
             registry: self.registry(),

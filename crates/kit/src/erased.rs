@@ -12,7 +12,7 @@ use exec::{Draft, View};
 use serde_json::{Map, Value};
 
 use crate::desk::{ChangeDesk, ForeignDesk, ReadDesk, RecordDesk, RunDesk, Setting};
-use crate::kinds::{Answer, Change, Define, Foreign, Read, Record, Run, Wraps};
+use crate::kinds::{Answer, Change, Define, Foreign, LibraryOf, Read, Record, Run, Wraps};
 use crate::limits::Limits;
 use crate::schema::{self, Asked, Besides, Paged, Pages};
 use crate::shape;
@@ -33,6 +33,8 @@ pub(crate) struct Drafted {
     pub(crate) draft: Draft,
     /// The view that it was made with.
     pub(crate) view: Arc<View>,
+    /// The window on the root that the call came from, where that is another.
+    pub(crate) home: Option<Arc<View>>,
     /// What persists without a plan.
     pub(crate) side: SideWrites,
     /// What no plan can have: nothing of it can be applied then.
@@ -68,6 +70,7 @@ pub struct Tool {
     declared: Declared,
     wraps: Option<Wraps>,
     project: Option<&'static str>,
+    library: Option<LibraryOf>,
     examples: fn() -> Vec<Value>,
     foreign: Option<(Value, Arc<dyn Foreign>)>,
     code: Box<dyn Fn(Value, Setting) -> Invoking + Send + Sync>,
@@ -120,6 +123,12 @@ impl Tool {
     #[must_use]
     pub const fn project(&self) -> Option<&'static str> {
         self.project
+    }
+
+    /// The library that a call with these arguments changes, where it is not its own root.
+    #[must_use]
+    pub fn library<'a>(&self, arguments: &'a Value) -> Option<&'a str> {
+        self.library.and_then(|of| of(arguments.as_object()?))
     }
 
     /// What a result may cost, in tokens, where any other may cost `usual`.
@@ -220,6 +229,7 @@ impl Tool {
             declared: Declared::default(),
             wraps: None,
             project: None,
+            library: None,
             examples: Vec::new,
             foreign,
             code: Box::new(code),
@@ -292,6 +302,7 @@ where
         declared: Declared { programs: T::PROGRAMS, caches: T::CACHES, persists: T::PERSISTS },
         wraps: T::WRAPS,
         project: T::PROJECT,
+        library: T::LIBRARY,
         examples: T::examples,
         foreign: None,
         code: Box::new(code),
@@ -324,9 +335,10 @@ pub(crate) fn change<T: Change + Default>() -> Arc<Tool> {
     erase(Kind::Change, annotations, |tool: Arc<T>, input, setting| async move {
         let desk = ChangeDesk::new(setting)?;
         let answer = tool.plan(input, desk.clone()).await?;
+        let home = desk.home_view();
         let (draft, view) = desk.into_parts();
         let (side, blocked) = (SideWrites::default(), Vec::new());
-        Ok((answer, Some(Drafted { draft, view, side, blocked })))
+        Ok((answer, Some(Drafted { draft, view, home, side, blocked })))
     })
 }
 

@@ -9,12 +9,14 @@ use policy::{Right, Scope, scope};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
+use crate::annex::Annex;
 use crate::authorise::{lacking, lacking_for_reading};
 use crate::call::{Call, Done};
 use crate::engine::Engine;
 use crate::jobs::Jobs;
 use crate::kinds::Wraps;
 use crate::registry::Registry;
+use crate::running::blocking;
 
 /// The argument that names the root of a call. It is offered only where there are several.
 pub const ROOT: &str = "root";
@@ -30,6 +32,8 @@ pub struct House {
     first: Arc<Engine>,
     others: Vec<Arc<Engine>>,
     guarded: Option<Guarded>,
+    /// No call names them as its root.
+    annexes: Vec<Arc<Annex>>,
 }
 
 /// Where not everyone may work everywhere.
@@ -43,13 +47,13 @@ impl House {
     /// A house of one root, or of none.
     #[must_use]
     pub const fn of(engine: Arc<Engine>) -> Self {
-        Self { first: engine, others: Vec::new(), guarded: None }
+        Self { first: engine, others: Vec::new(), guarded: None, annexes: Vec::new() }
     }
 
     /// A house of several roots; every engine offers the same tools.
     #[must_use]
     pub const fn new(first: Arc<Engine>, others: Vec<Arc<Engine>>) -> Self {
-        Self { first, others, guarded: None }
+        Self { first, others, guarded: None, annexes: Vec::new() }
     }
 
     /// The same house, where each principal works in the roots that `access` allows, and in none by default: its calls
@@ -57,6 +61,13 @@ impl House {
     #[must_use]
     pub fn guarded(mut self, access: Arc<dyn Access>, outside: Arc<Engine>) -> Self {
         self.guarded = Some(Guarded { access, outside });
+        self
+    }
+
+    /// The same, with libraries that tools may change.
+    #[must_use]
+    pub fn with_annexes(mut self, annexes: Vec<Annex>) -> Self {
+        self.annexes = annexes.into_iter().map(Arc::new).collect();
         self
     }
 
@@ -122,9 +133,16 @@ impl House {
         call
     }
 
-    /// The engine whose root or state `is_it` recognises.
-    pub fn find(&self, is_it: impl Fn(&Engine) -> bool) -> Option<&Arc<Engine>> {
-        self.engines().find(|engine| is_it(engine))
+    /// The engine whose root or state `is_it` recognises: a root's, else a library's in which something was done.
+    pub fn find(&self, is_it: impl Fn(&Engine) -> bool) -> Option<Arc<Engine>> {
+        let libraries = self.annexes.iter().filter_map(|annex| annex.opened());
+        self.engines().cloned().chain(libraries).find(|engine| is_it(engine))
+    }
+
+    /// The engines of libraries that `principal` may reach and in which something was done.
+    pub(crate) fn annexed(&self, principal: &Principal) -> impl Iterator<Item = Arc<Engine>> {
+        let open = self.annexes.iter().filter(|annex| annex.is_open_to(principal));
+        open.filter_map(|annex| annex.opened())
     }
 
     /// The engines in whose roots `principal` may work, the first one first.
@@ -195,6 +213,27 @@ impl House {
         call
     }
 
+    /// The engine of the library that a call changes, with where it came from; else its own. Where whoever calls may not change that
+    /// library, or it cannot be opened, the tool says so.
+    async fn in_library(&self, engine: &Arc<Engine>, call: Call) -> (Arc<Engine>, Call) {
+        let engine = Arc::clone(engine);
+        let registry = engine.registry();
+        let tool = registry.resolve(&call.tool);
+        let named = tool.and_then(|resolved| resolved.tool.library(&call.arguments));
+        let annex = self.annexes.iter().find(|annex| named == Some(annex.name()));
+        let Some(annex) = annex.filter(|annex| annex.is_open_to(&call.principal)).cloned() else {
+            return (engine, call);
+        };
+        let name = annex.name().to_owned();
+        match blocking(move || annex.engine()).await {
+            Ok(library) => (library, Call { from: Some(engine), ..call }),
+            Err(fault) => {
+                tracing::warn!("the library {name} cannot be opened: {}", fault.message);
+                (engine, call)
+            }
+        }
+    }
+
     /// Makes a call in the root that its arguments name. A name that is no root's is refused as arguments that do not
     /// fit; another's root is none.
     ///
@@ -212,12 +251,9 @@ impl House {
                 None => self.guarded.as_ref().map_or(&self.first, |guarded| &guarded.outside),
             },
         };
+        let (engine, call) = self.in_library(engine, call).await;
         let registry = engine.registry();
         let may_take_long = registry.resolve(&call.tool).is_some_and(|tool| tool.tool.may_take_long());
-        if call.detach && may_take_long {
-            Arc::clone(engine).attended(call).await
-        } else {
-            Arc::clone(engine).recorded(call).await
-        }
+        if call.detach && may_take_long { engine.attended(call).await } else { engine.recorded(call).await }
     }
 }

@@ -305,7 +305,7 @@ impl Engine {
             ..Envelope::new(true, Status::Detached, message, metadata.clone())
         };
         match shape::reply(envelope, Map::new(), self.parts.budget) {
-            Ok(mut reply) => {
+            Ok(shape::Shaped { mut reply, .. }) => {
                 let tokens_used = reply.envelope.metadata.tokens_used;
                 metadata.tokens_used = tokens_used;
                 reply.envelope.metadata = metadata.clone();

@@ -40,6 +40,10 @@ pub trait Define: Send + Sync + 'static {
     /// The argument that names a project: a folder below the call's root, `.` for the root itself, or a folder's absolute place in whichever
     /// of the caller's roots it lies. The tool gets it relative.
     const PROJECT: Option<&'static str> = None;
+    /// Of a tool of the kind [`Change`]: the library that a call with these arguments changes, by its name; nothing for the call's own root.
+    /// The call is then made over that library, and sees its own root by [`ChangeDesk::home`]. Where whoever calls may not change that
+    /// library, or there is none, the call stays where it is, and the tool refuses it.
+    const LIBRARY: Option<LibraryOf> = None;
     /// Whose calls it makes, when it does nothing of its own: its arguments are `tool` and `arguments`.
     const WRAPS: Option<Wraps> = None;
     /// The programs that it may start, by their plain names: no other runs.
@@ -64,6 +68,9 @@ pub trait Define: Send + Sync + 'static {
     /// Arguments that are good examples; each must decode (a law).
     fn examples() -> Vec<Value>;
 }
+
+/// The library that arguments mean.
+pub type LibraryOf = fn(&Map<String, Value>) -> Option<&str>;
 
 /// Whose calls a tool makes that does nothing of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

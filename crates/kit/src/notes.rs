@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use audit::record::ExecutionMode;
+use audit::record::{Cost, ExecutionMode};
 use audit::{Redactor, Transcript, ledger};
 use contract::{Digest, Fault, PlanId, Reply, TranscriptId, canonical};
 use exec::run::Level;
@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::call::Call;
 use crate::consent::Question;
+use crate::cost::Measured;
 use crate::course::{Course, Ended};
 use crate::shape::{self, Cleaner};
 
@@ -50,6 +51,8 @@ pub(crate) struct Notes {
     redactions: Vec<String>,
     /// Its programs.
     pub(crate) course: Course,
+    /// Its answer, as far as it is made.
+    pub(crate) measured: Measured,
 }
 
 impl Notes {
@@ -73,6 +76,7 @@ impl Notes {
             arguments,
             redactions: redacted.redactions,
             course,
+            measured: Measured::default(),
             mode: ExecutionMode::DryRun,
             decision: EARLY.into(),
             plan: None,
@@ -92,6 +96,7 @@ impl Notes {
         call: &Call,
         root: Option<&str>,
         result: &Result<Reply, Fault>,
+        cost: Option<Cost>,
     ) -> Transcript {
         let (message, error) = match result {
             Ok(reply) => (reply.envelope.message.as_str(), None),
@@ -123,6 +128,7 @@ impl Notes {
             root: root.map(str::to_owned),
             effects: self.effects,
             diff: self.diff,
+            cost,
         }
     }
 }

@@ -8,6 +8,7 @@ use exec::handle::Handle;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::cost;
 use crate::kinds::List;
 
 /// Which part of a list a call asks for.
@@ -72,7 +73,7 @@ pub(crate) fn cut(
     page: Page,
     most: u64,
     go_on: impl FnOnce(u64) -> Result<Handle, Fault>,
-) -> Result<Option<Truncated>, Fault> {
+) -> Result<Option<Cut>, Fault> {
     let Some(Value::Array(entries)) = output.get_mut(&list.field) else { return Ok(None) };
     let before = page.offset.saturating_sub(list.offset).min(entries.len() as u64);
     entries.drain(..usize::try_from(before).unwrap_or(usize::MAX));
@@ -84,7 +85,7 @@ pub(crate) fn cut(
         }
         shown += 1;
     }
-    entries.truncate(shown);
+    let rest = entries.split_off(shown);
     let end = list.offset + before + shown as u64;
     // The last page of several is a part too, though nothing follows it; and nothing follows nothing.
     if end >= list.total || shown == 0 {
@@ -96,7 +97,33 @@ pub(crate) fn cut(
         return Err(Fault::new(Code::TooLarge, message)
             .suggest(format!("Go on behind it with \"cursor\": \"{handle}\".")));
     }
-    Ok(Some(Truncated { shown: shown as u64, total: list.total, next: handle.to_string() }))
+    let truncated = Truncated { shown: shown as u64, total: list.total, next: handle.to_string() };
+    Ok(Some(Cut { truncated, rest }))
+}
+
+/// What was cut off a list.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Cut {
+    /// As the caller is told.
+    pub(crate) truncated: Truncated,
+    /// The entries behind those that are shown, as far as the tool had them.
+    rest: Vec<Value>,
+}
+
+impl Cut {
+    /// Characters of the entries that were cut off although the caller wanted them: all, where it did not say how many. They
+    /// are counted as far as they count.
+    pub(crate) fn characters(&self, wanted: Option<u64>) -> u64 {
+        let more = wanted.map_or(u64::MAX, |wanted| wanted.saturating_sub(self.truncated.shown));
+        let mut counted = 0;
+        for entry in self.rest.iter().take(usize::try_from(more).unwrap_or(usize::MAX)) {
+            if counted >= cost::MOST_CHARACTERS {
+                break;
+            }
+            counted += cost::characters(entry) + 1;
+        }
+        counted
+    }
 }
 
 /// Keeps the handle of `tool`'s list from `offset` on.
@@ -136,16 +163,18 @@ mod tests {
         });
         let cut = cut.unwrap().unwrap();
         assert_eq!(map["entries"], json!([{"n": 3}, {"n": 4}, {"n": 5}, {"n": 6}]));
-        assert_eq!((cut.shown, cut.total, next), (4, 10, 7));
+        assert_eq!((cut.truncated.shown, cut.truncated.total, next), (4, 10, 7));
+        // `{"n":7}` and a comma, three times; who wanted five misses one.
+        assert_eq!([None, Some(5), Some(4), Some(0)].map(|wanted| cut.characters(wanted)), [24, 8, 0, 0]);
     }
 
     #[test]
     fn a_list_over_its_budget_gives_way_entry_by_entry_and_always_moves() {
         let (mut map, list) = output(10);
         let said = cut(&mut map, &list, Page::default(), 20, handle).unwrap().unwrap();
-        assert_eq!((said.shown, map["entries"].as_array().unwrap().len()), (2, 2));
+        assert_eq!((said.truncated.shown, map["entries"].as_array().unwrap().len()), (2, 2));
         let (mut map, list) = output(10);
-        assert_eq!(cut(&mut map, &list, Page::default(), 1, handle).unwrap().unwrap().shown, 1);
+        assert_eq!(cut(&mut map, &list, Page::default(), 1, handle).unwrap().unwrap().truncated.shown, 1);
     }
 
     #[test]

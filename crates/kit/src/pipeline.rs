@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use audit::record::ExecutionMode;
 use audit::{Body, Durability, Intent, ledger};
-use contract::{Code, Digest, Effect, Fault, Kind, Plan, PlanId, Principal, Reply, TranscriptId};
+use contract::{Code, Digest, Effect, Fault, Kind, Plan, PlanId, Principal, Reply, Source, TranscriptId};
 use exec::draft::Proposal;
 use exec::state::Said;
 use exec::workshop::Unplannable;
 use exec::workshop::persist::SideWrites;
 use futures_util::FutureExt as _;
-use policy::{Decision, Facts};
+use policy::{Decided, Decision, Facts};
 use serde_json::{Map, Value};
 
 use crate::authorise::authorise;
@@ -172,6 +172,7 @@ impl Engine {
                 notes.effects.clear();
                 notes.diff.clear();
                 reply.envelope.message = String::from("Nothing to do: what the plan makes stands already.");
+                notes.measured.cut = 0;
                 if let Some(shown) = &mut reply.envelope.plan {
                     shown.effects.clear();
                     shown.diff.clear();
@@ -212,7 +213,15 @@ impl Engine {
                 _ => None,
             },
         };
-        let decided = self.parts.policy.decide(&facts);
+        let mut decided = self.parts.policy.decide(&facts);
+        if let Some(from) = &call.from {
+            // What a project narrows holds for what is done from within it.
+            let there = from.parts.policy.decide(&facts);
+            if there.decision > decided.decision {
+                let name = from.root().map_or("", |root| root.name());
+                decided = Decided { because: format!("{} of the root {name}", there.because), ..there };
+            }
+        }
         let word = match decided.decision {
             Decision::Allow => "allow",
             Decision::Confirm => "confirm",
@@ -262,7 +271,7 @@ impl Engine {
         let cancel = call.cancel.child_token();
         let setting = Setting { page: wish.page, ..self.setting(tool, call, cancel.clone(), &notes.course) };
         let invoked = invoke(Arc::clone(tool), arguments, setting, &call.cancel, &cancel).await?;
-        let Some(Drafted { draft, view, side, blocked }) = invoked.draft else {
+        let Some(Drafted { draft, view, home, side, blocked }) = invoked.draft else {
             return Ok(Planned::of(invoked.answer, None));
         };
         if !blocked.is_empty() {
@@ -274,7 +283,9 @@ impl Engine {
         let (engine, name, owner) = (Arc::clone(self), tool.head().name.clone(), call.principal.clone());
         let digest = wish.arguments;
         blocking(move || {
-            let proposal = draft.into_proposal(&view, name, digest, &owner);
+            let mut proposal = draft.into_proposal(&view, name, digest, &owner);
+            proposal.plan.source =
+                home.map(|home| Source { root: home.root().id().to_owned(), observed: home.observed() });
             // Beside the plan the answer is kept as it is returned: without secrets.
             let cleaner = engine.cleaner();
             let mut answer = invoked.answer;
@@ -376,10 +387,11 @@ impl Engine {
         let root = self.parts.root.clone().ok_or_else(|| Fault::internal("a plan without a root"))?;
         self.intend(call, notes, Some(id)).await?;
         let (engine, plan, transcript) = (Arc::clone(self), plan.clone(), notes.id.clone());
-        let cancel = call.cancel.clone();
+        let (cancel, from) = (call.cancel.clone(), call.from.clone());
         let applied = blocking(move || {
-            let sender = engine.parts.sender.as_deref();
-            exec::apply(&root, &engine.parts.state, &plan, &transcript, sender, &cancel)
+            let (sender, state) = (engine.parts.sender.as_deref(), &engine.parts.state);
+            let source = from.as_ref().and_then(|from| from.root()).map(|root| &**root);
+            exec::apply_from(source, &root, state, &plan, &transcript, sender, &cancel)
         })
         .await?;
         notes.artifacts =

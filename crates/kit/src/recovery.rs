@@ -57,6 +57,7 @@ fn append(ledger: &Ledger, id: &TranscriptId, plan: &Plan, error: Option<Fault>)
         root: None,
         effects: plan.effects.iter().map(Effect::summary).collect(),
         diff: String::new(),
+        cost: None,
     };
     ledger.append(&Body::Transcript(Box::new(transcript)), Durability::Now).map(|_| ())
 }

@@ -7,6 +7,8 @@ use contract::text::{spelled_name, spelled_out, visible};
 use contract::{Fault, Metadata, Reply, Truncated, tokens_used};
 use serde_json::{Map, Value};
 
+use crate::cost::{Characters, characters};
+
 /// What a result may cost by default, in tokens.
 pub const BUDGET: u64 = 4_000;
 
@@ -137,24 +139,22 @@ fn cost(envelope: &Envelope, output: &Map<String, Value>) -> Result<u64, Fault> 
     Ok(written.0 + 1)
 }
 
-/// Counts the characters that are written to it.
-struct Characters(u64);
-
-impl std::io::Write for Characters {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0 += bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count() as u64;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
+/// A reply, and its size.
+#[derive(Debug)]
+pub struct Shaped {
+    /// The reply.
+    pub reply: Reply,
+    /// Characters of its JSON, metadata left out.
+    pub shown: u64,
+    /// Characters that it had before its diff was cut.
+    pub whole: u64,
 }
 
 /// Puts a reply together within `budget` tokens: the plan's diff is what gives way.
-pub fn reply(mut envelope: Envelope, output: Map<String, Value>, budget: u64) -> Result<Reply, Fault> {
+pub fn reply(mut envelope: Envelope, output: Map<String, Value>, budget: u64) -> Result<Shaped, Fault> {
     let allowed = chars(budget);
     let mut size = cost(&envelope, &output)?;
+    let whole = size;
     if size > allowed
         && let Some(plan) = &mut envelope.plan
     {
@@ -177,7 +177,7 @@ pub fn reply(mut envelope: Envelope, output: Map<String, Value>, budget: u64) ->
             .suggest("Ask for less: a narrower input, or a smaller limit."));
     }
     envelope.metadata.tokens_used = tokens_used(size);
-    Ok(Reply { envelope, output })
+    Ok(Shaped { reply: Reply { envelope, output }, shown: size, whole })
 }
 
 /// How many characters `field` of `output` may take in a result of `budget` tokens with this message.
@@ -222,8 +222,13 @@ pub fn bounded(text: &str, most: usize) -> String {
 /// Metadata of a call that failed with `fault`.
 #[must_use]
 pub fn failed(fault: &Fault) -> Metadata {
-    let shown = serde_json::json!({ "success": false, "error": fault }).to_string();
-    Metadata { tokens_used: tokens_used(shown.chars().count() as u64), ..metadata() }
+    Metadata { tokens_used: tokens_used(of_fault(fault)), ..metadata() }
+}
+
+/// Characters of the answer of a call that failed with `fault`, metadata left out.
+#[must_use]
+pub(crate) fn of_fault(fault: &Fault) -> u64 {
+    characters(&serde_json::json!({ "success": false, "error": fault }))
 }
 
 /// Metadata before the cost is known.
@@ -259,8 +264,10 @@ mod tests {
     #[test]
     fn the_diff_gives_way_to_the_budget_and_says_so() {
         let diff = "+ a line of the diff\n".repeat(5_000);
-        let reply = reply(envelope(diff), Map::new(), BUDGET).unwrap();
+        let Shaped { reply, shown, whole } = reply(envelope(diff), Map::new(), BUDGET).unwrap();
         assert!(reply.envelope.metadata.tokens_used <= BUDGET);
+        assert_eq!(tokens_used(shown), reply.envelope.metadata.tokens_used);
+        assert!(whole > shown + 50_000, "{whole} characters before it was cut to {shown}");
         let truncated = reply.envelope.truncated.unwrap();
         assert_eq!(truncated.total, 5_000);
         let shown = reply.envelope.plan.unwrap().diff.lines().count() as u64;
@@ -271,7 +278,7 @@ mod tests {
     #[test]
     fn what_json_makes_longer_is_cut_no_further_than_needed() {
         let diff = "+ \"a\": \"\\\"\"\n".repeat(5_000);
-        let reply = reply(envelope(diff), Map::new(), BUDGET).unwrap();
+        let reply = reply(envelope(diff), Map::new(), BUDGET).unwrap().reply;
         let used = reply.envelope.metadata.tokens_used;
         assert!((BUDGET - 200..=BUDGET).contains(&used), "{used}");
     }

@@ -96,6 +96,7 @@ pub fn undo(
         root: Some(root.name().to_owned()),
         effects: effects.clone(),
         diff: diff.clone(),
+        cost: None,
     };
     let durability = if perform { Durability::Now } else { Durability::Soon };
     engine

@@ -18,6 +18,8 @@ pub(crate) struct Wish {
     pub(crate) plan: Option<PlanId>,
     /// This part of the list.
     pub(crate) page: Page,
+    /// Most entries that the caller wants, where it said so.
+    pub(crate) wanted: Option<u64>,
     /// The digest of the tool's own arguments.
     pub(crate) arguments: Digest,
 }
@@ -41,7 +43,8 @@ pub(crate) fn validate(tool: &Registered, call: &Call, state: &StateDir) -> Resu
         )));
     }
     let mut own = call.arguments.as_object().cloned().unwrap_or_default();
-    let mut wish = Wish { apply: false, plan: None, page: Page::default(), arguments: Digest::ZERO };
+    let mut wish =
+        Wish { apply: false, plan: None, page: Page::default(), wanted: None, arguments: Digest::ZERO };
     if tool.names_root() {
         // Which root was meant is settled by now: it chose the engine.
         own.remove(ROOT);
@@ -64,7 +67,8 @@ pub(crate) fn validate(tool: &Registered, call: &Call, state: &StateDir) -> Resu
     let asked = tool.tool.list().map(|_| (own.remove("limit"), own.remove("cursor")));
     wish.arguments = Digest::of(&canonical::of_object(&own));
     if let Some((limit, cursor)) = asked {
-        let limit = limit.and_then(|v| v.as_u64()).unwrap_or_else(|| tool.tool.page().into());
+        wish.wanted = limit.and_then(|v| v.as_u64());
+        let limit = wish.wanted.unwrap_or_else(|| tool.tool.page().into());
         wish.page = page(limit, cursor, name.as_str(), wish.arguments, state, &call.principal)?;
     }
     Ok((Value::Object(own), wish))

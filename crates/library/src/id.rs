@@ -1,8 +1,10 @@
 //! Ids: what they look like, so that none of them can be a path to somewhere else.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
@@ -103,7 +105,7 @@ pub(crate) fn is_name(text: &str) -> bool {
 }
 
 macro_rules! id {
-    ($(#[$doc:meta])* $name:ident, $what:literal, $pattern:expr) => {
+    ($(#[$doc:meta])* $name:ident, $what:literal, $least:literal..=$most:ident, $pattern:expr) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(Box<str>);
@@ -134,6 +136,20 @@ macro_rules! id {
             }
         }
 
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string", "minLength": $least, "maxLength": $most, "pattern": Self::pattern() })
+            }
+        }
+
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
                 to.serialize_str(&self.0)
@@ -153,6 +169,7 @@ id! {
     /// `category/name`, or `library:category/name`: a pattern or a skill.
     PatternId,
     "pattern id",
+    3..=MAX_PATTERN_ID,
     "^(?:[a-z][a-z0-9-]{0,39}:)?[a-z0-9]+(?:-[a-z0-9]+)*/[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*$"
 }
 
@@ -160,6 +177,7 @@ id! {
     /// A session's id: its file's name without the ending.
     SessionId,
     "session id",
+    1..=MAX_SESSION_ID,
     "^[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+)*$"
 }
 
@@ -167,6 +185,7 @@ id! {
     /// A project: a root's name, or its folder's.
     ProjectName,
     "project name",
+    1..=MAX_PROJECT_NAME,
     "^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
 }
 
@@ -174,6 +193,7 @@ id! {
     /// A library: `user`, `project`, `gatewright`, or the name of a team's.
     LibraryName,
     "library name",
+    1..=MAX_LIBRARY_NAME,
     "^[a-z][a-z0-9-]{0,39}$"
 }
 

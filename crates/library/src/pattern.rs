@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use crate::category::Category;
 use crate::id::{IdError, PatternId, is_category, is_name};
 use crate::problem::{Code, Problem, Problems};
@@ -26,7 +28,7 @@ const SKILL_FILE: &str = "SKILL.md";
 const META_END: &str = "-SKILL.md";
 
 /// The files of a pattern. All paths are relative to the library, with `/`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Layout {
     /// `{name}.md`, and what stands beside it.
     Files {
@@ -49,7 +51,7 @@ pub enum Layout {
 }
 
 /// A pattern or skill that was found. Its files were not read yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
     /// In its category.
     pub name: String,

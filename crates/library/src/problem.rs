@@ -39,6 +39,8 @@ pub enum Code {
     NoteInvalid,
     /// A session's file that cannot be read as one.
     SessionInvalid,
+    /// A skill that can be found and loaded, but is not served to clients that take skills whole.
+    NotServed,
 }
 
 impl Code {
@@ -51,6 +53,7 @@ impl Code {
                 | Self::Ambiguous
                 | Self::QualityMismatch
                 | Self::IdMismatch
+                | Self::NotServed
         )
     }
 
@@ -71,6 +74,7 @@ impl Code {
             Self::IdMismatch => "id_mismatch",
             Self::NoteInvalid => "note_invalid",
             Self::SessionInvalid => "session_invalid",
+            Self::NotServed => "not_served",
         }
     }
 }
@@ -180,7 +184,13 @@ mod tests {
 
     #[test]
     fn a_code_is_written_as_it_says() {
-        for code in [Code::NameInvalid, Code::TooLarge, Code::SessionInvalid, Code::FrontMatterInvalid] {
+        for code in [
+            Code::NameInvalid,
+            Code::TooLarge,
+            Code::SessionInvalid,
+            Code::FrontMatterInvalid,
+            Code::NotServed,
+        ] {
             assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
         }
     }

@@ -38,6 +38,11 @@ impl Score {
         if tenths <= 100 { Some(Self(tenths)) } else { None }
     }
 
+    /// In points, 0 to 10.
+    pub fn points(self) -> f64 {
+        f64::from(self.0) / 10.0
+    }
+
     /// 85 for 8.5.
     pub fn tenths(self) -> u8 {
         self.0

@@ -15,7 +15,9 @@ mod listing;
 mod reading;
 mod running;
 pub mod server;
+mod skills;
 mod tasks;
+mod visits;
 
 use std::time::Duration;
 

@@ -2,10 +2,10 @@
 //! newer one to whoever listens.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
-use kit::menu::Choose;
+use kit::menu::{self, Choose};
 use kit::{House, Registered, Registry};
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -25,6 +25,8 @@ pub(crate) struct Shown {
     /// Those that somebody asked for by name.
     known: Mutex<BTreeMap<String, Tool>>,
     listed: Vec<Tool>,
+    /// What the menu costs whoever gets it.
+    tokens: OnceLock<u64>,
 }
 
 impl Shown {
@@ -32,12 +34,20 @@ impl Shown {
         let menu = choose(&registry);
         let named = menu.iter().filter_map(|name| registry.resolve(name));
         let listed = named.map(|registered| tool(registered)).collect();
-        Self { registry, known: Mutex::default(), listed }
+        Self { registry, known: Mutex::default(), listed, tokens: OnceLock::new() }
     }
 
     /// The menu.
     pub(crate) fn listed(&self) -> &[Tool] {
         &self.listed
+    }
+
+    /// Tokens of the menu, by the integer rule: of what models are given of it. Output schemas and hints are for clients.
+    pub(crate) fn tokens(&self) -> u64 {
+        *self.tokens.get_or_init(|| {
+            let known = self.listed.iter().filter_map(|tool| self.registry.resolve(&tool.name));
+            known.map(|registered| menu::cost(registered)).sum()
+        })
     }
 
     /// The tool that answers to `name`, listed or not.

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use contract::{CallId, Code, Fault, Principal};
 use kit::consent::Consent;
 use kit::resources::{Body, Content, Listed, READ, Template};
-use kit::{Call, House};
+use kit::{Call, House, Session};
 use rmcp::model::{
     CompleteRequestParams, CompleteResult, CompletionInfo, ContentBlock, ErrorCode, ErrorData,
     GetPromptRequestParams, GetPromptResult, ListPromptsResult, ListResourceTemplatesResult,
@@ -36,7 +36,7 @@ pub(crate) fn error(fault: &Fault) -> ErrorData {
 }
 
 /// A read, as the pipeline's call.
-pub(crate) fn call(id: String, caller: Principal, cancel: CancellationToken) -> Call {
+pub(crate) fn call(id: String, caller: Principal, session: Session, cancel: CancellationToken) -> Call {
     Call {
         id: CallId(id),
         tool: READ.to_owned(),
@@ -44,6 +44,8 @@ pub(crate) fn call(id: String, caller: Principal, cancel: CancellationToken) -> 
         principal: caller,
         bearer: None,
         client: None,
+        from: None,
+        session: Some(session),
         consent: Consent::default(),
         detach: false,
         cancel,
@@ -51,25 +53,37 @@ pub(crate) fn call(id: String, caller: Principal, cancel: CancellationToken) -> 
     }
 }
 
+/// Where a page begins, by its cursor.
+pub(crate) fn offset(cursor: Option<String>, method: &str) -> Result<usize, ErrorData> {
+    let unknown = || ErrorData::invalid_params(format!("unknown cursor: call {method} without one"), None);
+    match cursor {
+        None => Ok(0),
+        Some(text) => text.strip_prefix("from-").and_then(|n| n.parse().ok()).ok_or_else(unknown),
+    }
+}
+
+/// The cursor of the page that begins there.
+pub(crate) fn cursor(offset: usize) -> String {
+    format!("from-{offset}")
+}
+
 pub(crate) async fn resources(
     house: &House,
     caller: &Principal,
     cursor: Option<String>,
 ) -> Result<ListResourcesResult, ErrorData> {
-    let unknown = || ErrorData::invalid_params("unknown cursor: call resources/list without one", None);
-    let offset = match cursor {
-        None => 0,
-        Some(text) => text.strip_prefix("from-").and_then(|n| n.parse().ok()).ok_or_else(unknown)?,
-    };
+    let offset = offset(cursor, "resources/list")?;
     let (page, next) = house.resources(caller, offset).await.map_err(|fault| error(&fault))?;
     let resource = |listed: Listed| {
-        Resource::new(listed.uri.clone(), listed.uri)
+        let described = format!("{}, {}", listed.template.title, listed.since);
+        let (name, description) = listed.named.unwrap_or_else(|| (listed.uri.clone(), described));
+        Resource::new(listed.uri, name)
             .with_title(listed.title)
-            .with_description(format!("{}, {}", listed.template.title, listed.since))
+            .with_description(description)
             .with_mime_type(listed.template.mime)
     };
     let mut result = ListResourcesResult::with_all_items(page.into_iter().map(resource).collect());
-    result.next_cursor = next.map(|offset| format!("from-{offset}"));
+    result.next_cursor = next.map(self::cursor);
     Ok(result)
 }
 

@@ -1,4 +1,4 @@
-//! The calls that are being made: whoever ends the server waits until each has its record.
+//! The calls that are being made: whoever ends the server waits until each has its record; and telling clients how far they are.
 
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
@@ -9,8 +9,12 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use kit::Done;
-use tokio::sync::Notify;
+use kit::call::Step;
+use kit::{Done, Progress};
+use rmcp::RoleServer;
+use rmcp::model::ProgressNotificationParam;
+use rmcp::service::RequestContext;
+use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
 /// How many calls are being made.
@@ -92,6 +96,28 @@ impl Drop for One {
         self.0.calls.fetch_sub(1, Ordering::SeqCst);
         self.0.ended.notify_waiters();
     }
+}
+
+/// Sends progress from whatever thread reports it, in order, and never makes the call wait.
+pub(crate) fn progress(context: &RequestContext<RoleServer>) -> Progress {
+    let Some(token) = context.meta.get_progress_token() else { return Arc::new(|_| {}) };
+    let (sender, mut steps) = mpsc::unbounded_channel::<Step>();
+    let peer = context.peer.clone();
+    tokio::spawn(async move {
+        while let Some(step) = steps.recv().await {
+            let mut note =
+                ProgressNotificationParam::new(token.clone(), step.done).with_message(step.message);
+            if let Some(total) = step.total {
+                note = note.with_total(total);
+            }
+            if peer.notify_progress(note).await.is_err() {
+                return;
+            }
+        }
+    });
+    Arc::new(move |step| {
+        let _ = sender.send(step);
+    })
 }
 
 #[cfg(test)]

@@ -6,23 +6,24 @@ use std::time::Duration;
 
 use axum::http::request::Parts;
 use contract::{CallId, Principal};
-use kit::call::{Bearer, ClientInfo, Step};
+use kit::call::{Bearer, ClientInfo};
 use kit::consent::Consent;
 use kit::menu::Choose;
-use kit::{Call, Done, House, Progress};
+use kit::{Call, Done, House};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskMethod, CancelTaskParams,
     CompleteRequestParams, CompleteResult, ConstString, ContentBlock, CustomRequest, CustomResult, ErrorCode,
-    ErrorData, GetPromptRequestParams, GetPromptResponse, GetTaskMethod, GetTaskParams, GetTaskResult,
-    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams,
-    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-    ServerConfig, ServerResult, SubscriptionFilter, Tool, UpdateTaskMethod, UpdateTaskParams,
+    ErrorData, GetPromptRequestParams, GetPromptResponse, GetSkillRequestMethod, GetSkillRequestParams,
+    GetSkillResult, GetTaskMethod, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListSkillsRequestMethod, ListSkillsResult, ListToolsResult, MetaObject, PaginatedRequestParams,
+    ReadResourceDirectoryRequestMethod, ReadResourceDirectoryRequestParams, ReadResourceDirectoryResult,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, ServerResult,
+    SubscriptionFilter, Tool, UpdateTaskMethod, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::ServeError;
@@ -31,8 +32,10 @@ use crate::http::direct::{Direct, Outcome};
 use crate::line::shown;
 use crate::listing::{self, Listing};
 use crate::reading;
-use crate::running::{Calling, Running};
+use crate::running::{Calling, Running, progress};
+use crate::skills;
 use crate::tasks;
+use crate::visits::Visits;
 
 /// What a model reads first; the guides of the families whose tools are offered follow it.
 const INSTRUCTIONS: &str = "\
@@ -53,6 +56,7 @@ pub struct Server {
     stop: CancellationToken,
     running: Running,
     asker: Asker,
+    visits: Visits,
 }
 
 impl Server {
@@ -61,7 +65,8 @@ impl Server {
     pub fn new(house: House, choose: Choose, stop: CancellationToken) -> Result<Self, ServeError> {
         let listing = Listing::new(&house, choose);
         let asker = Asker::new().map_err(ServeError::Begin)?;
-        Ok(Self { house: Arc::new(house), listing, stop, running: Running::default(), asker })
+        let visits = Visits::new().map_err(|fault| ServeError::Begin(fault.message))?;
+        Ok(Self { house: Arc::new(house), listing, stop, running: Running::default(), asker, visits })
     }
 
     /// What is served.
@@ -130,6 +135,8 @@ impl Server {
             principal: caller.clone(),
             bearer,
             client,
+            from: None,
+            session: Some(self.visits.hourly(&caller)),
             consent: Consent::Unasked { can_ask },
             detach: true,
             cancel: self.stop.child_token(),
@@ -145,8 +152,8 @@ impl Server {
         }
     }
 
-    /// Who asks after tasks, where there are any to ask after: in the newer era.
-    fn asks_after_tasks<M: ConstString>(
+    /// Who asks for what the newer era alone has: tasks, and skills.
+    fn asks_newly<M: ConstString>(
         &self,
         context: &RequestContext<RoleServer>,
     ) -> Result<Principal, ErrorData> {
@@ -155,7 +162,9 @@ impl Server {
 
     /// A read, as the pipeline's call.
     fn reads(&self, context: &RequestContext<RoleServer>) -> Result<Call, ErrorData> {
-        Ok(reading::call(context.id.to_string(), self.principal(context)?, self.stop.child_token()))
+        let caller = self.principal(context)?;
+        let session = self.visits.of(context.extensions.get::<Parts>(), &caller);
+        Ok(reading::call(context.id.to_string(), caller, session, self.stop.child_token()))
     }
 
     /// What a model reads first.
@@ -197,28 +206,6 @@ fn whole(request: Option<PaginatedRequestParams>, method: &str) -> Result<(), Er
     }
 }
 
-/// Sends progress from whatever thread reports it, in order, and never makes the call wait.
-fn progress(context: &RequestContext<RoleServer>) -> Progress {
-    let Some(token) = context.meta.get_progress_token() else { return Arc::new(|_| {}) };
-    let (sender, mut steps) = mpsc::unbounded_channel::<Step>();
-    let peer = context.peer.clone();
-    tokio::spawn(async move {
-        while let Some(step) = steps.recv().await {
-            let mut note =
-                ProgressNotificationParam::new(token.clone(), step.done).with_message(step.message);
-            if let Some(total) = step.total {
-                note = note.with_total(total);
-            }
-            if peer.notify_progress(note).await.is_err() {
-                return;
-            }
-        }
-    });
-    Arc::new(move |step| {
-        let _ = sender.send(step);
-    })
-}
-
 /// What a call's end is on the wire.
 pub(crate) fn result(done: &Done) -> CallToolResult {
     let value = done.to_value();
@@ -247,10 +234,13 @@ impl ServerHandler for Server {
             .enable_resources()
             .enable_tasks()
             .enable_tools();
-        let capabilities = match self.house.changes() {
+        let mut capabilities = match self.house.changes() {
             None => capabilities.build(),
             Some(_) => capabilities.enable_tool_list_changed().build(),
         };
+        if self.house.serves_skills() {
+            skills::declare(&mut capabilities);
+        }
         ServerConfig::new(capabilities)
             .with_server_info(
                 Implementation::new("gatewright", env!("CARGO_PKG_VERSION")).with_title("Gatewright"),
@@ -265,7 +255,7 @@ impl ServerHandler for Server {
     ) -> Result<InitializeResult, ErrorData> {
         context.peer.set_peer_info(request.clone());
         let mut about = self.negotiate_initialize(&request)?;
-        // Tasks are the newer era's.
+        // Tasks and skills are the newer era's.
         about.capabilities.extensions = None;
         Ok(about)
     }
@@ -276,7 +266,12 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         whole(request, "tools/list")?;
-        let tools = ListToolsResult::with_all_items(self.listing.now(&self.house).listed().to_vec());
+        let now = self.listing.now(&self.house);
+        // Whoever is not known gets no menu that counts: its request ends elsewhere.
+        if let Ok(caller) = self.principal(&context) {
+            self.visits.of(context.extensions.get::<Parts>(), &caller).listed(now.tokens());
+        }
+        let tools = ListToolsResult::with_all_items(now.listed().to_vec());
         Ok(hinted!(tools, context, reading::STEADY))
     }
 
@@ -321,6 +316,8 @@ impl ServerHandler for Server {
                 .get::<Parts>()
                 .and_then(|head| head.extensions.get::<Bearer>().cloned()),
             client: context.client_info().and_then(|info| ClientInfo::new(&info.name, &info.version)),
+            from: None,
+            session: Some(self.visits.of(context.extensions.get::<Parts>(), &caller)),
             consent: answer.unwrap_or(Consent::Unasked { can_ask }),
             detach: true,
             cancel: self.stop.child_token(),
@@ -358,7 +355,7 @@ impl ServerHandler for Server {
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        let caller = self.asks_after_tasks::<GetTaskMethod>(&context)?;
+        let caller = self.asks_newly::<GetTaskMethod>(&context)?;
         tasks::now(&self.house, &request.task_id, &caller).map(GetTaskResult::new)
     }
 
@@ -367,7 +364,7 @@ impl ServerHandler for Server {
         request: UpdateTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let caller = self.asks_after_tasks::<UpdateTaskMethod>(&context)?;
+        let caller = self.asks_newly::<UpdateTaskMethod>(&context)?;
         tasks::update(&self.house, &request.task_id, &caller)
     }
 
@@ -376,7 +373,7 @@ impl ServerHandler for Server {
         request: CancelTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let caller = self.asks_after_tasks::<CancelTaskMethod>(&context)?;
+        let caller = self.asks_newly::<CancelTaskMethod>(&context)?;
         tasks::cancel(&self.house, &request.task_id, &caller)
     }
 
@@ -424,7 +421,37 @@ impl ServerHandler for Server {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let call = self.reads(&context)?;
         let read = reading::read(&self.house, &request.uri, call).await?;
-        Ok(hinted!(read, context, reading::FLEETING).into())
+        Ok(hinted!(read, context, skills::freshness_of(&request.uri)).into())
+    }
+
+    async fn list_skills(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListSkillsResult, ErrorData> {
+        let caller = self.asks_newly::<ListSkillsRequestMethod>(&context)?;
+        let listed = skills::list(&self.house, &caller, request.and_then(|r| r.cursor)).await?;
+        Ok(hinted!(listed, context, reading::FLEETING))
+    }
+
+    async fn get_skill(
+        &self,
+        request: GetSkillRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetSkillResult, ErrorData> {
+        let caller = self.asks_newly::<GetSkillRequestMethod>(&context)?;
+        let found = skills::get(&self.house, &caller, &request.uri).await?;
+        Ok(hinted!(found, context, skills::freshness_of(&request.uri)))
+    }
+
+    async fn read_resource_directory(
+        &self,
+        request: ReadResourceDirectoryRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceDirectoryResult, ErrorData> {
+        let caller = self.asks_newly::<ReadResourceDirectoryRequestMethod>(&context)?;
+        let read = skills::folder(&self.house, &caller, &request.uri, request.cursor).await?;
+        Ok(hinted!(read, context, skills::freshness_of(&request.uri)))
     }
 
     async fn complete(
@@ -453,7 +480,14 @@ impl ServerHandler for Server {
             "tools/list",
         ];
         let of_its_era: &[&str] = if is_current(&context) {
-            &["tasks/cancel", "tasks/get", "tasks/update"]
+            &[
+                "resources/directory/read",
+                "skills/get",
+                "skills/list",
+                "tasks/cancel",
+                "tasks/get",
+                "tasks/update",
+            ]
         } else {
             &["initialize", "ping"]
         };

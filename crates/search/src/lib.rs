@@ -21,6 +21,7 @@ mod fault;
 mod fields;
 mod hot;
 pub mod judge;
+mod living;
 mod memory;
 mod near;
 mod nearest;

@@ -22,6 +22,10 @@ pub enum How {
 }
 
 impl How {
+    /// All of them.
+    pub const ALL: [Self; 7] =
+        [Self::Exact, Self::Stem, Self::Part, Self::Whole, Self::Prefix, Self::Typo, Self::Phrase];
+
     /// As it is said to a user.
     #[must_use]
     pub const fn word(self) -> &'static str {

@@ -4,7 +4,7 @@
 //! - [`Failures`]: which failures are new, known, flaky or back ([`rules`] decides; `docs/design/failure-history.md`).
 //! - [`context`]: what a team shares: sessions, handoffs, notes, documents, machines (`docs/design/working-day.md`).
 //! - [`server`]: what a server of contexts keeps beside it; [`outbox`]: what a client keeps for one that it cannot reach.
-//! - [`uses`]: which patterns were used.
+//! - [`uses`]: which patterns were used; [`index`]: what they are found by.
 //! - [`upkeep`]: what is let go of, and when.
 //! - `testing`: the conformance suite that every driver is held to (feature `testing`).
 
@@ -15,6 +15,7 @@ pub mod error;
 pub mod handoff;
 pub mod history;
 pub mod id;
+pub mod index;
 pub mod machine;
 pub mod note;
 pub mod once;
@@ -38,6 +39,7 @@ use std::pin::Pin;
 pub use context::{Answer, Clock, Context, Documents, Machines, Notes, Sessions};
 pub use error::StoreError;
 pub use history::{Cursor, FailureHistory, Forgotten, HistoryQuery, LineHistory, LineState, Page};
+pub use index::Indexes;
 pub use outbox::Outbox;
 pub use run::{FailureKind, FailureSeen, Outcome, RunOutcome, TestSeen};
 pub use server::{Keys, Texts, Traffic};

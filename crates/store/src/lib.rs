@@ -16,6 +16,7 @@ mod documents;
 mod error;
 mod failures;
 mod handoffs;
+mod indexes;
 mod lite;
 mod machines;
 mod notes;
@@ -35,6 +36,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+pub use indexes::IndexStore;
 use lite::Sqlite;
 use pg::Postgres;
 use sql::Conn;
@@ -68,13 +70,8 @@ impl Store {
     /// Nothing is opened: the first call makes what is missing (the folder 0700, the file 0600) and brings the schema up
     /// to date. Calls need a tokio runtime with time.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        if !path.is_absolute() || path.file_name().is_none() {
-            return Err(StoreError::Invalid {
-                what: "the store's path",
-                why: "it is not an absolute path of a file",
-            });
-        }
-        Ok(Self::of(Database::Lite(Arc::new(Sqlite::new(path.to_owned())))))
+        absolute(path)?;
+        Ok(Self::of(Database::Lite(Arc::new(Sqlite::store(path.to_owned())))))
     }
 
     /// A store in a PostgreSQL database: `postgres://user@host/database?sslmode=verify-full`. What is not in the address comes from
@@ -140,4 +137,11 @@ impl Store {
             Database::Pg(postgres) => postgres.read(doing).await,
         }
     }
+}
+
+fn absolute(path: &Path) -> Result<(), StoreError> {
+    if path.is_absolute() && path.file_name().is_some() {
+        return Ok(());
+    }
+    Err(StoreError::Invalid { what: "the store's path", why: "it is not an absolute path of a file" })
 }

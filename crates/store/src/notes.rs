@@ -168,7 +168,7 @@ impl Write for Adding {
         let row = tx.one(insert, row).await?;
         let mut row = row.fields();
         let kept = Kept { number: row.int()?, place: row.int()? };
-        save_tags(tx, kept.number, &self.tags).await?;
+        save_tags(tx, &[(kept.number, &self.tags)]).await?;
         if let Some(indexed) = &self.indexed {
             indexed.keep(tx, kept.place).await?;
         }
@@ -181,13 +181,19 @@ pub(crate) fn length(content: &str) -> i64 {
     i64::try_from(content.chars().count()).unwrap_or(i64::MAX)
 }
 
-pub(crate) async fn save_tags(tx: &mut Conn, number: i64, tags: &[String]) -> Result<(), StoreError> {
-    let terms: BTreeSet<String> = tags.iter().map(|tag| tag_term(tag)).collect();
-    if terms.is_empty() {
+pub(crate) async fn save_tags(tx: &mut Conn, of: &[(i64, &[String])]) -> Result<(), StoreError> {
+    let terms = |tags: &[String]| tags.iter().map(|tag| tag_term(tag)).collect::<BTreeSet<_>>();
+    let row = |note: i64, tag: String| serde_json::json!({ "note": note, "tag": tag });
+    let rows: Vec<serde_json::Value> =
+        of.iter().flat_map(|(note, tags)| terms(tags).into_iter().map(|tag| row(*note, tag))).collect();
+    if rows.is_empty() {
         return Ok(());
     }
-    let save = sql!("INSERT INTO note_tags (note, tag) SELECT $1, p.id FROM " [column "$2"]);
-    tx.execute(save, values![number, json(&terms)?]).await.map(|_| ())
+    let save = sql!(
+        "INSERT INTO note_tags (note, tag) SELECT CAST(j.value ->> 'note' AS BIGINT), j.value ->> 'tag' FROM "
+        [rows "$1"]
+    );
+    tx.execute(save, values![json(&rows)?]).await.map(|_| ())
 }
 
 impl Write for NotePatch {
@@ -238,7 +244,7 @@ impl Write for NotePatch {
         let mut row = row.fields();
         let moved = Kept { number: row.int()?, place: row.int()? };
         tx.execute("DELETE FROM note_tags WHERE note = $1", values![moved.number]).await?;
-        save_tags(tx, moved.number, tags).await?;
+        save_tags(tx, &[(moved.number, tags)]).await?;
         drop_words(tx, kept.place).await?;
         Indexed::of(venture.as_deref(), title, tags, content, *archived).keep(tx, moved.place).await?;
         read(&mut row)

@@ -128,6 +128,7 @@ pub(crate) use {lite_part, pg_part, sql, values};
 pub(crate) enum Value {
     Int(Option<i64>),
     Text(Option<String>),
+    Bytes(Option<Vec<u8>>),
 }
 
 macro_rules! into_value {
@@ -154,6 +155,7 @@ into_value! {
     Option<&str> => Text, |text| text.map(str::to_owned);
     Option<String> => Text, |text| text;
     &Option<String> => Text, Clone::clone;
+    Vec<u8> => Bytes, Some;
 }
 
 /// A transaction, and what it is for.
@@ -317,6 +319,7 @@ fn lite_query(sql: Sql, values: Vec<Value>) -> Query<'static, Sqlite, SqliteArgu
     values.into_iter().fold(sqlx::query(sql.lite), |query, value| match value {
         Value::Int(number) => query.bind(number),
         Value::Text(text) => query.bind(text),
+        Value::Bytes(bytes) => query.bind(bytes),
     })
 }
 
@@ -325,6 +328,7 @@ fn pg_query(sql: Sql, values: Vec<Value>) -> Query<'static, Postgres, PgArgument
     values.into_iter().fold(query, |query, value| match value {
         Value::Int(number) => query.bind(number),
         Value::Text(text) => query.bind(text),
+        Value::Bytes(bytes) => query.bind(bytes),
     })
 }
 
@@ -372,6 +376,7 @@ impl Fields<'_> {
         maybe_int -> Option<i64>;
         text -> String;
         maybe_text -> Option<String>;
+        bytes -> Vec<u8>;
     }
 
     /// Milliseconds as a time.

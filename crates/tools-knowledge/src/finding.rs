@@ -1,86 +1,45 @@
 //! Finding patterns by what they are about: what both searches have in common.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use contract::text::counted;
 use contract::{Code, Fault};
 use kit::kinds::List;
 use kit::markdown::{code, text};
 use kit::{Answer, ReadDesk};
-use library::Category;
-use schemars::JsonSchema;
-use search::{Filters, Memory, Mode, Order, Query};
-use serde::{Deserialize, Serialize};
+use library::quality::Score;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use search::{Filters, Hit, Mode, Order, Query};
+use serde::{Serialize, Serializer};
 
-use crate::libraries::{Held, Library, service, used};
-use crate::stock::{Again, Item, Stock, read};
+use crate::libraries::{Library, Looked, Opened, service, used};
+use crate::stock::{Again, Item, Unkept, read};
 
 /// Hits that are looked at for a passage.
 const MOST_PASSAGES: u64 = 50;
 
-/// What a pattern is filed under.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Filed {
-    /// Databases.
-    Database,
-    /// Security.
-    Security,
-    /// User interfaces.
-    Ui,
-    /// Servers.
-    Backend,
-    /// Tests.
-    Testing,
-    /// Architecture.
-    Architecture,
-    /// The Model Context Protocol.
-    McpIntegration,
-}
+/// How something of a question was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct How(search::How);
 
-impl From<Filed> for Category {
-    fn from(filed: Filed) -> Self {
-        match filed {
-            Filed::Database => Self::Database,
-            Filed::Security => Self::Security,
-            Filed::Ui => Self::Ui,
-            Filed::Backend => Self::Backend,
-            Filed::Testing => Self::Testing,
-            Filed::Architecture => Self::Architecture,
-            Filed::McpIntegration => Self::McpIntegration,
-        }
+impl Serialize for How {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.0.word())
     }
 }
 
-/// How something of a question was found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum How {
-    /// The word itself.
-    Exact,
-    /// Another form of the word.
-    Stem,
-    /// A part of an identifier.
-    Part,
-    /// An identifier as one word.
-    Whole,
-    /// A longer word that begins so.
-    Prefix,
-    /// A word that it may be a misspelling of.
-    Typo,
-    /// Words beside each other.
-    Phrase,
-}
+impl JsonSchema for How {
+    fn inline_schema() -> bool {
+        true
+    }
 
-impl From<search::How> for How {
-    fn from(how: search::How) -> Self {
-        match how {
-            search::How::Exact => Self::Exact,
-            search::How::Stem => Self::Stem,
-            search::How::Part => Self::Part,
-            search::How::Whole => Self::Whole,
-            search::How::Prefix => Self::Prefix,
-            search::How::Typo => Self::Typo,
-            search::How::Phrase => Self::Phrase,
-        }
+    fn schema_name() -> Cow<'static, str> {
+        "How".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": search::How::ALL.map(search::How::word) })
     }
 }
 
@@ -104,7 +63,7 @@ impl From<&search::Found> for Reason {
         Self {
             word: found.word.clone(),
             found: found.found.clone(),
-            how: found.how.into(),
+            how: How(found.how),
             fields: found.fields.iter().map(|field| field.word().to_owned()).collect(),
             share: found.share,
         }
@@ -153,6 +112,9 @@ pub struct Index {
     patterns: u64,
     /// Files with something wrong: `index_pattern_library` says what.
     problems: u64,
+    /// Whether a large library is being looked through: what has changed in it just now may not be found yet.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    checking: bool,
 }
 
 /// A question.
@@ -175,6 +137,9 @@ pub(crate) struct Found {
     ignored: Vec<String>,
 }
 
+/// Times that it is looked again for what is changed while it is looked for.
+const TRIES: usize = 4;
+
 /// Looks, and looks again where a file of a hit has changed since it was looked through: nothing is found that is not there.
 pub(crate) async fn find(desk: &ReadDesk, asked: Asked) -> Result<Found, Fault> {
     let (libraries, used) = (service(desk)?, used(desk).await?);
@@ -186,88 +151,99 @@ pub(crate) async fn find(desk: &ReadDesk, asked: Asked) -> Result<Found, Fault> 
             return Err(Fault::new(Code::InvalidArgument, "nothing is asked for that could be found")
                 .suggest("Give words, \"phrases in quotes\", or -words that must not be there."));
         }
-        let mut again = Again::Changed;
-        loop {
-            let looked = libraries.look(desk, &used, again)?;
-            let held = looked.hold();
-            let (found, is_fresh) = hits(desk, &held, &query, &asked)?;
-            if is_fresh || again == Again::Looked {
-                return Ok(found);
+        for left in (0..TRIES).rev() {
+            let looked = libraries.look(desk, &used, Again::Changed)?;
+            match hits(desk, &looked, &query, &asked) {
+                Ok((found, changed)) if changed.is_empty() || left == 0 => return Ok(found),
+                Ok((_, changed)) => {
+                    changed.iter().try_for_each(|(opened, items)| opened.look_at(desk, &used, items))?;
+                }
+                Err(Unkept::Fault(fault)) => return Err(fault),
+                Err(Unkept::Gone) => {}
             }
-            again = Again::Looked;
         }
+        Err(Fault::new(Code::Conflict, "the libraries were indexed anew all the time").suggest("Ask again."))
     })
     .await
 }
 
-/// The page of hits, and whether their files are as they were.
-fn hits(desk: &ReadDesk, held: &Held<'_>, query: &Query, asked: &Asked) -> Result<(Found, bool), Fault> {
-    let indexes: Vec<&Memory> = held.stocks.iter().map(|stock| &stock.index).collect();
+/// What has changed since it was read, by library.
+type Stale<'l> = Vec<(&'l Opened, Vec<Item>)>;
+
+/// The page of hits, and those of them whose files are not as they were.
+fn hits<'l>(
+    desk: &ReadDesk,
+    looked: &'l Looked,
+    query: &Query,
+    asked: &Asked,
+) -> Result<(Found, Stale<'l>), Unkept> {
     let page = desk.page();
     let until = usize::try_from(page.offset.saturating_add(page.limit)).unwrap_or(usize::MAX);
     // Where libraries have the same ids, those behind are not counted: then all hits are looked at.
-    let is_shadowing = is_shadowing(held);
+    let is_shadowing = looked.is_shadowing();
     let most = if is_shadowing { usize::MAX } else { until };
-    let answer =
-        Memory::search_all(&indexes, query, asked.order, most).map_err(|e| Fault::internal(e.to_string()))?;
-    let is_first = |hit: &search::Hit| !is_shadowing || held.owners(&hit.id).first() == Some(&hit.library);
-    let hits: Vec<search::Hit> = answer.hits.into_iter().filter(is_first).collect();
+    let answer = looked.search(query, asked.order, most)?;
+    let is_first = |hit: &Hit| !is_shadowing || looked.owners(&hit.id).first() == Some(&hit.library);
+    let hits: Vec<Hit> = answer.hits.into_iter().filter(is_first).collect();
     let total = if is_shadowing { hits.len() } else { answer.total } as u64;
-    let mut is_fresh = true;
-    let mut shown = Vec::new();
-    for (hit, at) in hits.into_iter().zip(0_u64..) {
-        if at < page.offset || shown.len() as u64 >= page.limit {
+    let from = usize::try_from(page.offset).unwrap_or(usize::MAX).min(hits.len());
+    let hits = hits.get(from..until.min(hits.len())).unwrap_or_default();
+    let mut items: BTreeMap<(usize, String), Item> = BTreeMap::new();
+    for (at, Opened { stock, snapshot, .. }) in looked.libraries.iter().enumerate() {
+        let ids = hits.iter().filter(|hit| hit.library == at).map(|hit| hit.id.clone());
+        let found = stock.items(snapshot, &ids.collect::<Vec<_>>()).inspect_err(|_| stock.forget())?;
+        items.extend(found.into_iter().map(|item| ((at, item.id.short().to_owned()), item)));
+    }
+    let (mut shown, mut stale) = (Vec::new(), BTreeMap::<usize, Vec<Item>>::new());
+    for (hit, at) in hits.iter().zip(page.offset..) {
+        let Some(opened) = looked.libraries.get(hit.library) else { continue };
+        let Some(item) = items.remove(&(hit.library, hit.id.clone())) else {
+            // Another process has taken it away.
+            opened.stock.forget();
+            return Err(Unkept::Gone);
+        };
+        if !item.is_fresh(&opened.library) {
+            stale.entry(hit.library).or_default().push(item);
             continue;
         }
-        let Some((library, stock)) = held.iter().nth(hit.library) else { continue };
-        is_fresh &= stock.is_fresh(library, &hit.id);
         let with_passage = asked.mode == Mode::Comprehensive && at < MOST_PASSAGES;
-        shown.extend(show(held, (library, stock), &hit, (asked.explains, with_passage), query));
+        shown.push(show(looked, (opened, &item), hit, (asked.explains, with_passage), query));
     }
     let index = Index {
-        patterns: held.stocks.iter().map(|stock| stock.items.len() as u64).sum(),
-        problems: held.problems().len() as u64,
+        patterns: looked.views().iter().map(|view| u64::from(view.documents())).sum(),
+        problems: looked.libraries.iter().map(|opened| opened.snapshot.wrong()).sum(),
+        checking: looked.libraries.iter().any(|opened| opened.stock.is_checking()),
     };
+    let stale = stale.into_iter().filter_map(|(at, items)| Some((looked.libraries.get(at)?, items)));
     let found =
         Found { shown, total, offset: page.offset.min(total), index, ignored: query.ignored().to_vec() };
-    Ok((found, is_fresh))
-}
-
-fn is_shadowing(held: &Held<'_>) -> bool {
-    held.stocks.iter().enumerate().any(|(at, stock)| {
-        let behind = held.stocks.get(at + 1..).unwrap_or_default();
-        behind.iter().any(|other| {
-            let (few, many) =
-                if stock.items.len() < other.items.len() { (stock, other) } else { (other, stock) };
-            few.items.keys().any(|id| many.items.contains_key(id))
-        })
-    })
+    Ok((found, stale.collect()))
 }
 
 fn show(
-    held: &Held<'_>,
-    (library, stock): (&Library, &Stock),
-    hit: &search::Hit,
+    looked: &Looked,
+    (opened, item): (&Opened, &Item),
+    hit: &Hit,
     (explains, with_passage): (bool, bool),
     query: &Query,
-) -> Option<Shown> {
-    let item = stock.items.get(&hit.id)?;
-    let shadowed = held.owners(&hit.id).into_iter().skip(1);
-    let shadowed = shadowed.filter_map(|at| Some(item.id.within(&held.libraries.get(at)?.name).to_string()));
-    Some(Shown {
+) -> Shown {
+    let shadowed = looked.owners(&hit.id).into_iter().skip(1);
+    let shadowed = shadowed.filter_map(|at| looked.libraries.get(at));
+    let shadowed = shadowed.map(|behind| item.id.within(&behind.library.name).to_string());
+    Shown {
         id: item.id.short().to_owned(),
         name: item.id.name().to_owned(),
         category: item.id.category().to_owned(),
-        quality: item.quality.map(|score| f64::from(score.tenths()) / 10.0),
+        quality: item.quality.map(Score::points),
         has_executable: item.executable.is_some(),
         description: item.description.clone(),
         verified: item.verified,
-        library: library.name.to_string(),
+        library: opened.library.name.to_string(),
         shadowed: shadowed.collect(),
         score: explains.then_some(hit.score),
         why: if explains { hit.why.found.iter().map(Reason::from).collect() } else { Vec::new() },
-        passage: if with_passage { passage(library, item, query) } else { None },
-    })
+        passage: if with_passage { passage(&opened.library, item, query) } else { None },
+    }
 }
 
 /// Where a pattern says so.

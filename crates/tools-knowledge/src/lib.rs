@@ -1,15 +1,19 @@
 //! Tools for what a team knows: one file each under `tools/`, one line each in [`FAMILY`].
 //!
 //! - [`Libraries`]: where patterns and skills are kept on this machine.
+//! - [`Serving`]: skills as they are, for clients that take them whole.
 //! - [`Workers`]: the processes that skills run in.
 
 pub mod artifacts;
 pub mod executing;
+mod files;
 pub mod finding;
 pub mod indexing;
 mod libraries;
 pub mod memory;
 mod project;
+mod promoting;
+mod serving;
 pub mod settings;
 mod shelves;
 mod stock;
@@ -20,7 +24,9 @@ use kit::{Entry, Family};
 
 pub use executing::prepare::{Reviewed, review};
 pub use executing::workers::Workers;
+pub use files::BuiltIn;
 pub use libraries::{Libraries, Overview, Place, Tier, overview};
+pub use serving::Serving;
 
 /// Patterns and skills.
 pub const PATTERNS: Toolset = Toolset("patterns");
@@ -54,6 +60,7 @@ pub static FAMILY: Family = Family {
         Entry::read::<tools::index_pattern_library::IndexPatternLibrary>(),
         Entry::read::<tools::get_compression_ratio::GetCompressionRatio>(),
         Entry::record::<tools::track_pattern_usage::TrackPatternUsage>(),
+        Entry::change::<tools::promote_pattern::PromotePattern>(),
         Entry::read::<tools::get_pattern_reuse::GetPatternReuse>(),
     ],
     sections: &[],

@@ -2,21 +2,24 @@
 //!
 //! What a person keeps goes before what a repository brings: a clone must not put another text in the place of one that is known.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::{Code, Fault, Principal, RelPath};
 use exec::{Rights, Root};
 use kit::ReadDesk;
 use library::{LibraryName, PatternId};
 use schemars::JsonSchema;
-use search::LibraryView;
+use search::{Answer, Blob, LibraryView, Order, Plan, Query};
 use serde::{Deserialize, Serialize};
-use store_api::Uses;
+use store_api::index::{Term, Whose};
 use store_api::uses::Used;
+use store_api::{Indexes, Uses};
 
-use crate::stock::{Again, Item, Looking, Report, Stock};
+use crate::files::{BuiltIn, Files};
+use crate::serving;
+use crate::stock::{Again, Item, Looking, Report, Snapshot, Stock, Unkept, blobs};
 
 /// Whose a library is. An earlier one goes before a later one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -41,14 +44,25 @@ pub struct Place {
     pub path: PathBuf,
     /// Whether everyone who may call over HTTP finds what is in it.
     pub shared: bool,
+    /// Whether tools may change it.
+    pub write: bool,
+}
+
+impl Place {
+    /// Whether whoever calls may look into it.
+    #[must_use]
+    pub const fn is_open_to(&self, principal: &Principal) -> bool {
+        self.shared || matches!(principal, Principal::Local { .. })
+    }
 }
 
 /// The libraries of this machine, and what is known of all that were looked into: a service of the binary's.
 #[derive(Default)]
 pub struct Libraries {
     places: Vec<Place>,
+    built_in: Option<Library>,
     /// By the place of the root, and the library's name.
-    known: Mutex<BTreeMap<Key, Arc<Mutex<Stock>>>>,
+    known: Mutex<BTreeMap<Key, Arc<Stock>>>,
 }
 
 /// The place of a library's root, and its name.
@@ -58,6 +72,8 @@ type Key = (PathBuf, LibraryName);
 const OF_PROJECT: [&str; 3] = [".shared-patterns", ".agents/skills", ".claude/skills"];
 /// The name of a repository's library.
 pub(crate) const PROJECT: &str = "project";
+/// The name of what is part of the program.
+pub(crate) const BUILT_IN: &str = "gatewright";
 /// Ids that are suggested for one that is unknown.
 const NEAREST: usize = 3;
 
@@ -65,7 +81,7 @@ const NEAREST: usize = 3;
 #[derive(Debug, Clone)]
 pub(crate) struct Library {
     pub(crate) name: LibraryName,
-    pub(crate) root: Arc<Root>,
+    pub(crate) root: Files,
     /// Its folders below the root: the root itself where one is `None`.
     pub(crate) folders: Vec<Option<RelPath>>,
 }
@@ -75,7 +91,15 @@ impl Libraries {
     #[must_use]
     pub fn new(mut places: Vec<Place>) -> Self {
         places.sort_by(|a, b| (a.tier, &a.name).cmp(&(b.tier, &b.name)));
-        Self { places, known: Mutex::default() }
+        Self { places, built_in: None, known: Mutex::default() }
+    }
+
+    /// The same, and what is part of the program: everyone finds it, after all others.
+    #[must_use]
+    pub fn with_built_in(mut self, files: BuiltIn) -> Self {
+        let library = |name| Library { name, root: Files::BuiltIn(files), folders: vec![None] };
+        self.built_in = LibraryName::new(BUILT_IN).ok().map(library);
+        self
     }
 
     /// Those that are configured.
@@ -87,52 +111,76 @@ impl Libraries {
     /// Those that whoever calls may look into, the first one first: the repository's is that of the call's root. A folder that is not
     /// there is no library; that is no fault.
     fn open_to(&self, desk: &ReadDesk) -> Vec<Library> {
-        let is_own = matches!(desk.principal(), Principal::Local { .. });
-        let opened = self.places.iter().filter(|place| is_own || place.shared).filter_map(|place| {
+        let open = self.places.iter().filter(|place| place.is_open_to(desk.principal()));
+        let opened = open.filter_map(|place| {
             let root = Root::open(&place.path, place.name.as_str(), Rights::Read).ok()?;
             let folders = vec![None];
-            Some(Library { name: place.name.clone(), root: Arc::new(root), folders })
+            Some(Library { name: place.name.clone(), root: Files::Below(Arc::new(root)), folders })
         });
         let mut all: Vec<Library> = opened.collect();
         all.extend(of_project(desk));
+        all.extend(self.built_in.clone());
         all
     }
 
-    fn stock(&self, library: &Library) -> Arc<Mutex<Stock>> {
+    fn stock(&self, desk: &ReadDesk, library: &Library) -> Result<Arc<Stock>, Fault> {
+        let indexes = desk
+            .service::<dyn Indexes>()
+            .ok_or_else(|| Fault::internal("nothing was provided that keeps indexes"))?;
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (library.root.path().to_owned(), library.name.clone());
-        Arc::clone(known.entry(key).or_default())
+        let whose = Whose { place: key.0.to_string_lossy().into_owned(), name: key.1.to_string() };
+        Ok(Arc::clone(known.entry(key).or_insert_with(|| Arc::new(Stock::new(indexes, whose)))))
     }
 
-    /// Looks through all that the call may look into. Blocking.
+    /// Looks through all that the call may look into. Blocking, within a runtime.
     pub(crate) fn look(&self, desk: &ReadDesk, used: &[Used], again: Again<'_>) -> Result<Looked, Fault> {
-        let mut looked = Looked { libraries: Vec::new(), stocks: Vec::new(), reports: Vec::new() };
+        let mut looked = Looked { libraries: Vec::new(), reports: Vec::new() };
         for library in self.open_to(desk) {
-            let stock = self.stock(&library);
-            let count = |id: &str, stated: u64| {
-                let one = used.binary_search_by(|used| {
-                    (used.library.as_str(), used.pattern.as_str()).cmp(&(library.name.as_str(), id))
-                });
-                one.ok().and_then(|at| used.get(at)).map_or(stated, |used| used.count(stated))
-            };
-            let looking =
-                Looking { clean: &|text| desk.cleaned(text), uses: &count, again, cancel: desk.cancelled() };
-            let report = {
-                let mut stock = stock.lock().unwrap_or_else(PoisonError::into_inner);
-                match stock.refresh(&library, &looking) {
-                    Err(fault) if fault.code != Code::Cancelled => {
-                        // One library's fault is not the others'.
-                        stock.cannot_be_read(&library, &fault);
-                        Report::default()
-                    }
-                    done => done?,
+            let stock = self.stock(desk, &library)?;
+            let looking = Looking { desk, used, library: &library.name, again, cancel: desk.cancelled() };
+            let (snapshot, report) = match stock.look(&library, &looking) {
+                // One library's fault is not the others'.
+                Err(fault) if fault.code == Code::TooLarge => {
+                    (Arc::new(Snapshot::unread(&library, &fault)), Report::default())
                 }
+                done => done?,
             };
-            looked.libraries.push(library);
-            looked.stocks.push(stock);
+            looked.libraries.push(Opened { library, stock, snapshot });
             looked.reports.push(report);
         }
         Ok(looked)
+    }
+
+    /// The pattern of an id as its files are now, and the library that has it. Blocking, within a runtime.
+    pub(crate) fn pattern(
+        &self,
+        desk: &ReadDesk,
+        used: &[Used],
+        id: &PatternId,
+    ) -> Result<(Library, Item), Fault> {
+        let mut again = Again::Changed;
+        loop {
+            let looked = self.look(desk, used, again)?;
+            let found = looked.resolve(id);
+            let is_fresh = found.as_ref().is_ok_and(|(opened, item)| item.is_fresh(&opened.library));
+            // What is not there, or is otherwise, may have come or changed just now.
+            if is_fresh || again == Again::Looked {
+                return found.map(|(opened, item)| (opened.library.clone(), item));
+            }
+            if let Ok((opened, item)) = found {
+                opened.look_at(desk, used, &[item])?;
+            } else {
+                again = Again::Looked;
+            }
+        }
+    }
+}
+
+impl Library {
+    /// Whether it is part of the program.
+    pub(crate) fn is_built_in(&self) -> bool {
+        matches!(self.root, Files::BuiltIn(_))
     }
 }
 
@@ -146,7 +194,7 @@ fn of_project(desk: &ReadDesk) -> Option<Library> {
     if !desk.has_root() {
         return None;
     }
-    let root = Arc::clone(desk.view().root());
+    let root = Files::Below(Arc::clone(desk.view().root()));
     let folders = OF_PROJECT.iter().filter_map(|name| RelPath::new(name).ok()).map(Some).collect();
     let name = LibraryName::new(PROJECT).ok()?;
     Some(Library { name, root, folders })
@@ -165,28 +213,42 @@ pub struct Overview {
     pub problems: Vec<library::Problem>,
 }
 
-/// The libraries that a call may look into, the first one first; those that are not there, too. Blocking.
-pub fn overview(desk: &ReadDesk) -> Result<Vec<Overview>, Fault> {
-    let libraries = service(desk)?;
-    let looked = libraries.look(desk, &[], Again::Looked)?;
-    let held = looked.hold();
-    let there = |name: &LibraryName| held.iter().find(|(library, _)| library.name == *name);
+/// The libraries that a call may look into, the first one first; those that are not there, too.
+pub async fn overview(desk: &ReadDesk) -> Result<Vec<Overview>, Fault> {
+    let (libraries, used) = (service(desk)?, used(desk).await?);
+    desk.blocking(move |desk| overview_of(desk, &libraries, &used)).await
+}
+
+fn overview_of(desk: &ReadDesk, libraries: &Libraries, used: &[Used]) -> Result<Vec<Overview>, Fault> {
+    let looked = libraries.look(desk, used, Again::Looked)?;
+    let refused = serving::refused(desk, &serving::candidates(&looked)?)?;
     let told = |name: &LibraryName, places: Vec<String>| {
-        let found = there(name);
-        Overview {
+        let found = looked.libraries.iter().find(|opened| opened.library.name == *name);
+        Ok::<_, Fault>(Overview {
             name: name.to_string(),
             places,
-            patterns: found.map(|(_, stock)| stock.items.len() as u64),
-            problems: found.map(|(_, stock)| stock.problems()).unwrap_or_default(),
-        }
+            patterns: found.map(|opened| u64::from(opened.snapshot.view().documents())),
+            problems: found.map(Opened::problems).transpose()?.unwrap_or_default(),
+        })
     };
     let kept = libraries.places.iter().map(|place| told(&place.name, vec![place.path.display().to_string()]));
-    let mut all: Vec<Overview> = kept.collect();
-    all.extend(of_project(desk).map(|library| {
+    let mut all = kept.collect::<Result<Vec<Overview>, Fault>>()?;
+    if let Some(library) = of_project(desk) {
         let place =
             |folder: &Option<RelPath>| folder.as_ref().map_or_else(|| ".".to_owned(), ToString::to_string);
-        told(&library.name, library.folders.iter().map(place).collect())
-    }));
+        all.push(told(&library.name, library.folders.iter().map(place).collect())?);
+    }
+    if let Some(own) = &libraries.built_in {
+        all.push(told(&own.name, vec!["part of the program".to_owned()])?);
+    }
+    for (library, problem) in refused {
+        if let Some(one) = all.iter_mut().find(|one| one.name == library.as_str()) {
+            one.problems.push(problem);
+        }
+    }
+    for one in &mut all {
+        one.problems.sort();
+    }
     Ok(all)
 }
 
@@ -201,70 +263,110 @@ pub(crate) async fn used(desk: &ReadDesk) -> Result<Vec<Used>, Fault> {
     Ok(store.all_used().await?)
 }
 
-/// The libraries that a call may look into, as they are now.
+/// The libraries that a call may look into, as they are now, the first one first.
 pub(crate) struct Looked {
-    pub(crate) libraries: Vec<Library>,
-    stocks: Vec<Arc<Mutex<Stock>>>,
+    pub(crate) libraries: Vec<Opened>,
     pub(crate) reports: Vec<Report>,
 }
 
-/// The same, while nobody changes what is known of them.
-pub(crate) struct Held<'l> {
-    pub(crate) libraries: &'l [Library],
-    pub(crate) stocks: Vec<MutexGuard<'l, Stock>>,
+/// A library as it is now.
+pub(crate) struct Opened {
+    pub(crate) library: Library,
+    pub(crate) stock: Arc<Stock>,
+    pub(crate) snapshot: Arc<Snapshot>,
 }
 
-impl Looked {
-    /// Holds them. Everybody takes them in the same order.
-    pub(crate) fn hold(&self) -> Held<'_> {
-        let stocks = self.stocks.iter().map(|stock| stock.lock().unwrap_or_else(PoisonError::into_inner));
-        Held { libraries: &self.libraries, stocks: stocks.collect() }
+impl Opened {
+    /// All that is wrong, by file.
+    pub(crate) fn problems(&self) -> Result<Vec<library::Problem>, Fault> {
+        self.told(self.stock.problems(&self.snapshot))
+    }
+
+    /// Patterns by their ids, in order: those that are there.
+    pub(crate) fn items(&self, ids: &[String]) -> Result<Vec<Item>, Fault> {
+        self.told(self.stock.items(&self.snapshot, ids))
+    }
+
+    /// Looks at patterns again whose files have changed. Blocking, within a runtime.
+    pub(crate) fn look_at(&self, desk: &ReadDesk, used: &[Used], changed: &[Item]) -> Result<(), Fault> {
+        let (library, again, cancel) = (&self.library, Again::Changed, desk.cancelled());
+        let looking = Looking { desk, used, library: &library.name, again, cancel };
+        match self.stock.look_at(library, &looking, changed) {
+            Ok(()) => Ok(()),
+            Err(Unkept::Fault(fault)) => Err(fault),
+            // Somebody else was faster.
+            Err(Unkept::Gone) => {
+                self.stock.forget();
+                Ok(())
+            }
+        }
+    }
+
+    /// What was asked of an index; one that somebody else has made anew meanwhile is read again by the next call.
+    pub(crate) fn told<T>(&self, answer: Result<T, Unkept>) -> Result<T, Fault> {
+        answer.map_err(|unkept| match unkept {
+            Unkept::Fault(fault) => fault,
+            Unkept::Gone => {
+                self.stock.forget();
+                let message = format!("the index of the library {} was just made anew", self.library.name);
+                Fault::new(Code::Conflict, message).suggest("Ask again.")
+            }
+        })
     }
 }
 
-impl Held<'_> {
-    /// Each with what it holds, the first one first.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Library, &Stock)> {
-        self.libraries.iter().zip(self.stocks.iter().map(|stock| &**stock))
+impl Looked {
+    /// The indexes, as a question sees them.
+    pub(crate) fn views(&self) -> Vec<LibraryView<'_>> {
+        self.libraries.iter().map(|opened| opened.snapshot.view()).collect()
+    }
+
+    /// Answers a question. [`Unkept::Gone`] where another process has made an index anew: look again.
+    pub(crate) fn search(&self, query: &Query, order: Order, most: usize) -> Result<Answer, Unkept> {
+        let views = self.views();
+        let plan = Plan::new(query, &views);
+        let mut terms: Vec<Vec<Arc<Term>>> = Vec::with_capacity(views.len());
+        for (at, Opened { stock, snapshot, .. }) in self.libraries.iter().enumerate() {
+            let found = stock.terms(snapshot, &plan.needs(at));
+            terms.push(found.inspect_err(|_| stock.forget())?);
+        }
+        let blobs: Vec<Vec<Blob<'_>>> = terms.iter().map(|terms| blobs(terms)).collect();
+        Ok(search::answer(&views, &plan, &blobs, order, most)?)
     }
 
     /// The libraries that have a pattern of this id, as indices, the first one first.
     pub(crate) fn owners(&self, short: &str) -> Vec<usize> {
-        let has = self.stocks.iter().map(|stock| stock.items.contains_key(short));
+        let has = self.libraries.iter().map(|opened| opened.snapshot.view().has(short));
         has.enumerate().filter_map(|(at, has)| has.then_some(at)).collect()
     }
 
     /// What an id stands for: in the library that it names, else in the first one that has it.
-    pub(crate) fn resolve(&self, id: &PatternId) -> Result<(&Library, &Item), Fault> {
+    pub(crate) fn resolve(&self, id: &PatternId) -> Result<(&Opened, Item), Fault> {
         let named = id.library();
-        let found = self.iter().find_map(|(library, stock)| {
-            let fits = named.as_ref().is_none_or(|name| *name == library.name);
-            if fits { Some((library, stock.items.get(id.short())?)) } else { None }
-        });
-        found.ok_or_else(|| self.unknown(id))
+        let open =
+            self.libraries.iter().filter(|opened| named.as_ref().is_none_or(|n| *n == opened.library.name));
+        for opened in open.filter(|opened| opened.snapshot.view().has(id.short())) {
+            if let Some(item) = opened.items(&[id.short().to_owned()])?.pop() {
+                return Ok((opened, item));
+            }
+        }
+        Err(self.unknown(id))
     }
 
     fn unknown(&self, id: &PatternId) -> Fault {
         if let Some(name) = id.library()
-            && !self.libraries.iter().any(|library| library.name == name)
+            && !self.libraries.iter().any(|opened| opened.library.name == name)
         {
-            let names: Vec<&str> = self.libraries.iter().map(|library| library.name.as_str()).collect();
+            let names: Vec<&str> = self.libraries.iter().map(|opened| opened.library.name.as_str()).collect();
             let message = format!("there is no library {name} here; there are: {}", names.join(", "));
             return Fault::new(Code::PatternNotFound, message);
         }
-        let categories: BTreeSet<&str> = self
-            .stocks
-            .iter()
-            .flat_map(|stock| stock.items.values().map(|item| item.id.category()))
-            .collect();
-        if !categories.contains(id.category()) {
-            return category_invalid(id.category(), &categories);
+        let categories = self.categories();
+        if !categories.contains_key(id.category()) {
+            return category_invalid(id.category(), categories.keys().map(String::as_str));
         }
-        let views: Vec<LibraryView<'_>> = self.stocks.iter().map(|stock| stock.index.view()).collect();
-        let mut near: Vec<String> = search::nearest(&views, id.short(), NEAREST)
-            .into_iter()
-            .map(|(_, id)| format!("`{id}`"))
-            .collect();
+        let near = search::nearest(&self.views(), id.short(), NEAREST);
+        let mut near: Vec<String> = near.into_iter().map(|(_, id)| format!("`{id}`")).collect();
         near.dedup();
         let fault = Fault::new(Code::PatternNotFound, format!("there is no pattern {id}"));
         if near.is_empty() {
@@ -274,17 +376,27 @@ impl Held<'_> {
         }
     }
 
-    /// All that is wrong, by library.
-    pub(crate) fn problems(&self) -> Vec<(LibraryName, library::Problem)> {
-        self.iter()
-            .flat_map(|(library, stock)| stock.problems().into_iter().map(|p| (library.name.clone(), p)))
-            .collect()
+    /// How many patterns each category has.
+    pub(crate) fn categories(&self) -> BTreeMap<String, u64> {
+        let mut all = BTreeMap::new();
+        for (category, count) in self.views().iter().flat_map(LibraryView::categories) {
+            *all.entry(category).or_default() += count;
+        }
+        all
+    }
+
+    /// Whether a library has a pattern of the same id as one behind it.
+    pub(crate) fn is_shadowing(&self) -> bool {
+        let views = self.views();
+        views.iter().enumerate().any(|(at, view)| {
+            views.get(at + 1..).unwrap_or_default().iter().any(|behind| view.shares_with(behind))
+        })
     }
 }
 
 /// No library has such a category.
-pub(crate) fn category_invalid(category: &str, known: &BTreeSet<&str>) -> Fault {
-    let known: Vec<&str> = known.iter().copied().collect();
+pub(crate) fn category_invalid<'k>(category: &str, known: impl Iterator<Item = &'k str>) -> Fault {
+    let known: Vec<&str> = known.collect();
     let fault = Fault::new(Code::CategoryInvalid, format!("no library here has a category {category}"));
     if known.is_empty() {
         fault.suggest("There is no pattern at all: `gatewright library list` says where they are looked for.")

@@ -75,35 +75,13 @@ pub struct Shown {
     subject: Option<String>,
 }
 
-/// How two decisions may contradict each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ClashKind {
-    /// They say something else of one subject.
-    Subject,
-    /// One rules out what the other asks for.
-    Polarity,
-    /// They choose different things for one purpose.
-    Choice,
-}
-
-impl From<Kind> for ClashKind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Subject => Self::Subject,
-            Kind::Polarity => Self::Polarity,
-            Kind::Choice => Self::Choice,
-        }
-    }
-}
-
 /// Two decisions that may contradict each other.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Clash {
     /// The notes.
     pub(crate) notes: Vec<String>,
     /// In which way.
-    kind: ClashKind,
+    kind: Kind,
     /// What in them.
     pub(crate) why: String,
 }
@@ -134,7 +112,7 @@ pub struct Output {
 pub(crate) fn clash(conflict: &Conflict) -> Clash {
     Clash {
         notes: conflict.notes.iter().map(ToString::to_string).collect(),
-        kind: conflict.kind.into(),
+        kind: conflict.kind,
         why: conflict.why.clone(),
     }
 }

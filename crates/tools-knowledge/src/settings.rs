@@ -6,13 +6,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `[library]`: the user's alone. Where patterns and skills are.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct LibrarySection {
     /// The user's own library; without, `~/.shared-patterns`.
     pub user: Option<String>,
+    /// Whether tools may change it.
+    pub user_write: bool,
     /// Libraries of teams, by name: they go before the user's own.
     pub team: BTreeMap<String, TeamLibrary>,
+}
+
+impl Default for LibrarySection {
+    fn default() -> Self {
+        Self { user: None, user_write: true, team: BTreeMap::new() }
+    }
 }
 
 /// The library of a team: a folder that somebody keeps up to date, such as a checkout.
@@ -24,6 +32,9 @@ pub struct TeamLibrary {
     /// Whether everyone who may call over HTTP finds what is in it; otherwise only whoever started the server does.
     #[serde(default)]
     pub shared: bool,
+    /// Whether tools may change it. Otherwise it is only read.
+    #[serde(default)]
+    pub write: bool,
 }
 
 /// `[skills]`: the user's alone. What code of skills may be granted, where it asks for it and was approved.

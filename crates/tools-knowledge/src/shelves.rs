@@ -4,9 +4,10 @@ use contract::{Code, Fault};
 use kit::ReadDesk;
 use kit::resources::{Reading, Shelf, Template};
 use library::PatternId;
+use search::{Filters, Mode, Order, Query};
 
 use crate::libraries::{service, used};
-use crate::stock::{Again, read};
+use crate::stock::{Again, Unkept, read};
 
 /// Most patterns that are listed: the best ones.
 const LISTED: usize = 200;
@@ -39,22 +40,31 @@ impl Shelf for Patterns {
             let (libraries, used) = (service(&desk)?, used(&desk).await?);
             desk.blocking(move |desk| {
                 let looked = libraries.look(desk, &used, Again::Changed)?;
-                let held = looked.hold();
+                // No word is asked for: all of them answer, the best first.
+                let query = Query::parse("", Mode::Fast, Filters::default())
+                    .map_err(|error| Fault::internal(error.to_string()))?;
+                let found = match looked.search(&query, Order::Quality, LISTED) {
+                    Err(Unkept::Gone) => return Ok(Vec::new()),
+                    Err(Unkept::Fault(fault)) => return Err(fault),
+                    Ok(found) => found,
+                };
                 let mut all = Vec::new();
-                for (library, stock) in held.iter() {
-                    for (id, item) in &stock.items {
-                        let is_first =
-                            held.resolve(&item.id).is_ok_and(|(first, _)| first.name == library.name);
-                        let name =
-                            if is_first { id.clone() } else { item.id.within(&library.name).to_string() };
-                        all.push((item.quality, name, item.description.clone()));
+                for hit in found.hits {
+                    let Some(opened) = looked.libraries.get(hit.library) else { continue };
+                    // What is part of the program is listed as skills.
+                    if opened.library.is_built_in() {
+                        continue;
                     }
+                    let Some(item) = opened.items(std::slice::from_ref(&hit.id))?.pop() else { continue };
+                    let is_first = looked.owners(&hit.id).first() == Some(&hit.library);
+                    let name =
+                        if is_first { hit.id } else { item.id.within(&opened.library.name).to_string() };
+                    let modified = item.stamps.iter().map(|(_, stamp)| stamp.modified).max();
+                    let modified = modified.and_then(|at| jiff::Timestamp::from_nanosecond(at).ok());
+                    let modified = modified.unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+                    all.push((name, item.description, modified.to_string()));
                 }
-                all.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-                all.truncate(LISTED);
-                // They are as they are now: no date says more of one than of another.
-                let now = jiff::Timestamp::now().to_string();
-                Ok(all.into_iter().map(|(_, name, description)| (name, description, now.clone())).collect())
+                Ok(all)
             })
             .await
         })
@@ -65,10 +75,8 @@ impl Shelf for Patterns {
             let id = PatternId::new(&id).map_err(|_| missing())?;
             let (libraries, used) = (service(&desk)?, used(&desk).await?);
             desk.blocking(move |desk| {
-                let looked = libraries.look(desk, &used, Again::Looked)?;
-                let held = looked.hold();
-                let (library, item) = held.resolve(&id).map_err(|_| missing())?;
-                let (_, texts) = read(library, &item.found, item.base.as_ref())?;
+                let (library, item) = libraries.pattern(desk, &used, &id).map_err(|_| missing())?;
+                let (_, texts) = read(&library, &item.found, item.base.as_ref())?;
                 Ok(texts.document)
             })
             .await

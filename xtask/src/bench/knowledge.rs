@@ -1,10 +1,13 @@
 //! `cargo xtask bench knowledge`: how good answers about patterns are, beside FTS5 and ripgrep, and what libraries of 100 to 1,000,000
-//! patterns cost a server: looking through, finding, loading, memory.
+//! patterns cost a server: looking through, finding, loading, memory; and how far the rule for tokens is off.
 
 mod compose;
 mod quality;
+mod retrieval;
 mod ripgrep;
 mod serve;
+mod task;
+mod tokens;
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +16,7 @@ use crate::sh::{Done, target};
 use ripgrep::Ripgrep;
 
 /// What can be asked for by itself, in this order.
-const PARTS: [&str; 4] = ["quality", "build", "search", "load"];
+const PARTS: [&str; 7] = ["quality", "build", "search", "load", "execute", "task", "tokens"];
 /// Patterns of each library.
 const SIZES: [usize; 2] = [100, 10_000];
 /// Counted rounds of everything but questions.
@@ -28,11 +31,21 @@ struct Asked {
     only: Vec<String>,
     /// A gatewright that is built already.
     program: Option<PathBuf>,
+    /// Files of others' benchmarks, which the user has.
+    longmemeval: Option<PathBuf>,
+    locomo: Option<PathBuf>,
 }
 
 impl Asked {
     fn read(words: &[&str]) -> Done<Self> {
-        let mut asked = Self { sizes: SIZES.to_vec(), rounds: ROUNDS, only: Vec::new(), program: None };
+        let mut asked = Self {
+            longmemeval: None,
+            locomo: None,
+            sizes: SIZES.to_vec(),
+            rounds: ROUNDS,
+            only: Vec::new(),
+            program: None,
+        };
         if words.contains(&"--quick") {
             (asked.sizes, asked.rounds) = (vec![100], 2);
         }
@@ -57,8 +70,10 @@ impl Asked {
                     let path = std::fs::canonicalize(value).map_err(|e| format!("--program {value}: {e}"))?;
                     asked.program = Some(path);
                 }
+                "--longmemeval" => asked.longmemeval = Some(value.into()),
+                "--locomo" => asked.locomo = Some(value.into()),
                 _ => {
-                    let takes = "--only PARTS, --scale N, --rounds N, --program PATH, --quick";
+                    let takes = "--only PARTS, --scale N, --rounds N, --program PATH, --longmemeval FILE, --locomo FILE, --quick";
                     return Err(format!("{word}: bench knowledge takes {takes}"));
                 }
             }
@@ -67,6 +82,10 @@ impl Asked {
             Some(part) => Err(format!("--only {part}: there are {}", PARTS.join(", "))),
             None => Ok(asked),
         }
+    }
+
+    fn program(&self) -> Done<PathBuf> {
+        self.program.clone().map_or_else(super::gatewright, Ok)
     }
 
     fn has(&self, part: &str) -> bool {
@@ -78,14 +97,30 @@ pub(crate) fn run(words: &[&str]) -> Done {
     let asked = Asked::read(words)?;
     let ripgrep = Ripgrep::find();
     let mut aims: Vec<Aim> = Vec::new();
+    if let Some(file) = &asked.longmemeval {
+        retrieval::run(
+            "LongMemEval",
+            "session",
+            &retrieval::of_file(file, retrieval::longmemeval)?,
+            ripgrep,
+        )?;
+    }
+    if let Some(file) = &asked.locomo {
+        retrieval::run("LoCoMo", "turn", &retrieval::of_file(file, retrieval::locomo)?, ripgrep)?;
+    }
+    if asked.only.is_empty() && (asked.longmemeval.is_some() || asked.locomo.is_some()) {
+        // Who brings a file asks for that.
+        return Ok(());
+    }
     if asked.has("quality") {
         aims.extend(quality::run(ripgrep)?);
     }
-    if ["build", "search", "load"].iter().any(|part| asked.has(part)) {
-        let program = match &asked.program {
-            Some(program) => program.clone(),
-            None => super::gatewright()?,
-        };
+    // It writes what the repository keeps: only where it is named.
+    if asked.only.iter().any(|only| only == "tokens") {
+        tokens::run(&asked.program()?)?;
+    }
+    if ["build", "search", "load", "execute", "task"].iter().any(|part| asked.has(part)) {
+        let program = asked.program()?;
         println!("\nprogram: {} ({})", program.display(), profile(&program));
         if ripgrep.is_none() {
             println!("SKIPPED: ripgrep is not installed (Debian: apt-get install ripgrep)");
@@ -102,14 +137,25 @@ pub(crate) fn run(words: &[&str]) -> Done {
 fn libraries(asked: &Asked, program: &Path, ripgrep: Option<Ripgrep>) -> Done<Vec<Aim>> {
     let sources = compose::Sources::find()?;
     println!("libraries are made of {}, seeded", sources.what);
-    let mut all = Vec::new();
+    let (mut all, mut tasks) = (Vec::new(), Vec::new());
     for size in &asked.sizes {
         let scratch = Scratch::new(*size)?;
         let library = sources.library(&scratch.0.join("library"), *size)?;
-        let rounds = if *size >= LARGE { 1 } else { asked.rounds };
-        all.push(serve::measured(program, &scratch.0, &library, serve::Rounds(rounds), ripgrep)?);
+        if ["build", "search", "load"].iter().any(|part| asked.has(part)) {
+            let rounds = if *size >= LARGE { 1 } else { asked.rounds };
+            all.push(serve::measured(program, &scratch.0, &library, serve::Rounds(rounds), ripgrep)?);
+        }
+        // Last: they add to the library.
+        if asked.has("execute") {
+            tasks.extend(task::execute(program, &scratch.0, &library)?);
+        }
+        if asked.has("task") {
+            tasks.extend(task::run(program, &scratch.0, &library)?);
+        }
     }
-    Ok(serve::print(&all, |part| asked.has(part)))
+    let mut aims = serve::print(&all, |part| asked.has(part));
+    aims.extend(tasks);
+    Ok(aims)
 }
 
 /// How a program was built, by where cargo put it.

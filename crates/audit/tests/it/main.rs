@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests attack the files from outside")]
 
 mod attacks;
+mod gain;
 mod groups;
 mod killed;
 
@@ -38,6 +39,7 @@ fn transcript(n: u64) -> Body {
         root: None,
         effects: vec![],
         diff: String::new(),
+        cost: None,
     }))
 }
 

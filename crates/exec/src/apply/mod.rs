@@ -58,8 +58,23 @@ pub struct Recovered {
 
 /// Applies `plan` in `root`. On any fault the files are as they were; how a request went is in the result.
 ///
-/// `transcript` names the call; the caller has written its intent. `sender` performs the plan's request, if any.
+/// `transcript` names the call; the caller has written its intent. `sender` performs the plan's request, if any. A plan that was
+/// computed from another root is for [`apply_from`]: here it is a `conflict`.
 pub fn apply(
+    root: &Root,
+    state: &StateDir,
+    plan: &Plan,
+    transcript: &TranscriptId,
+    sender: Option<&dyn Sender>,
+    cancel: &CancellationToken,
+) -> Result<Applied, Fault> {
+    apply_from(None, root, state, plan, transcript, sender, cancel)
+}
+
+/// As [`apply`], of a plan that was computed from `source`, too: what it saw there must still hold. It is looked at once, under the
+/// lock of `root` alone.
+pub fn apply_from(
+    source: Option<&Root>,
     root: &Root,
     state: &StateDir,
     plan: &Plan,
@@ -79,6 +94,7 @@ pub fn apply(
     if already_done(root, plan)? {
         return nothing_left(plan, transcript);
     }
+    check_source(source, plan)?;
     check_preconditions(root, plan)?;
     let mut journal = Journal::prepare(root, state, plan, transcript)?;
     let happened = happen(root, state, plan, &mut journal, cancel);
@@ -203,15 +219,32 @@ pub fn accept_blocked(state: &StateDir) -> Result<Vec<Blocked>, Fault> {
     Journal::accept(state)
 }
 
-fn check_preconditions(root: &Root, plan: &Plan) -> Result<(), Fault> {
-    let mut moved: Vec<Precondition> = Vec::new();
-    for observation in &plan.observed {
+/// What of `observed` is otherwise now.
+fn moved(root: &Root, observed: &[Observation]) -> Result<Vec<Precondition>, Fault> {
+    let mut moved = Vec::new();
+    for observation in observed {
         let now = observe(root, observation)?;
         if now.seen != observation.seen {
             let path = observation.path.as_ref().map_or_else(|| ".".to_owned(), ToString::to_string);
             moved.push(Precondition { path, why: "it changed since the rehearsal".into() });
         }
     }
+    Ok(moved)
+}
+
+fn check_source(source: Option<&Root>, plan: &Plan) -> Result<(), Fault> {
+    let Some(planned) = &plan.source else { return Ok(()) };
+    match source.filter(|root| root.id() == planned.root) {
+        Some(root) => conflict(&moved(root, &planned.observed)?),
+        None => Err(Fault::new(Code::Conflict, "the plan was made from another root; nothing was changed")
+            .suggest(
+                "Call the tool in the root that it was rehearsed in, or rehearse again: without `plan`.",
+            )),
+    }
+}
+
+fn check_preconditions(root: &Root, plan: &Plan) -> Result<(), Fault> {
+    let mut moved = moved(root, &plan.observed)?;
     for change in plan.effects.iter().filter_map(Effect::change) {
         jail::check_writable(&change.path)?;
         let now = jail::state(root.dir(), &change.path)?;

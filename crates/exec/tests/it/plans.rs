@@ -117,6 +117,32 @@ fn a_plan_belongs_to_its_principal_and_its_root() {
 }
 
 #[test]
+fn what_a_plan_read_in_another_root_must_hold_too() {
+    let (place, source) = (Place::new(&[]), Place::new(&[("from", "1")]));
+    let plan = place.plan(|draft, view| put(draft, view, "to", "1")).unwrap();
+    let seen = source.view();
+    seen.read_text(&path("from")).unwrap();
+    let source_of = contract::Source { root: source.root.id().to_owned(), observed: seen.observed() };
+    let plan = contract::Plan { source: Some(source_of), ..plan };
+    let apply = |from: Option<&gatewright_exec::Root>| {
+        let (transcript, cancel) =
+            (TranscriptId::random().unwrap(), tokio_util::sync::CancellationToken::new());
+        gatewright_exec::apply_from(from, &place.root, &place.state, &plan, &transcript, None, &cancel)
+    };
+    for other in [None, Some(&*place.root)] {
+        assert_eq!(apply(other).unwrap_err().code, Code::Conflict, "it is another root's");
+    }
+    fs::write(source.path("from"), "2").unwrap();
+    let moved = apply(Some(&source.root)).unwrap_err();
+    assert_eq!((moved.code, moved.affected_files.as_slice()), (Code::Conflict, &["from".to_owned()][..]));
+    assert_eq!(place.read("to"), None);
+    fs::write(source.path("from"), "1").unwrap();
+    apply(Some(&source.root)).unwrap();
+    assert_eq!(place.read("to").as_deref(), Some("1"));
+    place.assert_tidy();
+}
+
+#[test]
 fn a_cancelled_apply_changes_nothing() {
     let place = Place::new(&[("a", "1")]);
     let plan = place.plan(|draft, view| put(draft, view, "a", "2")).unwrap();

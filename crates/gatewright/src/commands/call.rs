@@ -44,6 +44,9 @@ pub fn run(asked: &Asked, args: &CallArgs) -> CommandResult {
             principal: Principal::Local { uid: house.first().uid() },
             bearer: None,
             client: ClientInfo::new("gatewright", env!("CARGO_PKG_VERSION")),
+            from: None,
+            // Who reads what is printed, and what of it, is not known.
+            session: None,
             detach: false,
             cancel,
             progress,
@@ -110,7 +113,13 @@ fn whole_plan_id(house: &House, arguments: &mut Map<String, Value>) -> Result<()
     let Some(Value::String(named)) = arguments.get("plan") else { return Ok(()) };
     let root = arguments.get(ROOT).and_then(Value::as_str);
     let meant = house.engines().find(|e| root.is_some() && e.root().map(|r| r.name()) == root);
-    let id = meant.unwrap_or(house.first()).state().plan_named(named)?;
+    let id = match meant.unwrap_or(house.first()).state().plan_named(named) {
+        Ok(id) => id,
+        // Of a tool that changes a library it is kept with that.
+        Err(unknown) => house
+            .find(|engine| engine.state().plan_named(named).is_ok())
+            .map_or(Err(unknown), |library| library.state().plan_named(named))?,
+    };
     arguments.insert("plan".into(), json!(id));
     Ok(())
 }

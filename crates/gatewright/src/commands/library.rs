@@ -14,7 +14,8 @@ use crate::term::{BAD, BOLD, DIM, GOOD, NOTE};
 
 pub fn run(asked: &Asked, command: &LibraryCommand) -> CommandResult {
     let house = compose::house(asked, &Offer::default())?;
-    let found = overview(&house.first().desk("index_pattern_library")?)?;
+    let desk = house.first().desk("index_pattern_library")?;
+    let found = super::runtime()?.block_on(overview(&desk))?;
     match command {
         LibraryCommand::List { output } => list(&found, *output),
         LibraryCommand::Check { output } => check(&found, *output),

@@ -7,6 +7,7 @@ mod context;
 mod doctor;
 mod find;
 mod fleet;
+pub mod gain;
 mod kits;
 mod library;
 mod quickstart;
@@ -84,6 +85,7 @@ pub fn run(cli: Cli) -> CommandResult {
         Command::Report(command) => report::run(root, command),
         Command::Library(command) => library::run(root, &command),
         Command::Context(command) => context::run(command),
+        Command::Gain(args) => gain::run(root, &args),
         Command::Kits(command) => kits::run(root, command),
         Command::Setup(part) => setup::run(part),
         Command::Quickstart(args) => quickstart::run(&args),

@@ -1,6 +1,7 @@
 //! `gatewright undo` and `gatewright plan show`.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use contract::{Effect, Principal};
 use kit::Engine;
@@ -20,7 +21,7 @@ pub fn run(asked: &Asked, args: &UndoArgs) -> CommandResult {
         find::one(&entries, &args.transcript, |_| true).is_ok()
     };
     let named = args.transcript != "last";
-    let engine = house.find(holds).filter(|_| named).unwrap_or(house.first());
+    let engine = &house.find(holds).filter(|_| named).unwrap_or_else(|| Arc::clone(house.first()));
     let entries = find::entries(engine.state())?;
     // `last` means the last thing that an agent did; an undo is itself undone by its id.
     let undoable = |t: &::audit::Transcript| {
@@ -56,7 +57,8 @@ pub fn run(asked: &Asked, args: &UndoArgs) -> CommandResult {
 /// The whole diff of a rehearsed plan.
 pub fn show_plan(asked: &Asked, id: &str) -> CommandResult {
     let house = compose::house(asked, &Offer::default())?;
-    let engine = house.find(|e| e.state().plan_named(id).is_ok()).unwrap_or(house.first());
+    let holds = |engine: &Engine| engine.state().plan_named(id).is_ok();
+    let engine = house.find(holds).unwrap_or_else(|| Arc::clone(house.first()));
     let id = engine.state().plan_named(id)?;
     let file = engine.state().plan(&id, &Principal::Local { uid: engine.uid() })?;
     let mut blobs = std::collections::BTreeMap::new();

@@ -113,7 +113,9 @@ fn discover_comes_before_anything_and_chooses_nothing() {
     for _ in 0..2 {
         let found = wire.request("server/discover", json!({ "_meta": meta("2026-07-28") }));
         assert_eq!(found["result"]["supportedVersions"], json!(REVISIONS), "{found}");
-        let extensions = json!({ "io.modelcontextprotocol/tasks": {} });
+        let skills = json!({ "directoryRead": true });
+        let extensions =
+            json!({ "io.modelcontextprotocol/skills": skills, "io.modelcontextprotocol/tasks": {} });
         let capabilities = json!({ "completions": {}, "extensions": extensions, "prompts": {}, "resources": {}, "tools": {} });
         assert_eq!(found["result"]["capabilities"], capabilities, "{found}");
     }

@@ -18,6 +18,7 @@ mod ends;
 mod eras;
 mod fleet;
 mod frames;
+mod gain;
 mod headers;
 mod http;
 mod knowledge;

@@ -43,6 +43,16 @@ fn recipe_003_passive_context_is_a_resource_and_no_tool() {
     wire.finish();
 }
 
+/// What is listed besides the skills that are part of the program.
+fn own(wire: &mut Wire) -> Vec<Value> {
+    let listed = wire.request("resources/list", json!({}))["result"]["resources"].clone();
+    let mut listed = listed.as_array().unwrap().clone();
+    let before = listed.len();
+    listed.retain(|one| !one["uri"].as_str().unwrap().starts_with("skill://gatewright/"));
+    assert_eq!(before - listed.len(), 4, "they are always there");
+    listed
+}
+
 #[test]
 fn plans_and_records_are_read_by_their_names() {
     let place = Place::new();
@@ -64,16 +74,16 @@ fn plans_and_records_are_read_by_their_names() {
             "report://{+id}",
             "run://{id}",
             "session://{id}",
+            "skill://{+id}",
             "transcript://{id}"
         ]
     );
-    assert_eq!(wire.request("resources/list", json!({}))["result"]["resources"], json!([]));
+    assert_eq!(own(&mut wire), Vec::<Value>::new());
     let plan = rehearse(&mut wire);
-    let listed = wire.request("resources/list", json!({}))["result"]["resources"].clone();
-    let listed = listed.as_array().unwrap();
+    let listed = own(&mut wire);
     assert_eq!(listed.len(), 2, "a plan and the record of its call: {listed:?}");
     let read = |wire: &mut Wire, uri: &str| wire.request("resources/read", json!({ "uri": uri }));
-    for one in listed {
+    for one in &listed {
         let uri = one["uri"].as_str().unwrap();
         let contents = read(&mut wire, uri)["result"]["contents"][0].clone();
         assert_eq!((&contents["uri"], &contents["mimeType"]), (&one["uri"], &one["mimeType"]));
@@ -124,10 +134,14 @@ fn long_lists_have_pages() {
         page["resources"].as_array().unwrap().iter().map(|r| r["uri"].to_string()).collect()
     };
     let mut all = [uris(&first), uris(&second)].concat();
-    assert_eq!((uris(&first).len(), uris(&second).len(), second.get("nextCursor")), (50, 7, None));
+    assert_eq!((uris(&first).len(), uris(&second).len(), second.get("nextCursor")), (50, 11, None));
     all.sort();
     all.dedup();
-    assert_eq!(all.len(), 57, "each once");
+    assert_eq!(all.len(), 61, "each once, and four skills");
+    assert!(
+        uris(&second).iter().rev().take(4).all(|uri| uri.contains("skill://")),
+        "what is built in is the oldest"
+    );
 }
 
 #[test]

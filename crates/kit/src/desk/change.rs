@@ -11,12 +11,35 @@ use super::{ReadDesk, Setting, join};
 #[derive(Clone)]
 pub struct ChangeDesk {
     read: ReadDesk,
+    /// At the root that the call came from, where the one that is changed is another.
+    home: Option<ReadDesk>,
     draft: Arc<Mutex<Draft>>,
 }
 
 impl ChangeDesk {
-    pub(crate) fn new(setting: Setting) -> Result<Self, Fault> {
-        Ok(Self { read: ReadDesk::new(setting)?, draft: Arc::default() })
+    pub(crate) fn new(mut setting: Setting) -> Result<Self, Fault> {
+        let home = setting.home.take().map(|home| ReadDesk::of(*home, false)).transpose()?;
+        Ok(Self { read: ReadDesk::new(setting)?, home, draft: Arc::default() })
+    }
+
+    /// The desk at the root that the call came from; it may have none. What is read there becomes a precondition of the plan, as what is
+    /// read here does. It is this one's own, but where a library is changed.
+    #[must_use]
+    pub const fn home(&self) -> &ReadDesk {
+        match &self.home {
+            Some(home) => home,
+            None => &self.read,
+        }
+    }
+
+    /// Whether a library is changed, rather than the call's own root.
+    #[must_use]
+    pub const fn is_in_library(&self) -> bool {
+        self.home.is_some()
+    }
+
+    pub(crate) fn home_view(&self) -> Option<Arc<View>> {
+        self.home.as_ref().filter(|home| home.has_root()).map(|home| Arc::clone(&home.view))
     }
 
     /// Puts a file.

@@ -48,6 +48,8 @@ type Service<S> = Arc<S>;
 /// What the engine hands to a tool's adapter.
 #[derive(Clone)]
 pub struct Setting {
+    /// That of the root that the call came from, where this is a library's.
+    pub(crate) home: Option<Box<Setting>>,
     pub(crate) root: Option<Arc<Root>>,
     pub(crate) state: StateDir,
     pub(crate) registry: Arc<Registry>,

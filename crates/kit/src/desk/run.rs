@@ -53,7 +53,7 @@ impl RunDesk {
         let view = Arc::clone(&self.read.view);
         let Some(workshop) = self.workshop.get().cloned() else {
             let (draft, side, blocked) = (Draft::default(), SideWrites::default(), Vec::new());
-            return Ok(Drafted { draft, view, side, blocked });
+            return Ok(Drafted { draft, view, home: None, side, blocked });
         };
         self.read
             .blocking(move |desk| {
@@ -61,7 +61,7 @@ impl RunDesk {
                 let persists = |path: &RelPath| declared.has(path) && workshop.ignores(path);
                 let (draft, blocked) = workshop.changes(&desk.view, &persists)?;
                 let side = workshop.persist(&persists)?;
-                Ok(Drafted { draft, view: Arc::clone(&desk.view), side, blocked })
+                Ok(Drafted { draft, view: Arc::clone(&desk.view), home: None, side, blocked })
             })
             .await
     }

@@ -22,7 +22,9 @@ use crate::engine::Engine;
 use crate::house::House;
 use crate::limits::Limits;
 use crate::shape;
+use crate::skills;
 pub use shelves::{Reading, Shelf};
+pub(crate) use shelves::{bounded, desk};
 
 /// What a read is called in the record.
 pub const READ: &str = "resources/read";
@@ -31,7 +33,7 @@ pub const READ: &str = "resources/read";
 const LIST: &str = "resources/list";
 
 /// Most entries on a page of a list.
-const PAGE: usize = 50;
+pub(crate) const PAGE: usize = 50;
 
 /// Most entries that a list has in all, of one kind in one root; the newest are kept.
 pub(crate) const MAX_LISTED: usize = 500;
@@ -92,6 +94,8 @@ pub struct Listed {
     pub title: String,
     /// When it came to be: RFC 3339.
     pub since: String,
+    /// What it calls itself and says of itself, where it does.
+    pub named: Option<(String, String)>,
 }
 
 /// Things of one kind.
@@ -137,6 +141,9 @@ impl House {
                 all.push(template);
             }
         }
+        if self.serves_skills() {
+            all.push(skills::TEMPLATE);
+        }
         all.sort_by_key(|template| template.scheme);
         all
     }
@@ -169,7 +176,7 @@ impl House {
     }
 
     /// Lists are counted, though they leave no record: they show nothing that a read would not.
-    fn may_list(&self, owner: &Principal) -> Result<(), Fault> {
+    pub(crate) fn may_list(&self, owner: &Principal) -> Result<(), Fault> {
         authorise_reading(owner, &self.registry())?;
         let limiter = &self.first().parts.limiter;
         limiter.count(owner.key(), LIST, LIMITS).map_err(|refused| refused.fault)
@@ -177,7 +184,8 @@ impl House {
 
     async fn listed(&self, owner: &Principal, of: impl Fn(&Template) -> bool) -> Result<Vec<Listed>, Fault> {
         let mut all = Vec::new();
-        for engine in self.open_to(owner) {
+        let libraries: Vec<Arc<Engine>> = self.annexed(owner).collect();
+        for engine in self.open_to(owner).chain(&libraries) {
             for kind in ALL.iter().filter(|kind| of(&kind.template())) {
                 let (engine, owner) = (Arc::clone(engine), owner.clone());
                 let found = crate::running::blocking(move || kind.list(&engine, &owner)).await?;
@@ -187,9 +195,16 @@ impl House {
                     template,
                     title,
                     since,
+                    named: None,
                 }));
             }
+        }
+        // What families keep is of the roots that calls are made in.
+        for engine in self.open_to(owner) {
             all.extend(shelves::listed(engine, owner, &of).await?);
+        }
+        if of(&skills::TEMPLATE) {
+            all.extend(self.skills_listed(owner).await);
         }
         Ok(all)
     }
@@ -213,6 +228,10 @@ impl House {
             Err(fault) => Err(fault),
         };
         let outcome = outcome.map_err(|fault| asked.cleaner().fault(fault));
+        if let Ok(Content { body: Body::Text(text), .. }) = &outcome {
+            // What is no text is not measured: nobody knows what a client makes of it.
+            notes.measured.shown = Some(text.chars().count() as u64);
+        }
         let reply = outcome.as_ref().map(|_| empty()).map_err(Clone::clone);
         let done = asked.close(&call, notes, reply).await;
         done.result.and(outcome)
@@ -220,12 +239,22 @@ impl House {
 
     /// What `uri` names, in whichever of the owner's roots has it.
     async fn found(&self, uri: &str, call: &Call) -> Result<Content, Fault> {
+        if uri.starts_with("skill://") && self.serves_skills() {
+            return self.skill_file(uri, call).await;
+        }
         for engine in self.open_to(&call.principal) {
             match look(engine, uri, &call.principal).await {
                 Err(fault) if fault.code == Code::NotFound => {}
                 there => return there,
             }
             match shelves::read(engine, uri, call).await {
+                Err(fault) if fault.code == Code::NotFound => {}
+                there => return there,
+            }
+        }
+        let libraries: Vec<Arc<Engine>> = self.annexed(&call.principal).collect();
+        for engine in &libraries {
+            match look(engine, uri, &call.principal).await {
                 Err(fault) if fault.code == Code::NotFound => {}
                 there => return there,
             }

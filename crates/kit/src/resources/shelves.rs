@@ -33,11 +33,15 @@ pub trait Shelf: std::fmt::Debug + Send + Sync {
     fn read(&self, desk: ReadDesk, id: String) -> Reading<String>;
 }
 
-/// The desk at which a shelf is read: none where the caller may not call its tool.
-fn desk(engine: &Arc<Engine>, shelf: &dyn Shelf, call: &Call) -> Result<ReadDesk, Fault> {
+/// The desk at which things of a scheme are read that the tool `name` reads, too: none where the caller may not call it.
+pub(crate) fn desk(
+    engine: &Arc<Engine>,
+    name: &'static str,
+    scheme: &str,
+    call: &Call,
+) -> Result<ReadDesk, Fault> {
     let registry = engine.registry();
-    let name = shelf.tool();
-    let tool = registry.resolve(name).ok_or_else(|| unknown(shelf.template().scheme))?;
+    let tool = registry.resolve(name).ok_or_else(|| unknown(scheme))?;
     authorise(tool, &Call { tool: name.to_owned(), arguments: json!({}), ..call.clone() }, &registry)?;
     let facts =
         Facts { tool: name, toolset: &tool.head().toolset, kind: Kind::Read, apply: false, consent: None };
@@ -49,10 +53,10 @@ fn desk(engine: &Arc<Engine>, shelf: &dyn Shelf, call: &Call) -> Result<ReadDesk
     ReadDesk::of(engine.setting(tool, call, call.cancel.child_token(), &Course::default()), false)
 }
 
-/// Within the time that the shelf's tool has.
-async fn bounded<T>(engine: &Engine, shelf: &dyn Shelf, reading: Reading<T>) -> Result<T, Fault> {
+/// Within the time that the tool `name` has.
+pub(crate) async fn bounded<T>(engine: &Engine, name: &str, reading: Reading<T>) -> Result<T, Fault> {
     let registry = engine.registry();
-    let longest = registry.resolve(shelf.tool()).map(|tool| tool.tool.limits().timeout).unwrap_or_default();
+    let longest = registry.resolve(name).map(|tool| tool.tool.limits().timeout).unwrap_or_default();
     tokio::time::timeout(longest, reading)
         .await
         .unwrap_or_else(|_| Err(Fault::new(Code::Timeout, "it took too long to read")))
@@ -67,8 +71,9 @@ pub(super) async fn listed(
     let (registry, call) = (engine.registry(), Call::of_nothing(owner.clone()));
     let mut all = Vec::new();
     for shelf in registry.shelves().iter().filter(|shelf| of(&shelf.template())) {
-        let Ok(desk) = desk(engine, *shelf, &call) else { continue };
-        let found = match bounded(engine, *shelf, shelf.list(desk)).await {
+        let scheme = shelf.template().scheme;
+        let Ok(desk) = desk(engine, shelf.tool(), scheme, &call) else { continue };
+        let found = match bounded(engine, shelf.tool(), shelf.list(desk)).await {
             Ok(found) => found,
             Err(fault) => {
                 tracing::warn!("{}:// was not listed: {}", shelf.template().scheme, fault.message);
@@ -82,6 +87,7 @@ pub(super) async fn listed(
             template,
             title: cleaner.text(&title),
             since,
+            named: None,
         }));
     }
     Ok(all)
@@ -92,8 +98,8 @@ pub(super) async fn read(engine: &Arc<Engine>, uri: &str, call: &Call) -> Result
     let (scheme, id) = uri.split_once("://").unwrap_or((uri, ""));
     let registry = engine.registry();
     for shelf in registry.shelves().iter().filter(|shelf| shelf.template().scheme == scheme) {
-        let desk = desk(engine, *shelf, call)?;
-        match bounded(engine, *shelf, shelf.read(desk, id.to_owned())).await {
+        let desk = desk(engine, shelf.tool(), scheme, call)?;
+        match bounded(engine, shelf.tool(), shelf.read(desk, id.to_owned())).await {
             Err(fault) if fault.code == Code::NotFound => {}
             Err(fault) => return Err(fault),
             Ok(text) => {

@@ -20,6 +20,7 @@ use crate::approvals::{Approvals, Approver};
 use crate::call::{Call, Done};
 use crate::catalog::Catalog;
 use crate::consent::Consent;
+use crate::cost::Session;
 use crate::desk::Services;
 use crate::engine::{Engine, Parts};
 use crate::erased::Tool;
@@ -35,6 +36,8 @@ use crate::shape;
 pub struct Bench {
     /// The engine.
     pub engine: Arc<Engine>,
+    /// The conversation that its calls are of.
+    pub session: Session,
     scratch: TempDir,
 }
 
@@ -112,7 +115,7 @@ impl Bench {
             check_outputs: true,
             uid: 0,
         });
-        Self { engine, scratch }
+        Self { engine, session: Session::random().unwrap(), scratch }
     }
 
     /// The root's place.
@@ -130,6 +133,8 @@ impl Bench {
             principal: Principal::Local { uid: 0 },
             bearer: None,
             client: None,
+            from: None,
+            session: Some(self.session.clone()),
             detach: false,
             cancel: CancellationToken::new(),
             progress: Arc::new(|_| {}),

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use audit::record::ExecutionMode;
+use audit::record::{Basis, ExecutionMode};
 use contract::{Code, Principal, Status};
 use gatewright_kit as kit;
+use kit::Call;
 use kit::desk::Services;
 use kit::testing::Bench;
 use kit::testing::bench::Setup;
@@ -59,11 +60,23 @@ fn what_a_result_costs_is_said_of_errors_too() {
     for (tool, arguments) in
         [("looks", json!({})), ("looks", json!({ "path": "missing" })), ("nothing", json!({}))]
     {
+        bench.session.listed(70);
         let mut value = bench.call(tool, arguments.clone()).to_value();
+        let whole = value.to_string().chars().count() as u64;
         let metadata = value.as_object_mut().unwrap().remove("metadata").unwrap();
         let chars = value.to_string().chars().count() as u64;
         assert_eq!(metadata["tokensUsed"], contract::tokens_used(chars), "{tool} {arguments}: {value}");
+        // The record has it as it went out, and the menu that came before it, once.
+        let cost = bench.transcripts().pop().unwrap().cost.unwrap();
+        assert_eq!(cost.shown, contract::tokens_used(whole), "{tool} {arguments}: {cost:?}");
+        assert_eq!((cost.basis, cost.whole, cost.menus, cost.menu), (Basis::None, 0, 1, 70), "{cost:?}");
+        assert_eq!(cost.session, bench.session.id());
     }
+    bench.call("looks", json!({}));
+    assert_eq!(bench.transcripts().pop().unwrap().cost.unwrap().menus, 0, "it was counted");
+    let unknown = Call { session: None, ..bench.request("looks", json!({})) };
+    bench.make(unknown);
+    assert_eq!(bench.transcripts().pop().unwrap().cost, None, "who reads it is not known");
 }
 
 #[test]

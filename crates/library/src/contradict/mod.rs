@@ -8,6 +8,7 @@ mod sentence;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use self::sentence::{Sentence, sentences};
@@ -35,8 +36,9 @@ pub struct Claim<'a> {
 }
 
 /// How two decisions may contradict each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 pub enum Kind {
     /// They have the same subject and say something else of it.
     Subject,

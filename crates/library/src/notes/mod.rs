@@ -7,12 +7,14 @@
 mod read;
 mod state;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -36,8 +38,9 @@ pub const MAX_SUPERSEDES: usize = 100;
 const MAX_DAYS: i64 = 36_525;
 
 /// What a note is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(inline)]
 pub enum NoteType {
     /// What was decided.
     Decision,
@@ -108,6 +111,20 @@ impl FromStr for NoteId {
         let digits = digits.filter(|d| d.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)));
         let number = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
         number.map(|n| Self(n.to_be_bytes())).ok_or_else(|| NoteIdError(shown(text)))
+    }
+}
+
+impl JsonSchema for NoteId {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "NoteId".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": Self::pattern() })
     }
 }
 

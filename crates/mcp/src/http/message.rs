@@ -175,6 +175,8 @@ impl<S: Served> Doorkeeper<S> {
             principal: caller.clone(),
             bearer: None,
             client: None,
+            from: None,
+            session: None,
             detach: false,
             cancel: CancellationToken::new(),
             progress: Arc::new(|_| {}),
@@ -192,6 +194,9 @@ impl<S: Served> Doorkeeper<S> {
             }
             ClientRequest::ListResourcesRequest(_)
             | ClientRequest::ReadResourceRequest(_)
+            | ClientRequest::ReadResourceDirectoryRequest(_)
+            | ClientRequest::ListSkillsRequest(_)
+            | ClientRequest::GetSkillRequest(_)
             | ClientRequest::GetPromptRequest(_)
             | ClientRequest::GetTaskRequest(_)
             | ClientRequest::UpdateTaskRequest(_)

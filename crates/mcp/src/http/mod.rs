@@ -30,6 +30,7 @@ use crate::server::Server;
 pub use caller::{Identify, Loopback, Refused};
 use listen::Tls;
 use message::{Doorkeeper, MAX_BODY};
+pub(crate) use sessions::SESSION;
 use sessions::Sessions;
 
 /// Where the protocol is spoken.

@@ -12,7 +12,7 @@ use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 
 /// The header that names a session.
-pub(super) const SESSION: &str = "mcp-session-id";
+pub(crate) const SESSION: &str = "mcp-session-id";
 
 /// Most sessions of one caller, and of all: each costs some 100 KB until it is idle for minutes. Those that were
 /// used least recently make room, and then do not exist.

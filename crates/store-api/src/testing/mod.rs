@@ -9,6 +9,7 @@ pub mod context;
 pub mod documents;
 pub mod handoffs;
 pub mod history;
+pub mod index;
 pub mod machines;
 pub mod notes;
 pub mod once;
@@ -21,6 +22,7 @@ pub mod upkeep;
 pub mod uses;
 
 pub use context::{Watch, context};
+pub use index::indexes;
 pub use outbox::outbox;
 pub use server::server;
 pub use upkeep::upkeep;

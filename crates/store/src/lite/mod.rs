@@ -19,7 +19,7 @@ use crate::error::{self, Doing as _, is_busy};
 use crate::sql::Conn;
 use crate::transfer::TransferError;
 use place::Identity;
-pub(crate) use schema::NEWEST;
+pub(crate) use schema::{LIBRARY, NEWEST, STORE, Schema};
 
 /// How long to wait before opening is tried again.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -31,6 +31,9 @@ const LOG_LIMIT: &str = "16777216";
 /// A database file and, once used, the connections to it.
 pub(crate) struct Sqlite {
     path: PathBuf,
+    schema: &'static Schema,
+    /// Whether an answered write is on disk: what can be made anew need not be.
+    synchronous: SqliteSynchronous,
     opened: Mutex<Option<Arc<Opened>>>,
 }
 
@@ -41,8 +44,19 @@ struct Opened {
 }
 
 impl Sqlite {
-    pub(crate) const fn new(path: PathBuf) -> Self {
-        Self { path, opened: Mutex::const_new(None) }
+    /// Of what is remembered.
+    pub(crate) const fn store(path: PathBuf) -> Self {
+        Self { path, schema: &STORE, synchronous: SqliteSynchronous::Full, opened: Mutex::const_new(None) }
+    }
+
+    /// Of indexes of libraries.
+    pub(crate) const fn library(path: PathBuf) -> Self {
+        Self {
+            path,
+            schema: &LIBRARY,
+            synchronous: SqliteSynchronous::Normal,
+            opened: Mutex::const_new(None),
+        }
     }
 
     pub(crate) async fn close(&self) {
@@ -51,12 +65,26 @@ impl Sqlite {
         }
     }
 
+    /// Lets go of the database: a fresh one is made by the next call.
+    pub(crate) async fn start_over(&self) -> Result<(), StoreError> {
+        self.close().await;
+        place::removed(&self.path)
+    }
+
     /// A transaction that no other writer comes in between of.
     pub(crate) async fn write(&self, doing: &'static str) -> Result<Conn, StoreError> {
         let opened = self.opened().await?;
-        let mut tx = opened.writer.begin_with("BEGIN IMMEDIATE").await.doing("a write began")?;
+        let mut began = opened.writer.begin_with("BEGIN IMMEDIATE").await.doing("a write began");
+        if began.as_ref().is_err_and(|error| !is_busy(error)) {
+            // SQLite ends a transaction by itself where the disk is full (<https://www.sqlite.org/lang_transaction.html>), and the
+            // connection's own count of them is wrong from then on: another connection begins anew.
+            self.close().await;
+            let opened = self.opened().await?;
+            began = opened.writer.begin_with("BEGIN IMMEDIATE").await.doing("a write began");
+        }
+        let mut tx = began?;
         // A newer program may have moved the schema on since the file was opened.
-        schema::check(&mut tx).await?;
+        self.schema.check(&mut tx).await?;
         Ok(Conn::from(tx).doing(doing))
     }
 
@@ -64,7 +92,7 @@ impl Sqlite {
     pub(crate) async fn read(&self, doing: &'static str) -> Result<Conn, StoreError> {
         let opened = self.opened().await?;
         let mut tx = opened.readers.begin().await.doing("a read began")?;
-        schema::check(&mut tx).await?;
+        self.schema.check(&mut tx).await?;
         Ok(Conn::from(tx).doing(doing))
     }
 
@@ -82,7 +110,7 @@ impl Sqlite {
         place::blank(file)?;
         let opened = self.opened().await?;
         let mut reader = opened.readers.acquire().await.doing(doing)?;
-        schema::check(&mut reader).await?;
+        self.schema.check(&mut reader).await?;
         sqlx::query("VACUUM INTO $1").bind(name.to_owned()).execute(&mut *reader).await.doing(doing)?;
         place::synced(file)?;
         Ok(())
@@ -127,14 +155,14 @@ impl Sqlite {
             .disable_statement_logging();
         let reading = options.clone().read_only(true);
         // Looked at before anything is written: what is not ours, or newer, stays as it is.
-        schema::look(&reading).await?;
+        self.schema.look(&reading).await?;
         let writing = options
             .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Full)
+            .synchronous(self.synchronous)
             .pragma("journal_size_limit", LOG_LIMIT);
         let pool = |most| SqlitePoolOptions::new().max_connections(most).acquire_timeout(PATIENCE);
         let writer = pool(1).connect_with(writing).await.doing("the store was opened")?;
-        schema::migrate(&writer).await?;
+        self.schema.migrate(&writer).await?;
         let readers = pool(READERS).connect_lazy_with(reading);
         Ok(Opened { identity, writer, readers })
     }

@@ -71,6 +71,21 @@ pub(super) fn blank(file: &Path) -> Result<(), TransferError> {
     Ok(())
 }
 
+/// Removes a database with its log, and the log's index.
+pub(super) fn removed(path: &Path) -> Result<(), StoreError> {
+    for end in ["", "-wal", "-shm"] {
+        let mut file = path.as_os_str().to_owned();
+        file.push(end);
+        match std::fs::remove_file(file) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(place("its file was removed")(error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// Sees that a copy is on disk.
 pub(super) fn synced(file: &Path) -> Result<(), TransferError> {
     let synced = File::open(file).and_then(|copy| copy.sync_all());

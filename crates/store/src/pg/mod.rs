@@ -93,6 +93,16 @@ impl Postgres {
         Ok(tx)
     }
 
+    /// Has the server note which pages everybody sees, as it would by itself after a while: until then the first count of what came
+    /// in reads all of it. Nothing is lost where it may not.
+    pub(crate) async fn settle(&self) {
+        let Ok(mut own) = self.options.connect().await else { return };
+        for statement in ["SET statement_timeout = 0", "VACUUM notes, note_words"] {
+            let _ = sqlx::raw_sql(statement).execute(&mut own).await;
+        }
+        let _ = own.close().await;
+    }
+
     /// Connects and goes away again. One that takes the connection and says nothing is no server.
     async fn knock(&self, doing: &'static str) -> Result<(), StoreError> {
         let knocking = async { self.options.connect().await.doing(doing)?.close().await.doing(doing) };

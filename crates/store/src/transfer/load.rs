@@ -9,11 +9,11 @@ use super::reader::{self, Reader};
 use super::row::{Read, Row, spell_cells};
 use super::tables::{TABLES, Table};
 use super::{TransferError, Transferred};
-use crate::Store;
 use crate::error::damaged;
 use crate::notes::save_tags;
 use crate::search::Indexed;
 use crate::sql::{Conn, values};
+use crate::{Database, Store};
 
 const DOING: &str = "an export was taken in";
 
@@ -33,6 +33,10 @@ pub(super) async fn import(
         tx.execute(LOCK, Vec::new()).await?;
     }
     empty(&mut tx).await?;
+    let is_indexed_last = tx.is_pg() && tx.maybe(OWNED, Vec::new()).await?.is_some();
+    if is_indexed_last {
+        tx.execute("DROP INDEX note_words_by_word", Vec::new()).await?;
+    }
     let mut reader = Reader::begin(from)?;
     let schema = reader.schema();
     let mut batch = Batch::default();
@@ -44,6 +48,10 @@ pub(super) async fn import(
     }
     batch.flush(&mut tx).await?;
     number_on(&mut tx).await?;
+    if is_indexed_last {
+        tx.execute("SET LOCAL maintenance_work_mem = '256MB'", Vec::new()).await?;
+        tx.execute(INDEXED, Vec::new()).await?;
+    }
     if tx.is_pg() {
         // Until it has looked at what is in them, the planner takes tables for empty.
         tx.execute("ANALYZE notes, note_words, note_tags, sessions, handoffs, documents", Vec::new()).await?;
@@ -55,11 +63,21 @@ pub(super) async fn import(
         return Err(TransferError::Contents { why });
     }
     tx.commit().await?;
+    if let Database::Pg(postgres) = &store.database {
+        postgres.settle().await;
+    }
     Ok(checked)
 }
 
 /// Nobody else writes until it is done. A test holds it to [`TABLES`].
 const LOCK: &str = "LOCK TABLE runs, tests, failures, lines, sessions, handoffs, checkpoints, notes, note_tags, note_words, documents, machines, idempotency, api_keys, texts, outbox, renamed, used_patterns, pattern_uses IN SHARE ROW EXCLUSIVE MODE";
+
+/// Whether the index of words may be made last: seven times as fast as word by word. Who does not own the table cannot.
+const OWNED: &str =
+    "SELECT 1 FROM pg_catalog.pg_class WHERE oid = 'note_words'::regclass AND pg_has_role(relowner, 'USAGE')";
+/// As the migration has it; a test compares them.
+const INDEXED: &str =
+    "CREATE INDEX note_words_by_word ON note_words USING gin (words) WITH (fastupdate = off)";
 
 async fn empty(tx: &mut Conn) -> Result<(), TransferError> {
     for table in TABLES {
@@ -115,11 +133,9 @@ impl Batch {
             let why = format!("{} took {taken} rows of {rows}", table.name);
             return Err(TransferError::Contradiction(why));
         }
-        let mut words = Vec::with_capacity(notes.len());
-        for note in notes {
-            save_tags(tx, note.number, &note.tags).await?;
-            words.push((note.place, note.indexed));
-        }
+        let tags: Vec<_> = notes.iter().map(|note| (note.number, note.tags.as_slice())).collect();
+        save_tags(tx, &tags).await?;
+        let words: Vec<_> = notes.into_iter().map(|note| (note.place, note.indexed)).collect();
         Indexed::keep_all(tx, &words).await?;
         Ok(())
     }
@@ -182,5 +198,11 @@ mod tests {
         for name in TABLES.iter().map(|table| table.name).chain(derived) {
             assert!(LOCK.contains(&format!(" {name},")) || LOCK.contains(&format!(" {name} IN")), "{name}");
         }
+    }
+
+    #[test]
+    fn the_index_that_is_made_last_is_the_migrations() {
+        let migration = include_str!("../../migrations/postgres/0002_working_day.sql");
+        assert!(migration.contains(&format!("{INDEXED};")));
     }
 }

@@ -1,6 +1,8 @@
 //! The suite of `store-api`, against each database.
 
+use gatewright_store::IndexStore;
 use store_api::testing::{Watch, context};
+use store_api::{Indexes as _, StoreError};
 
 use crate::{Place, runtime};
 
@@ -49,4 +51,30 @@ fn each_database_keeps_what_a_server_and_a_client_need() {
             store_api::testing::uses(&store, &watch).await;
         });
     }
+}
+
+#[test]
+fn indexes_of_libraries_are_kept() {
+    let place = Place::new();
+    runtime().block_on(async {
+        let watch = Watch::at(SUNDAY);
+        let store = IndexStore::open(&place.path()).unwrap().with_clock(watch.clock());
+        store_api::testing::indexes(&store, &watch).await;
+    });
+}
+
+#[test]
+fn a_store_is_no_database_of_indexes_and_the_other_way_round() {
+    let place = Place::new();
+    runtime().block_on(async {
+        store_api::Uses::all_used(&place.store()).await.unwrap();
+        let refused = IndexStore::open(&place.path()).unwrap().begin().await;
+        assert!(matches!(refused, Err(StoreError::Foreign)));
+    });
+    let other = Place::new();
+    runtime().block_on(async {
+        IndexStore::open(&other.path()).unwrap().begin().await.unwrap();
+        let refused = store_api::Uses::all_used(&other.store()).await;
+        assert!(matches!(refused, Err(StoreError::Foreign)));
+    });
 }

@@ -119,11 +119,6 @@ pub(crate) fn project_at(desk: &ReadDesk, folder: Option<&RelPath>) -> String {
     folder.map_or_else(|| own_name(desk.view().root()), |folder| folder.file_name().to_owned())
 }
 
-/// An id that a call gives.
-pub(crate) fn session_id(given: &str) -> Result<SessionId, Fault> {
-    SessionId::new(given).map_err(|why| Fault::invalid(format!("sessionId: {why}")))
-}
-
 /// The sessions of a project, without what is in them.
 pub(crate) struct Kept {
     base: RelPath,

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use contract::{Code, Digest, Fault, RelPath};
-use exec::census;
 use kit::ReadDesk;
 use library::PatternId;
 use library::grants::{Asks, Runtime};
@@ -15,8 +14,8 @@ use store_api::uses::Used;
 use tokio_util::sync::CancellationToken;
 
 use super::workers::{Worker, Workers};
-use crate::libraries::{Library, PROJECT, service};
-use crate::stock::{Again, Item, read};
+use crate::libraries::{Library, PROJECT, service, used};
+use crate::stock::{Item, read};
 
 /// A skill, ready to be executed.
 #[derive(Clone)]
@@ -117,10 +116,11 @@ pub struct Reviewed {
     pub files: Vec<(String, String)>,
 }
 
-/// Reads a skill's code for a person. Blocking.
-pub fn review(desk: &ReadDesk, id: &str) -> Result<Reviewed, Fault> {
+/// Reads a skill's code for a person.
+pub async fn review(desk: &ReadDesk, id: &str) -> Result<Reviewed, Fault> {
     let id = PatternId::new(id).map_err(|e| Fault::invalid(e.to_string()))?;
-    let (prepared, _) = found(desk, &id, &[])?;
+    let used = used(desk).await?;
+    let prepared = desk.blocking(move |desk| found(desk, &id, &used).map(|(prepared, _)| prepared)).await?;
     let (name, identity) = (prepared.name(), prepared.identity());
     let files = prepared.files.into_iter().map(|file| (file.path, file.text)).collect();
     Ok(Reviewed { name, identity, files })
@@ -131,12 +131,7 @@ pub(crate) fn found(desk: &ReadDesk, id: &PatternId, used: &[Used]) -> Result<(P
     let workers = desk
         .service::<Workers>()
         .ok_or_else(|| Fault::internal("nothing was provided that skills run in"))?;
-    let looked = service(desk)?.look(desk, used, Again::Looked)?;
-    let (library, item) = {
-        let held = looked.hold();
-        let (library, item) = held.resolve(id)?;
-        (library.clone(), item.clone())
-    };
+    let (library, item) = service(desk)?.pattern(desk, used, id)?;
     let mut worker = workers.take()?;
     let mut prepared = prepare(&library, &item, &mut worker, desk.cancelled())?;
     desk.view().root().id().clone_into(&mut prepared.root);
@@ -190,7 +185,7 @@ fn prepare(
         let mut fresh = Vec::new();
         for path in wanted.drain(..) {
             let place = RelPath::new(&path).map_err(|why| Fault::internal(format!("{path}: {why}")))?;
-            let (text, _) = census::read(&library.root, &place, limits::FILE_BYTES as u64)?;
+            let (text, _) = library.root.read(&place, limits::FILE_BYTES as u64)?;
             bytes += text.len();
             let text = String::from_utf8(text).map_err(|_| {
                 Fault::new(Code::InvalidSource, format!("{path} is not UTF-8 text")).about(path.clone())
@@ -238,8 +233,7 @@ fn prepare(
                 let is_there = |path: &str| {
                     let inside =
                         home.is_empty() || path.strip_prefix(&home).is_some_and(|rest| rest.starts_with('/'));
-                    inside
-                        && RelPath::new(path).is_ok_and(|path| census::glance(&library.root, &path).is_some())
+                    inside && RelPath::new(path).is_ok_and(|path| library.root.glance(&path).is_some())
                 };
                 let Some(path) = resolve(&file.path, &import.specifier, is_there) else {
                     let message = format!(

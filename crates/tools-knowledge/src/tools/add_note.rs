@@ -20,31 +20,6 @@ use crate::project;
 /// Notes at the end of the file among which a key is looked for.
 const LATEST: usize = 1_000;
 
-/// What a note is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Type {
-    /// What was decided, and why.
-    Decision,
-    /// What is thought to be so.
-    Hypothesis,
-    /// What is in the way.
-    Blocker,
-    /// Anything else.
-    General,
-}
-
-impl From<Type> for NoteType {
-    fn from(kind: Type) -> Self {
-        match kind {
-            Type::Decision => Self::Decision,
-            Type::Hypothesis => Self::Hypothesis,
-            Type::Blocker => Self::Blocker,
-            Type::General => Self::General,
-        }
-    }
-}
-
 /// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -54,7 +29,7 @@ pub struct Input {
     project_path: String,
     /// What it is.
     #[serde(rename = "type")]
-    kind: Type,
+    kind: NoteType,
     /// What it says.
     #[schemars(length(min = 1, max = 100_000))]
     content: String,
@@ -64,8 +39,8 @@ pub struct Input {
     subject: Option<String>,
     /// Ids of notes that it takes the place of.
     #[serde(default)]
-    #[schemars(length(max = 100), inner(regex(pattern = r"^note_[0-9a-f]{16}$")))]
-    supersedes: Vec<String>,
+    #[schemars(length(max = 100))]
+    supersedes: Vec<NoteId>,
     /// When it ends: a date, a time, or how long (`30d`).
     #[serde(default)]
     #[schemars(length(min = 2, max = 40))]
@@ -83,7 +58,7 @@ pub struct Written {
     id: String,
     /// What it is.
     #[serde(rename = "type")]
-    kind: Type,
+    kind: NoteType,
     /// When it was written.
     timestamp: String,
     /// Its text, where secrets were taken out of it.
@@ -136,11 +111,10 @@ impl Record for AddNote {
         let lines = std::sync::Arc::clone(desk.store());
         let content = desk.cleaned(&input.content);
         let is_cleaned = content != input.content;
-        let supersedes = input.supersedes.iter().map(|id| id.parse()).collect::<Result<Vec<NoteId>, _>>();
         let draft = Draft {
             content,
             subject: input.subject.map(|subject| desk.cleaned(&subject)),
-            supersedes: supersedes.map_err(|e| Fault::invalid(format!("supersedes: {e}")))?,
+            supersedes: input.supersedes,
             expires: input.expires,
             by: None,
             key: input.idempotency_key,
@@ -164,14 +138,14 @@ impl Record for AddNote {
 }
 
 /// The line that is put to what is there, where it is not there already.
-fn put(there: &str, name: &str, kind: Type, draft: Draft) -> Result<(Option<String>, Written), Fault> {
+fn put(there: &str, name: &str, kind: NoteType, draft: Draft) -> Result<(Option<String>, Written), Fault> {
     let all = read(there, name);
     let unfit = |why: String| Fault::invalid(why);
     if let Some(key) = &draft.key
         && let Some(same) = all.notes.iter().rev().take(LATEST).find(|note| note.key.as_ref() == Some(key))
     {
         let is_same = same.content == draft.content
-            && same.kind == kind.into()
+            && same.kind == kind
             && same.subject == draft.subject
             && same.supersedes == draft.supersedes
             && same.expires.is_some() == draft.expires.is_some();
@@ -191,7 +165,7 @@ fn put(there: &str, name: &str, kind: Type, draft: Draft) -> Result<(Option<Stri
     // Notes have their ids by what they say and when: two that say the same are apart by a millisecond.
     let mut now = jiff::Timestamp::now();
     let note = loop {
-        let note = Note::new(kind.into(), draft.clone(), now).map_err(|e| unfit(e.to_string()))?;
+        let note = Note::new(kind, draft.clone(), now).map_err(|e| unfit(e.to_string()))?;
         if !all.notes.iter().any(|other| other.id == note.id) {
             break note;
         }
@@ -201,7 +175,7 @@ fn put(there: &str, name: &str, kind: Type, draft: Draft) -> Result<(Option<Stri
         return Err(Fault::invalid("expires: that is over already, so nobody would see the note")
             .suggest("Give a time to come, or how long (`14d`)."));
     }
-    let clashes = if kind == Type::Decision { clashes(&all.notes, &note) } else { Vec::new() };
+    let clashes = if kind == NoteType::Decision { clashes(&all.notes, &note) } else { Vec::new() };
     Ok((Some(note.line()), written(&note, kind, false, clashes)))
 }
 
@@ -214,7 +188,7 @@ fn clashes(notes: &[Note], note: &Note) -> Vec<Clash> {
     conflicts_of(new, &others).found.iter().map(clash).collect()
 }
 
-fn written(note: &Note, kind: Type, replayed: bool, conflicts: Vec<Clash>) -> Written {
+fn written(note: &Note, kind: NoteType, replayed: bool, conflicts: Vec<Clash>) -> Written {
     Written {
         id: note.id.to_string(),
         kind,

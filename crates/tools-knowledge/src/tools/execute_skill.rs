@@ -41,13 +41,7 @@ const GRACE: u64 = 500;
 #[expect(clippy::struct_field_names, reason = "it is called so where skills are")]
 pub struct Input {
     /// The id: `category/name`, with a library in front (`user:`) where another one is meant.
-    #[schemars(
-        length(min = 3, max = 160),
-        regex(
-            pattern = r"^(?:[a-z][a-z0-9-]{0,39}:)?[a-z0-9]+(?:-[a-z0-9]+)*/[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*$"
-        )
-    )]
-    skill_id: String,
+    skill_id: PatternId,
     /// What its function is given: `load_skill` shows the schema.
     input: Map<String, Value>,
     /// Only say what it would be granted.
@@ -171,7 +165,7 @@ impl Run for ExecuteSkill {
             .service::<Workers>()
             .ok_or_else(|| Fault::internal("nothing was provided that skills run in"))?;
         let used = used(&desk).await?;
-        let id = PatternId::new(&input.skill_id).map_err(|e| Fault::invalid(format!("skillId: {e}")))?;
+        let id = input.skill_id.clone();
         desk.note_level(Level::Full);
         let (prepared, worker) = desk.blocking(move |desk| found(desk, &id, &used)).await?;
         let approved = desk.approved_skill(prepared.name(), prepared.identity()).await;

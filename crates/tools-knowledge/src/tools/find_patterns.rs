@@ -12,7 +12,7 @@ use search::{Filters, Order};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::finding::{Asked, Filed, Index, Shown, answered, find};
+use crate::finding::{Asked, Index, Shown, answered, find};
 
 /// How hard to look.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -46,7 +46,7 @@ pub struct Input {
     mode: Mode,
     /// Those that are filed there.
     #[serde(default)]
-    category: Option<Filed>,
+    category: Option<Category>,
     /// Those of this quality and better.
     #[serde(default)]
     #[schemars(range(min = 0, max = 10))]
@@ -95,7 +95,7 @@ impl Define for FindPatterns {
 impl Read for FindPatterns {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         let filters = Filters {
-            category: input.category.map(|filed| Category::from(filed).as_str().to_owned()),
+            category: input.category.map(|filed| filed.as_str().to_owned()),
             minimum_quality: input.min_quality.map(tenths),
             verified_only: input.verified_only,
             executable_only: false,

@@ -8,13 +8,14 @@ use contract::text::counted;
 use contract::{Code, Fault, Toolset, Truncated};
 use kit::markdown::{code, text};
 use kit::{Answer, Define, Read, ReadDesk, doc};
+use library::SessionId;
 use library::session::{Aggregate, Compression, ComputedFrom, Files, aggregate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::artifacts::measure::Measure;
-use crate::artifacts::{Bad, FOLDER, MOST_SESSIONS, TOLD, kept, project_at, session_id};
+use crate::artifacts::{Bad, FOLDER, MOST_SESSIONS, TOLD, kept, project_at};
 use crate::project;
 
 /// Most sessions that are shown one by one.
@@ -29,8 +30,7 @@ pub struct Input {
     project_path: String,
     /// One session, by its id.
     #[serde(default)]
-    #[schemars(length(min = 1, max = 120), regex(pattern = library::SessionId::pattern()))]
-    session_id: Option<String>,
+    session_id: Option<SessionId>,
     /// All sessions together instead of each.
     #[serde(default)]
     aggregate: bool,
@@ -173,7 +173,7 @@ impl Define for GetCompressionRatio {
 impl Read for GetCompressionRatio {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         let folder = project::folder(&input.project_path)?;
-        let id = input.session_id.as_deref().map(session_id).transpose()?;
+        let id = input.session_id;
         if id.is_some() && input.aggregate {
             return Err(Fault::new(
                 Code::InvalidArgument,

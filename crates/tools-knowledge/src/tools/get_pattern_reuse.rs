@@ -13,9 +13,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store_api::Timestamp;
+use store_api::uses::Used;
 
-use crate::libraries::{service, used};
-use crate::stock::Again;
+use crate::libraries::{Libraries, Looked, Opened, service, used};
+use crate::stock::{Again, used_of};
 
 /// What comes first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -36,13 +37,7 @@ pub enum SortBy {
 pub struct Input {
     /// One pattern.
     #[serde(default)]
-    #[schemars(
-        length(min = 3, max = 160),
-        regex(
-            pattern = r"^(?:[a-z][a-z0-9-]{0,39}:)?[a-z0-9]+(?:-[a-z0-9]+)*/[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*$"
-        )
-    )]
-    pattern_id: Option<String>,
+    pattern_id: Option<PatternId>,
     /// Those that were used as often, or more.
     #[serde(default = "one")]
     min_reuse_count: u64,
@@ -114,51 +109,15 @@ impl Define for GetPatternReuse {
 impl Read for GetPatternReuse {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         let (libraries, used) = (service(&desk)?, used(&desk).await?);
-        let id = input.pattern_id.as_deref().map(PatternId::new).transpose();
-        let id = id.map_err(|e| Fault::invalid(format!("patternId: {e}")))?;
         desk.blocking(move |desk| {
-            let looked = libraries.look(desk, &used, Again::Changed)?;
-            let held = looked.hold();
-            let only = id.as_ref().map(|id| held.resolve(id)).transpose()?;
-            let only = only.map(|(library, item)| (library.name.clone(), item.id.short().to_owned()));
-            let mut all = Vec::new();
-            for (library, stock) in held.iter() {
-                for (id, item) in &stock.items {
-                    if only.as_ref().is_some_and(|(name, only)| *name != library.name || only != id) {
-                        continue;
-                    }
-                    let recorded =
-                        used.iter().find(|u| u.library == library.name.as_str() && u.pattern == *id);
-                    let count = recorded.map_or(item.stated, |used| used.count(item.stated));
-                    // Of a pattern that is asked for by its id, also that it was never used.
-                    if only.is_none() && count < input.min_reuse_count {
-                        continue;
-                    }
-                    all.push(Reused {
-                        pattern_id: id.clone(),
-                        library: library.name.to_string(),
-                        category: item.id.category().to_owned(),
-                        reuse_count: count,
-                        recorded: recorded.map_or(0, |used| used.recorded),
-                        projects: recorded.map(|used| used.projects.clone()).unwrap_or_default(),
-                        first_used: recorded.map(|used| used.first),
-                        last_used: recorded.map(|used| used.last),
-                        quality: item.quality.map(|score: Score| f64::from(score.tenths()) / 10.0),
-                        verified: is_verified(count),
-                    });
-                }
-            }
-            all.sort_by(|a, b| {
-                let first = match input.sort_by {
-                    SortBy::ReuseCount => b.reuse_count.cmp(&a.reuse_count),
-                    SortBy::Recent => b.last_used.cmp(&a.last_used),
-                    SortBy::Category => std::cmp::Ordering::Equal,
-                };
-                first.then_with(|| (&a.pattern_id, &a.library).cmp(&(&b.pattern_id, &b.library)))
-            });
-            let total = all.len() as u64;
+            let rows = uses(desk, &libraries, &used, &input)?;
+            let (total, page) = (rows.all.len() as u64, desk.page());
+            let offset = page.offset.min(total);
+            let shown = rows.all.iter().skip(usize::try_from(offset).unwrap_or(usize::MAX));
+            let shown = shown.take(usize::try_from(page.limit).unwrap_or(usize::MAX));
+            let data = shown.map(|row| rows.shown(row)).collect::<Result<Vec<_>, _>>()?;
             let mut message = format!("{}.\n", counted(total, "pattern"));
-            for one in all.iter().take(20) {
+            for one in data.iter().take(20) {
                 let verified = if one.verified { ", verified" } else { "" };
                 message.push_str(&format!(
                     "- **{}**: used {} times{verified}\n",
@@ -166,11 +125,91 @@ impl Read for GetPatternReuse {
                     one.reuse_count
                 ));
             }
-            let mut answer = Answer::new(message, Output { data: all });
+            let mut answer = Answer::new(message, Output { data });
             answer.results = Some(total);
-            answer.list = Some(List { field: "data".to_owned(), total, offset: 0 });
+            answer.list = Some(List { field: "data".to_owned(), total, offset });
             Ok(answer)
         })
         .await
+    }
+}
+
+/// A pattern with as many uses as were asked for.
+struct Row {
+    /// Which library.
+    library: usize,
+    id: String,
+    count: u64,
+    last: Option<Timestamp>,
+}
+
+/// What is asked for, in its order.
+struct Rows<'u> {
+    looked: Looked,
+    used: &'u [Used],
+    all: Vec<Row>,
+}
+
+fn uses<'u>(
+    desk: &ReadDesk,
+    libraries: &Libraries,
+    used: &'u [Used],
+    input: &Input,
+) -> Result<Rows<'u>, Fault> {
+    let looked = libraries.look(desk, used, Again::Changed)?;
+    let mut rows = Vec::new();
+    if let Some(id) = &input.pattern_id {
+        let (opened, item) = looked.resolve(id)?;
+        let library = looked.libraries.iter().position(|one| one.library.name == opened.library.name);
+        // Of a pattern that is asked for by its id, also that it was never used.
+        rows.push(row(opened, library.unwrap_or_default(), item.id.short(), item.stated, used));
+    } else {
+        for (at, opened) in looked.libraries.iter().enumerate() {
+            let each = opened.stock.each(&opened.snapshot, |known| {
+                let row = row(opened, at, &known.id, known.stated, used);
+                if row.count >= input.min_reuse_count {
+                    rows.push(row);
+                }
+            });
+            opened.told(each)?;
+        }
+    }
+    rows.sort_by(|a, b| {
+        let first = match input.sort_by {
+            SortBy::ReuseCount => b.count.cmp(&a.count),
+            SortBy::Recent => b.last.cmp(&a.last),
+            SortBy::Category => std::cmp::Ordering::Equal,
+        };
+        let name = |row: &Row| looked.libraries.get(row.library).map(|opened| opened.library.name.clone());
+        first.then_with(|| a.id.cmp(&b.id)).then_with(|| name(a).cmp(&name(b)))
+    });
+    Ok(Rows { looked, used, all: rows })
+}
+
+fn row(opened: &Opened, library: usize, id: &str, stated: u64, used: &[Used]) -> Row {
+    let recorded = used_of(used, opened.library.name.as_str(), id);
+    let count = recorded.map_or(stated, |used| used.count(stated));
+    Row { library, id: id.to_owned(), count, last: recorded.map(|used| used.last) }
+}
+
+impl Rows<'_> {
+    fn shown(&self, row: &Row) -> Result<Reused, Fault> {
+        let opened = self.looked.libraries.get(row.library);
+        let opened = opened.ok_or_else(|| Fault::internal("a pattern of no library"))?;
+        let name = opened.library.name.as_str();
+        let item = opened.items(std::slice::from_ref(&row.id))?.pop();
+        let recorded = used_of(self.used, name, &row.id);
+        Ok(Reused {
+            pattern_id: row.id.clone(),
+            library: name.to_owned(),
+            category: row.id.split_once('/').map_or_else(String::new, |(category, _)| category.to_owned()),
+            reuse_count: row.count,
+            recorded: recorded.map_or(0, |used| used.recorded),
+            projects: recorded.map(|used| used.projects.clone()).unwrap_or_default(),
+            first_used: recorded.map(|used| used.first),
+            last_used: recorded.map(|used| used.last),
+            quality: item.and_then(|item| item.quality).map(Score::points),
+            verified: is_verified(row.count),
+        })
     }
 }

@@ -10,11 +10,12 @@ use contract::{Fault, Toolset};
 use kit::markdown::{code, text};
 use kit::{Answer, Define, Read, ReadDesk, doc};
 use library::code::language;
+use library::{ProjectName, SessionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::artifacts::{Source, kept, named_language, project, session_id};
+use crate::artifacts::{Source, kept, named_language, project};
 
 /// Most characters of one block.
 const MOST: usize = 12_000;
@@ -24,11 +25,9 @@ const MOST: usize = 12_000;
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Input {
     /// The project: the name of the call's root, or of its folder.
-    #[schemars(length(min = 1, max = 80), regex(pattern = library::ProjectName::pattern()))]
-    project: String,
+    project: ProjectName,
     /// The session's id.
-    #[schemars(length(min = 1, max = 120), regex(pattern = library::SessionId::pattern()))]
-    session_id: String,
+    session_id: SessionId,
     /// Blocks in this language: `typescript` or `ts`.
     #[serde(default)]
     #[schemars(length(min = 1, max = 40), regex(pattern = r"^[A-Za-z0-9+#._-]+$"))]
@@ -67,8 +66,8 @@ impl Define for GetSessionCode {
 impl Read for GetSessionCode {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         desk.blocking(move |desk| {
-            project(desk, Some(&input.project))?;
-            let id = session_id(&input.session_id)?;
+            project(desk, Some(input.project.as_str()))?;
+            let id = input.session_id;
             let kept = kept(desk, None)?;
             let files = kept.get(&id)?;
             let (document, _) = kept.text(desk.view().root(), files)?;

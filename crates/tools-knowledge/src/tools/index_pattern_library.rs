@@ -3,7 +3,7 @@
 //! Says what is in them and what is wrong with which file and line. Searches do so by themselves whenever files change: ask for this to
 //! see the problems, or with `force` to read everything again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use contract::text::counted;
@@ -108,30 +108,29 @@ impl Read for IndexPatternLibrary {
                 let only = input.category.as_deref();
                 let again = if input.force { Again::All(only) } else { Again::Looked };
                 let looked = libraries.look(desk, &used, again)?;
-                let held = looked.hold();
-                let mut categories: BTreeMap<String, u64> = BTreeMap::new();
-                for item in held.stocks.iter().flat_map(|stock| stock.items.values()) {
-                    *categories.entry(item.id.category().to_owned()).or_default() += 1;
-                }
+                let mut categories = looked.categories();
                 if let Some(category) = only
                     && !categories.contains_key(category)
                 {
-                    let known: BTreeSet<&str> = categories.keys().map(String::as_str).collect();
-                    return Err(category_invalid(category, &known));
+                    return Err(category_invalid(category, categories.keys().map(String::as_str)));
                 }
                 categories.retain(|category, _| only.is_none_or(|only| only == category));
                 let reports = looked.reports.iter().map(|report| report.sum(only));
                 let sum = reports.fold(Counts::default(), Counts::and);
                 let is_of_it = |file: &str| only.is_none_or(|only| file.split('/').any(|part| part == only));
-                let problems = held.problems().into_iter().filter(|(_, problem)| is_of_it(&problem.file));
-                let problems = problems.take(MOST).map(|(library, problem)| Wrong {
-                    library: library.to_string(),
-                    file: problem.file,
-                    line: problem.line,
-                    column: problem.column,
-                    code: problem.code.as_str().to_owned(),
-                    message: problem.message,
-                });
+                let mut problems = Vec::new();
+                for opened in &looked.libraries {
+                    let room = MOST.saturating_sub(problems.len());
+                    let found = opened.problems()?.into_iter().filter(|problem| is_of_it(&problem.file));
+                    problems.extend(found.take(room).map(|problem| Wrong {
+                        library: opened.library.name.to_string(),
+                        file: problem.file,
+                        line: problem.line,
+                        column: problem.column,
+                        code: problem.code.as_str().to_owned(),
+                        message: problem.message,
+                    }));
+                }
                 Ok(Looked {
                     total_patterns: sum.indexed + sum.skipped + sum.failed,
                     indexed: sum.indexed,
@@ -139,7 +138,7 @@ impl Read for IndexPatternLibrary {
                     failed: sum.failed,
                     removed: sum.removed,
                     categories,
-                    problems: problems.collect(),
+                    problems,
                     milliseconds: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
                 })
             })

@@ -8,11 +8,12 @@ use contract::{Fault, Toolset, Truncated};
 use kit::markdown::{code, front, text};
 use kit::{Answer, Define, Read, ReadDesk, doc};
 use library::session::Session;
+use library::{ProjectName, SessionId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::artifacts::{Source, kept, main_of, project, session_id};
+use crate::artifacts::{Source, kept, main_of, project};
 
 /// Most characters of texts that come at once.
 const MOST: usize = 16_000;
@@ -27,11 +28,9 @@ const BLOCK: usize = 80;
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Input {
     /// The project: the name of the call's root, or of its folder.
-    #[schemars(length(min = 1, max = 80), regex(pattern = library::ProjectName::pattern()))]
-    project: String,
+    project: ProjectName,
     /// The session's id.
-    #[schemars(length(min = 1, max = 120), regex(pattern = library::SessionId::pattern()))]
-    session_id: String,
+    session_id: SessionId,
     /// Its code, too.
     #[serde(default)]
     include_code: bool,
@@ -96,8 +95,8 @@ impl Define for LoadSession {
 impl Read for LoadSession {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         desk.blocking(move |desk| {
-            let project = project(desk, Some(&input.project))?;
-            let id = session_id(&input.session_id)?;
+            let project = project(desk, Some(input.project.as_str()))?;
+            let id = input.session_id;
             let kept = kept(desk, None)?;
             let files = kept.get(&id)?;
             let (document, _) = kept.text(desk.view().root(), files)?;

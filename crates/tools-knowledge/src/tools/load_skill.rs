@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use contract::text::counted;
 use contract::{Code, Fault, Toolset, Truncated};
-use exec::census;
 use kit::markdown::{code, text};
 use kit::{Answer, Define, Read, ReadDesk, doc};
 use library::PatternId;
@@ -20,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::libraries::{Library, service, used};
-use crate::stock::{Again, Item, read};
+use crate::stock::{Item, read, used_of};
 
 /// Most bytes of documentation that come at once.
 const MOST: usize = 14_000;
@@ -34,13 +33,7 @@ const LISTED: usize = 60;
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Input {
     /// The id: `category/name`, with a library in front (`user:`) where another one is meant.
-    #[schemars(
-        length(min = 3, max = 160),
-        regex(
-            pattern = r"^(?:[a-z][a-z0-9-]{0,39}:)?[a-z0-9]+(?:-[a-z0-9]+)*/[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*$"
-        )
-    )]
-    skill_id: String,
+    skill_id: PatternId,
     /// Its code, too.
     #[serde(default)]
     include_code: bool,
@@ -165,36 +158,15 @@ impl Define for LoadSkill {
 impl Read for LoadSkill {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         let (libraries, used) = (service(&desk)?, used(&desk).await?);
-        let id = PatternId::new(&input.skill_id).map_err(|e| Fault::invalid(format!("skillId: {e}")))?;
+        let id = input.skill_id.clone();
         desk.blocking(move |desk| {
-            let mut again = Again::Changed;
-            loop {
-                let looked = libraries.look(desk, &used, again)?;
-                let held = looked.hold();
-                let found = held.resolve(&id);
-                let is_fresh = found.as_ref().is_ok_and(|(library, _)| {
-                    held.iter()
-                        .any(|(own, stock)| own.name == library.name && stock.is_fresh(library, id.short()))
-                });
-                // What is not there, or is otherwise, may have come or changed just now.
-                if !is_fresh && again == Again::Changed {
-                    again = Again::Looked;
-                    continue;
-                }
-                let (library, item) = found?;
-                let count = used
-                    .iter()
-                    .find(|used| used.library == library.name.as_str() && used.pattern == id.short());
-                let count = count.map_or(item.stated, |used| used.count(item.stated));
-                return load(library, item, count, &input);
-            }
+            let (library, item) = libraries.pattern(desk, &used, &id)?;
+            let used = used_of(&used, library.name.as_str(), id.short());
+            let count = used.map_or(item.stated, |used| used.count(item.stated));
+            load(&library, &item, count, &input)
         })
         .await
     }
-}
-
-fn points(score: Score) -> f64 {
-    f64::from(score.tenths()) / 10.0
 }
 
 fn load(library: &Library, item: &Item, count: u64, input: &Input) -> Result<Answer<Output>, Fault> {
@@ -220,8 +192,8 @@ fn load(library: &Library, item: &Item, count: u64, input: &Input) -> Result<Ans
         };
         Metadata {
             language: entry.language.clone(),
-            quality: entry.quality.map(points),
-            criteria: criteria.map(|(one, score)| (one.title().to_lowercase(), points(score))).collect(),
+            quality: entry.quality.map(Score::points),
+            criteria: criteria.map(|(one, score)| (one.title().to_lowercase(), score.points())).collect(),
             last_verified: entry.last_verified.map(|date| date.to_string()),
             reuse_count: count,
             verified: library::quality::is_verified(count),
@@ -288,7 +260,7 @@ fn sources(library: &Library, item: &Item, room: &mut usize) -> Result<Vec<Sourc
     files.sort_by_key(|file| first.is_none_or(|first| !first.ends_with(file.as_str())));
     let mut sources = Vec::new();
     for file in files {
-        let (bytes, _) = census::read(&library.root, &item.place(&file)?, 1 << 20)?;
+        let (bytes, _) = library.root.read(&item.place(&file)?, 1 << 20)?;
         let whole = String::from_utf8_lossy(&bytes).into_owned();
         let mut end = whole.len().min(*room);
         while !whole.is_char_boundary(end) {

@@ -12,6 +12,7 @@ pub mod get_session_code;
 pub mod index_pattern_library;
 pub mod load_session;
 pub mod load_skill;
+pub mod promote_pattern;
 pub mod search_artifacts;
 pub mod search_patterns;
 pub mod track_pattern_usage;

@@ -8,8 +8,8 @@ use contract::{Code, Fault, Toolset};
 use kit::kinds::List;
 use kit::markdown::{code, text};
 use kit::{Answer, Define, Read, ReadDesk, doc};
-use library::SessionId;
 use library::session::Files;
+use library::{ProjectName, SessionId};
 use schemars::JsonSchema;
 use search::{Filters, Mode, Query};
 use serde::{Deserialize, Serialize};
@@ -29,8 +29,7 @@ pub struct Input {
     keyword: Option<String>,
     /// The project: the name of the call's root, or of its folder. That root is meant where none is given.
     #[serde(default)]
-    #[schemars(length(min = 1, max = 80), regex(pattern = library::ProjectName::pattern()))]
-    project: Option<String>,
+    project: Option<ProjectName>,
 }
 
 /// A session.
@@ -103,7 +102,7 @@ impl Read for SearchArtifacts {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         let shelves = self.shelves.clone();
         desk.blocking(move |desk| {
-            let project = project(desk, input.project.as_deref())?;
+            let project = project(desk, input.project.as_ref().map(ProjectName::as_str))?;
             let query = input.keyword.as_deref().map(question).transpose()?;
             let kept = kept(desk, None)?;
             let mut problems = kept.problems.clone();

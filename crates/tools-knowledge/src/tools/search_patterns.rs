@@ -11,7 +11,7 @@ use search::{Filters, Mode, Order};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::finding::{Asked, Filed, Index, Shown, answered, find};
+use crate::finding::{Asked, Index, Shown, answered, find};
 
 /// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -23,7 +23,7 @@ pub struct Input {
     keyword: Option<String>,
     /// Those that are filed there.
     #[serde(default)]
-    category: Option<Filed>,
+    category: Option<Category>,
     /// Only those that have code that can be run.
     #[serde(default)]
     include_executable: bool,
@@ -62,7 +62,7 @@ impl Define for SearchPatterns {
 impl Read for SearchPatterns {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         let filters = Filters {
-            category: input.category.map(|filed| Category::from(filed).as_str().to_owned()),
+            category: input.category.map(|filed| filed.as_str().to_owned()),
             executable_only: input.include_executable,
             ..Filters::default()
         };

@@ -16,20 +16,13 @@ use store_api::uses::NewUse;
 
 use crate::libraries::{service, used};
 use crate::project;
-use crate::stock::Again;
 
 /// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Input {
     /// The id: `category/name`, with a library in front (`user:`) where another one is meant.
-    #[schemars(
-        length(min = 3, max = 160),
-        regex(
-            pattern = r"^(?:[a-z][a-z0-9-]{0,39}:)?[a-z0-9]+(?:-[a-z0-9]+)*/[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*$"
-        )
-    )]
-    pattern_id: String,
+    pattern_id: PatternId,
     /// The project that it was used in: `.` for the root. Its name is kept, never its place.
     #[serde(default)]
     #[schemars(length(min = 1, max = 4096))]
@@ -95,15 +88,13 @@ impl Record for TrackPatternUsage {
     type Store = dyn Uses;
 
     async fn record(&self, input: Input, desk: RecordDesk<dyn Uses>) -> Result<Answer<Output>, Fault> {
-        let id = PatternId::new(&input.pattern_id).map_err(|e| Fault::invalid(format!("patternId: {e}")))?;
+        let id = input.pattern_id.clone();
         let folder = input.project_path.as_deref().map(project::folder).transpose()?;
         let (libraries, known) = (service(&desk)?, used(&desk).await?);
         let wanted = id.clone();
         let (library, stated, project) = desk
             .blocking(move |desk| {
-                let looked = libraries.look(desk, &known, Again::Looked)?;
-                let held = looked.hold();
-                let (library, item) = held.resolve(&wanted)?;
+                let (library, item) = libraries.pattern(desk, &known, &wanted)?;
                 let named = folder.map(|folder| {
                     project::check(desk, folder.as_ref())?;
                     let root = desk.view().root().name().to_owned();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use search::judge::{Grades, Scores};
@@ -17,10 +18,10 @@ const FTS5: &str = include_str!("fts5.py");
 const ABSENT: &str = "absent";
 const CLASSES: [&str; 8] = ["plain", "identifiers", "typos", "forms", "phrases", "initials", "noisy", ABSENT];
 /// How many answers are judged.
-const FIRST: usize = 10;
+pub(super) const FIRST: usize = 10;
 
 /// What the first ten answers to each question are, by its id.
-type Answers = BTreeMap<String, Vec<String>>;
+pub(super) type Answers = BTreeMap<String, Vec<String>>;
 
 pub(super) fn run(ripgrep: Option<Ripgrep>) -> Done<Vec<Aim>> {
     let args = ["run", "--quiet", "-p", "gatewright-tools-knowledge", "--example", "judged"];
@@ -31,20 +32,21 @@ pub(super) fn run(ripgrep: Option<Ripgrep>) -> Done<Vec<Aim>> {
         peers.push((mode, list(&given["questions"]).iter().map(of).collect()));
     }
     match fts5(&given) {
-        Ok(said) => {
+        Ok(mut said) => {
             println!(
-                "FTS5 of SQLite {}, porter unicode61, bm25 with our fields' weights, any word; fts5-prefix: the last word may go on",
-                text(&said["version"])
+                "FTS5 of SQLite, porter unicode61, bm25 with our fields' weights, any word; fts5-prefix: the last word may go on"
             );
             for peer in ["fts5", "fts5-prefix"] {
-                let found = said["found"][peer].as_object().into_iter().flatten();
-                peers.push((peer, found.map(|(id, found)| (id.clone(), strings(found))).collect()));
+                peers.push((peer, said.remove(peer).unwrap_or_default()));
             }
         }
         Err(why) => println!("SKIPPED: FTS5 ({why})"),
     }
     match ripgrep {
-        Some(ripgrep) => peers.push(("ripgrep", of_ripgrep(ripgrep, &given)?)),
+        Some(ripgrep) => {
+            let folder = top().join("examples/patterns");
+            peers.push(("ripgrep", of_ripgrep(ripgrep, &folder, &given)?));
+        }
         None => println!("SKIPPED: ripgrep is not installed (Debian: apt-get install ripgrep)"),
     }
     Ok(print(&given, &peers))
@@ -62,7 +64,8 @@ fn strings(value: &Value) -> Vec<String> {
     list(value).iter().map(text).collect()
 }
 
-fn fts5(given: &Value) -> Done<Value> {
+/// What FTS5 answers to what is `given`, plainly and with the last word going on.
+pub(super) fn fts5(given: &Value) -> Done<BTreeMap<String, Answers>> {
     let mut child = Command::new("python3")
         .args(["-c", FTS5])
         .stdin(Stdio::piped())
@@ -76,12 +79,16 @@ fn fts5(given: &Value) -> Done<Value> {
     if !ended.status.success() {
         return Err(format!("python3 ended with {}", ended.status));
     }
-    serde_json::from_slice(&ended.stdout).map_err(|e| e.to_string())
+    let said: Value = serde_json::from_slice(&ended.stdout).map_err(|e| e.to_string())?;
+    let of = |(peer, found): (&String, &Value)| {
+        let found = found.as_object().into_iter().flatten();
+        (peer.clone(), found.map(|(id, found)| (id.clone(), strings(found))).collect())
+    };
+    Ok(said["found"].as_object().into_iter().flatten().map(of).collect())
 }
 
-/// Patterns by how many of the question's words their files have, then by how often, then by id.
-fn of_ripgrep(ripgrep: Ripgrep, given: &Value) -> Done<Answers> {
-    let folder = top().join("examples/patterns");
+/// Documents by how many of the question's words their files have, then by how often, then by id.
+pub(super) fn of_ripgrep(ripgrep: Ripgrep, folder: &Path, given: &Value) -> Done<Answers> {
     let files = list(&given["documents"]).iter().flat_map(|document| {
         strings(&document["files"]).into_iter().map(move |file| (file, text(&document["id"])))
     });
@@ -91,7 +98,7 @@ fn of_ripgrep(ripgrep: Ripgrep, given: &Value) -> Done<Answers> {
         let mut hits: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
         for word in words(&text(&question["text"])) {
             let mut of_word: BTreeMap<&str, u64> = BTreeMap::new();
-            for (file, count) in ripgrep.counts(&folder, &word)? {
+            for (file, count) in ripgrep.counts(folder, &word)? {
                 if let Some(id) = owner.get(&file) {
                     *of_word.entry(id).or_default() += count;
                 }
@@ -126,19 +133,26 @@ fn scores(given: &Value, answers: &Answers, takes: impl Fn(&str) -> bool) -> Sco
     scores
 }
 
-fn print(given: &Value, peers: &[(&str, Answers)]) -> Vec<Aim> {
-    println!("\nanswers to judged questions over examples/patterns, the half that nothing was tuned on");
+/// Above [`row`]s.
+pub(super) fn heading() {
     println!(
-        "{:<16} {:<14} {:>9} {:>7} {:>7} {:>7} {:>7} {:>8}",
+        "{:<26} {:<14} {:>9} {:>7} {:>7} {:>7} {:>7} {:>8}",
         "", "", "questions", "R@1", "R@5", "R@10", "MRR@10", "nDCG@10"
     );
-    let row = |class: &str, peer: &str, scores: &Scores| {
-        let [one, five, ten] = scores.recall;
-        println!(
-            "{class:<16} {peer:<14} {:>9} {one:>7.3} {five:>7.3} {ten:>7.3} {:>7.3} {:>8.4}",
-            scores.questions, scores.mrr, scores.ndcg
-        );
-    };
+}
+
+/// How good the answers of one peer are to the questions of a class.
+pub(super) fn row(class: &str, peer: &str, scores: &Scores) {
+    let [one, five, ten] = scores.recall;
+    println!(
+        "{class:<26} {peer:<14} {:>9} {one:>7.3} {five:>7.3} {ten:>7.3} {:>7.3} {:>8.4}",
+        scores.questions, scores.mrr, scores.ndcg
+    );
+}
+
+fn print(given: &Value, peers: &[(&str, Answers)]) -> Vec<Aim> {
+    println!("\nanswers to judged questions over examples/patterns, the half that nothing was tuned on");
+    heading();
     for class in CLASSES {
         for (peer, answers) in peers {
             row(class, peer, &scores(given, answers, |of| of == class));

@@ -6,7 +6,7 @@ use kit::approvals::SKILL;
 use serde_json::Value;
 use tools_knowledge::{Reviewed, review};
 
-use crate::commands::CommandError;
+use crate::commands::{CommandError, runtime};
 use crate::compose::{self, Offer};
 use crate::roots::Asked;
 use crate::term::{BOLD, DIM, NOTE};
@@ -18,7 +18,8 @@ impl Skill {
     /// The skill of an id, with a library in front or not; `skill:` is left out.
     pub fn look(asked: &Asked, id: &str) -> Result<Self, CommandError> {
         let house = compose::house(asked, &Offer::default())?;
-        Ok(Self(review(&house.first().desk("execute_skill")?, id)?))
+        let desk = house.first().desk("execute_skill")?;
+        Ok(Self(runtime()?.block_on(review(&desk, id))?))
     }
 
     /// What is approved, in short.

@@ -38,7 +38,7 @@ fn what_search_finds_load_loads_with_why_it_was_found() {
     let shares: i64 = why.iter().map(|reason| reason["share"].as_i64().unwrap()).sum();
     assert!((60..=100).contains(&shares), "quality has the rest: {found:#}");
     assert_eq!((&why[0]["word"], &found["searchMode"]), (&json!("tenant"), &json!("fast")), "{found:#}");
-    assert_eq!(found["index"]["patterns"], 76);
+    assert_eq!(found["index"]["patterns"], 80, "with our own");
     for (query, id) in [
         ("jwtClaimsCheck", "security/jwt-claims-check"),
         ("pagnation keyset", "database/keyset-pagination"),
@@ -52,7 +52,7 @@ fn what_search_finds_load_loads_with_why_it_was_found() {
     assert!(!ids(&without).contains(&"database/offset-pagination"), "{without:#}");
     for one in found["data"].as_array().unwrap() {
         let loaded = session.ok("load_skill", json!({ "skillId": one["id"] }));
-        assert_eq!((&loaded["data"]["id"], &loaded["data"]["library"]), (&one["id"], &json!("user")));
+        assert_eq!((&loaded["data"]["id"], &loaded["data"]["library"]), (&one["id"], &one["library"]));
         assert_eq!(loaded["data"]["hasExecutable"], one["hasExecutable"]);
     }
     let page = session.ok("find_patterns", json!({ "query": "token", "limit": 2 }));
@@ -85,7 +85,7 @@ fn filters_keep_what_they_say_and_the_order_of_a_list_is_that_of_quality() {
     let bench = bench(&[("README.md", "# App\n")]);
     let mut session = bench.serve();
     let all = every(&mut session, &json!({ "limit": 200 }));
-    assert_eq!(all.len(), 76, "{all:#?}");
+    assert_eq!(all.len(), 80, "with our own: {all:#?}");
     let key = |one: &Value| {
         let tenths = one["quality"].as_f64().map_or(-1.0, |quality| quality * 10.0);
         #[expect(clippy::cast_possible_truncation, reason = "tenths")]
@@ -422,4 +422,42 @@ fn patterns_are_read_by_their_ids_as_resources() {
     }
     assert!(listed.iter().any(|uri| uri == "pattern://security/jwt-rotation"), "{listed:?}");
     assert!(listed.iter().any(|uri| uri == "pattern://project:security/oauth-pkce"), "{listed:?}");
+}
+
+#[test]
+fn patterns_are_listed_by_the_time_of_their_files_and_do_not_crowd_out_what_is_new() {
+    let bench = Bench::new(&[
+        ("README.md", "# App\n"),
+        (".shared-patterns/backend/old.md", "# Old\n\nAbout zebras.\n"),
+        (".shared-patterns/backend/older.md", "# Older\n\nAbout yaks.\n"),
+    ]);
+    for (file, seconds) in [("old", 1_577_934_245), ("older", 1_262_401_445)] {
+        let path = bench.path(&format!(".shared-patterns/backend/{file}.md"));
+        let at = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+        fs::File::options().append(true).open(path).unwrap().set_modified(at).unwrap();
+    }
+    let mut session = bench.serve();
+    let listed = session.0.request("resources/list", json!({}))["result"]["resources"].clone();
+    let all: Vec<(&str, &str)> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["uri"].as_str().unwrap(), one["description"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        all[..2],
+        [
+            ("pattern://backend/old", "A pattern, 2020-01-02T03:04:05Z"),
+            ("pattern://backend/older", "A pattern, 2010-01-02T03:04:05Z"),
+        ],
+        "{all:#?}"
+    );
+    assert!(
+        all.len() == 6 && all[2..].iter().all(|(uri, _)| uri.starts_with("skill://gatewright/")),
+        "{all:#?}"
+    );
+    // What was made just now comes first, however many patterns there are.
+    session.ok("find_patterns", json!({ "query": "zebras" }));
+    let listed = session.0.request("resources/list", json!({}))["result"]["resources"].clone();
+    assert!(listed[0]["uri"].as_str().unwrap().starts_with("transcript://"), "{listed:#}");
 }

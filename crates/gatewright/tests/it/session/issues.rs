@@ -159,6 +159,21 @@ fn an_issue_title_with_shell_words_is_text() {
     assert!(state.unwrap().stdout.is_empty(), "the token is nowhere in what is kept");
 }
 
+/// The programs that run now and were told of the folder of settings for `gh`: other tests run
+/// `gh` at the same time, with folders of their own.
+fn told_of(settings: &Path) -> Vec<String> {
+    let told = format!("GH_CONFIG_DIR={}", settings.display());
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes
+        .filter(|process| {
+            let environment = std::fs::read(process.path().join("environ")).unwrap_or_default();
+            environment.split(|byte| *byte == 0).any(|name| name.starts_with(told.as_bytes()))
+        })
+        .map(|process| std::fs::read_to_string(process.path().join("cmdline")).unwrap_or_default())
+        .filter(|line| line.split('\0').any(|word| word == "api"))
+        .collect()
+}
+
 #[test]
 fn a_github_that_is_slow_or_refuses_is_left_out_of_a_day_and_named() {
     if !has_gh() {
@@ -170,8 +185,17 @@ fn a_github_that_is_slow_or_refuses_is_left_out_of_a_day_and_named() {
     let bench = repository("git@github.com:acme/app.git").telling("GH_CONFIG_DIR", github.for_gh(dir.path()));
     let mut session = bench.serve();
     let begun = Instant::now();
+    let settings = dir.path().to_owned();
+    let seen = std::thread::spawn(move || {
+        let until = Instant::now() + Duration::from_secs(8);
+        while told_of(&settings).is_empty() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        !told_of(&settings).is_empty()
+    });
     let day = sod(&mut session);
     assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+    assert!(seen.join().unwrap(), "gh was run");
     let left = &day["left_out"][0];
     assert_eq!(
         (&left["source"], &left["after_ms"], day.get("p0")),
@@ -182,14 +206,11 @@ fn a_github_that_is_slow_or_refuses_is_left_out_of_a_day_and_named() {
         day["message"].as_str().unwrap().starts_with("Left out: issues: it took longer than 1300 ms."),
         "{day:#}"
     );
-    std::thread::sleep(Duration::from_millis(300));
-    let running =
-        std::process::Command::new("pgrep").args(["-f", "gh api --hostname github.com"]).output().unwrap();
-    assert!(
-        running.stdout.is_empty(),
-        "whoever was not waited for is ended: {}",
-        String::from_utf8_lossy(&running.stdout)
-    );
+    let until = Instant::now() + Duration::from_secs(3);
+    while !told_of(dir.path()).is_empty() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(told_of(dir.path()), [] as [String; 0], "whoever was not waited for is ended");
     github.says("search/issues", 401, json!({ "message": "Bad credentials" }));
     let refused = session.fails("status", json!({}));
     assert!(refused["message"].as_str().unwrap().contains("gh auth login"), "{refused:#}");

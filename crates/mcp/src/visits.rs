@@ -1,0 +1,111 @@
+//! Which conversation a request is of, as far as that can be told: of a connection, of a session of the older era, or of what a
+//! caller asks within an hour.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::http::request::Parts;
+use contract::Principal;
+use kit::Session;
+
+use crate::http::SESSION;
+
+/// Most conversations that are remembered; those that were silent longest are forgotten, and with them menus that no call
+/// followed.
+const MOST: usize = 2_000;
+
+/// The conversations of one server. Cheap to share.
+#[derive(Debug, Clone)]
+pub(crate) struct Visits {
+    /// Of the connection, where there is but one.
+    own: Session,
+    known: Arc<Mutex<Known>>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    of: BTreeMap<String, (u64, Session)>,
+    next: u64,
+}
+
+impl Visits {
+    pub(crate) fn new() -> Result<Self, contract::Fault> {
+        Ok(Self { own: Session::random()?, known: Arc::default() })
+    }
+
+    /// The conversation of a request: with a head it came over HTTP.
+    pub(crate) fn of(&self, head: Option<&Parts>, caller: &Principal) -> Session {
+        let Some(head) = head else { return self.own.clone() };
+        match head.headers.get(SESSION) {
+            Some(session) => self.known(Session::named(&[b"session\0", session.as_bytes()])),
+            None => self.hourly(caller),
+        }
+    }
+
+    /// The conversation of what `caller` asks within this hour, where nothing else ties requests together.
+    pub(crate) fn hourly(&self, caller: &Principal) -> Session {
+        let hour = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 3_600);
+        self.known(Session::named(&[b"hour\0", caller.key().as_bytes(), &hour.to_be_bytes()]))
+    }
+
+    /// The same conversation as before, where it is remembered.
+    fn known(&self, session: Session) -> Session {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.next += 1;
+        let now = known.next;
+        if let Some((age, session)) = known.of.get_mut(session.id()) {
+            *age = now;
+            return session.clone();
+        }
+        if known.of.len() >= MOST {
+            let oldest = known.of.iter().min_by_key(|(_, (age, _))| *age).map(|(id, _)| id.clone());
+            oldest.and_then(|id| known.of.remove(&id));
+        }
+        known.of.insert(session.id().to_owned(), (now, session.clone()));
+        session
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Request;
+
+    use super::*;
+
+    fn head(session: Option<&str>) -> Parts {
+        let request = Request::builder().uri("/mcp");
+        let request = session.iter().fold(request, |request, id| request.header(SESSION, *id));
+        request.body(()).unwrap().into_parts().0
+    }
+
+    #[test]
+    fn a_conversation_is_that_of_a_connection_a_session_or_a_callers_hour() {
+        let visits = Visits::new().unwrap();
+        let (me, you) = (Principal::Local { uid: 1 }, Principal::Local { uid: 2 });
+        let id = |head: Option<&Parts>, caller: &Principal| visits.of(head, caller).id().to_owned();
+        assert_eq!(id(None, &me), id(None, &you), "there is one connection");
+        assert_ne!(id(None, &me), Visits::new().unwrap().of(None, &me).id());
+        let (a, b, without) = (head(Some("a")), head(Some("b")), head(None));
+        assert_eq!(id(Some(&a), &me), id(Some(&a), &me));
+        assert_ne!(id(Some(&a), &me), id(Some(&b), &me));
+        assert_ne!(id(Some(&without), &me), id(Some(&without), &you));
+        assert_ne!(id(Some(&without), &me), id(Some(&a), &me));
+    }
+
+    #[test]
+    fn the_conversation_that_was_silent_longest_is_forgotten() {
+        let visits = Visits::new().unwrap();
+        let me = Principal::Local { uid: 1 };
+        for n in 0..MOST {
+            visits.of(Some(&head(Some(&n.to_string()))), &me);
+        }
+        visits.of(Some(&head(Some("0"))), &me);
+        visits.of(Some(&head(Some("one more"))), &me);
+        let known = visits.known.lock().unwrap();
+        let is_known =
+            |name: &str| known.of.contains_key(Session::named(&[b"session\0", name.as_bytes()]).id());
+        assert_eq!(known.of.len(), MOST);
+        assert!(is_known("0") && is_known("one more") && !is_known("1") && is_known("2"));
+    }
+}

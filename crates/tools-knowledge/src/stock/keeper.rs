@@ -1,0 +1,244 @@
+//! A library's index in the store, asked from where waiting is allowed.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use contract::Fault;
+use search::{Analysed, Blob, Columns, Delta, LibraryView, Need, SearchError, Vocabulary};
+use serde::{Deserialize, Serialize};
+use store_api::index::{Changes, Document, Facts, Head, Known, MAX_AT_ONCE, Piece, Span, Term, Whose};
+use store_api::{Answer, Indexes, StoreError};
+use tokio::runtime::Handle;
+
+/// What wrote an index: another number is not read, and the index is made anew.
+pub(super) const FORMAT: u32 = 1;
+/// Bytes of lists that are kept in memory for questions to come.
+const CACHED: usize = 16 * 1024 * 1024;
+
+/// Why an index did not answer.
+#[derive(Debug)]
+pub(crate) enum Unkept {
+    /// Somebody else has changed it: what was known of it is to be read anew.
+    Gone,
+    /// Something else.
+    Fault(Fault),
+}
+
+impl From<Fault> for Unkept {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl From<StoreError> for Unkept {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Stale { .. } => Self::Gone,
+            other => Self::Fault(other.into()),
+        }
+    }
+}
+
+impl From<SearchError> for Unkept {
+    fn from(error: SearchError) -> Self {
+        Self::Fault(Fault::internal(error.to_string()))
+    }
+}
+
+/// What is remembered of a library beside its index.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Notes {
+    /// What tells whether any file has come, gone or changed since.
+    pub(super) census: String,
+    pub(super) files: u64,
+    /// What tells whether other patterns have become verified since.
+    pub(super) verified: String,
+    /// How much is wrong with files that make patterns.
+    pub(super) wrong: u64,
+    /// What is wrong with names and places.
+    pub(super) names: Vec<library::Problem>,
+}
+
+/// An index as it was read.
+pub(crate) struct Snapshot {
+    pub(super) generation: i64,
+    pub(super) epoch: i64,
+    vocabulary: Arc<Vocabulary>,
+    columns: Arc<Columns>,
+    pub(super) delta: Delta,
+    pub(super) notes: Notes,
+}
+
+impl Snapshot {
+    /// As a question sees it.
+    pub(crate) fn view(&self) -> LibraryView<'_> {
+        LibraryView { vocabulary: &self.vocabulary, columns: &self.columns, delta: &self.delta }
+    }
+
+    /// Of a library that cannot be read: it has nothing, and one problem.
+    pub(super) fn of_nothing(problems: Vec<library::Problem>) -> Self {
+        Self {
+            generation: -1,
+            epoch: -1,
+            vocabulary: Arc::new(Vocabulary::empty()),
+            columns: Arc::new(Columns::empty()),
+            delta: Delta::new(),
+            notes: Notes { names: problems, ..Notes::default() },
+        }
+    }
+
+    fn of(head: &Head) -> Option<Self> {
+        if head.facts.format != FORMAT {
+            return None;
+        }
+        let mut delta = Delta::new();
+        for dead in &head.dead {
+            delta.retire(dead.number, &dead.terms).ok()?;
+        }
+        for changed in &head.changed {
+            delta.put(Analysed::decode(changed).ok()?);
+        }
+        Some(Self {
+            generation: head.generation,
+            epoch: head.epoch,
+            vocabulary: Arc::new(Vocabulary::decode(&head.facts.vocabulary).ok()?),
+            columns: Arc::new(Columns::decode(&head.facts.columns).ok()?),
+            delta,
+            notes: serde_json::from_str(&head.facts.notes).ok()?,
+        })
+    }
+
+    /// The same after a change.
+    pub(super) fn changed(&self, epoch: i64, delta: Delta, notes: Notes) -> Self {
+        let (vocabulary, columns) = (Arc::clone(&self.vocabulary), Arc::clone(&self.columns));
+        Self { generation: self.generation, epoch, vocabulary, columns, delta, notes }
+    }
+}
+
+/// What is kept of an index: a snapshot, nothing, or what no longer can be read.
+pub(super) enum There {
+    Nothing,
+    /// Of this epoch, and in another format or damaged.
+    Unreadable(i64),
+    Index(Arc<Snapshot>),
+}
+
+/// The keeper of one library's index.
+pub(super) struct Keeper {
+    indexes: Arc<dyn Indexes>,
+    whose: Whose,
+    /// Terms that were asked for: of one generation.
+    cached: Mutex<Cached>,
+}
+
+#[derive(Default)]
+struct Cached {
+    generation: i64,
+    bytes: usize,
+    terms: BTreeMap<u32, Arc<Term>>,
+}
+
+/// Waits for an answer. Only where blocking is allowed, in a process that has a runtime.
+fn wait<T>(answer: Answer<T>) -> Result<T, Unkept> {
+    let runtime = Handle::try_current().map_err(|error| Fault::internal(error.to_string()))?;
+    runtime.block_on(answer).map_err(Unkept::from)
+}
+
+impl Keeper {
+    pub(super) fn new(indexes: Arc<dyn Indexes>, whose: Whose) -> Self {
+        Self { indexes, whose, cached: Mutex::default() }
+    }
+
+    pub(super) fn epoch(&self) -> Result<Option<i64>, Unkept> {
+        wait(self.indexes.epoch(self.whose.clone()))
+    }
+
+    pub(super) fn there(&self) -> Result<There, Unkept> {
+        // What was kept of lists may be of a file that is no more: in another one the same numbers are other words.
+        *self.cached.lock().unwrap_or_else(PoisonError::into_inner) = Cached::default();
+        let Some(head) = wait(self.indexes.head(self.whose.clone()))? else { return Ok(There::Nothing) };
+        Ok(Snapshot::of(&head).map(Arc::new).map_or(There::Unreadable(head.epoch), There::Index))
+    }
+
+    /// The terms that a plan needs, from memory as far as they are there. [`Unkept::Gone`] where the generation is no more.
+    pub(super) fn terms(&self, generation: i64, needs: &[Need]) -> Result<Vec<Arc<Term>>, Unkept> {
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+        if cached.generation != generation || cached.bytes > CACHED {
+            *cached = Cached { generation, ..Cached::default() };
+        }
+        let missing: Vec<u32> =
+            needs.iter().map(|need| need.term).filter(|term| !cached.terms.contains_key(term)).collect();
+        if !missing.is_empty() {
+            for term in wait(self.indexes.terms(generation, missing))? {
+                cached.bytes += term.postings.len() + term.positions.len() + size_of::<Term>();
+                cached.terms.insert(term.number, Arc::new(term));
+            }
+        }
+        let found = needs.iter().map(|need| cached.terms.get(&need.term).cloned());
+        found.collect::<Option<Vec<_>>>().ok_or(Unkept::Gone)
+    }
+
+    /// The terms of documents of the generation: all that are asked for.
+    pub(super) fn spans(&self, generation: i64, numbers: &[u32]) -> Result<Vec<Span>, Unkept> {
+        let mut all = Vec::with_capacity(numbers.len());
+        for some in numbers.chunks(MAX_AT_ONCE) {
+            all.extend(wait(self.indexes.spans(generation, some.to_vec()))?);
+        }
+        if all.len() == numbers.len() { Ok(all) } else { Err(Unkept::Gone) }
+    }
+
+    /// Documents by their ids: those that are there.
+    pub(super) fn documents(&self, generation: i64, ids: &[String]) -> Result<Vec<Document>, Unkept> {
+        let mut all = Vec::with_capacity(ids.len());
+        for some in ids.chunks(MAX_AT_ONCE) {
+            all.extend(wait(self.indexes.documents(generation, some.to_vec()))?);
+        }
+        Ok(all)
+    }
+
+    /// Calls with what is known of every document.
+    pub(super) fn each_known(&self, generation: i64, mut on: impl FnMut(Known)) -> Result<(), Unkept> {
+        let mut after = None;
+        loop {
+            let page = wait(self.indexes.known(generation, after))?;
+            after = page.last().map(|last| last.id.clone());
+            let is_last = page.len() < MAX_AT_ONCE;
+            page.into_iter().for_each(&mut on);
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+
+    pub(super) fn wrong(&self, generation: i64, most: u32) -> Result<Vec<Document>, Unkept> {
+        wait(self.indexes.wrong(generation, most))
+    }
+
+    pub(super) fn begin(&self) -> Result<i64, Unkept> {
+        wait(self.indexes.begin())
+    }
+
+    pub(super) fn put(&self, generation: i64, piece: Piece) -> Result<(), Unkept> {
+        wait(self.indexes.put(generation, piece))
+    }
+
+    pub(super) fn finish(&self, expected: Option<i64>, generation: i64, facts: Facts) -> Result<i64, Unkept> {
+        wait(self.indexes.finish(self.whose.clone(), expected, generation, facts))
+    }
+
+    pub(super) fn forget(&self) -> Result<(), Unkept> {
+        wait(self.indexes.forget(self.whose.clone()))
+    }
+
+    pub(super) fn change(&self, expected: i64, changes: Changes) -> Result<i64, Unkept> {
+        wait(self.indexes.change(self.whose.clone(), expected, changes))
+    }
+}
+
+/// Terms as a question takes them.
+pub(super) fn blobs(terms: &[Arc<Term>]) -> Vec<Blob<'_>> {
+    terms
+        .iter()
+        .map(|term| Blob { term: term.number, postings: &term.postings, positions: &term.positions })
+        .collect()
+}
