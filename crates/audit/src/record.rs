@@ -62,6 +62,12 @@ pub struct Transcript {
     /// The root that the call worked in, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
+    /// The hosts that programs of the call reached.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reached: Vec<String>,
+    /// The hosts that they asked for and that no tool of the call names, or that are where nothing may be reached.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
     /// The plan's effects, one line each, as they were shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<String>,

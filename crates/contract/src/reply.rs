@@ -77,6 +77,12 @@ pub struct RunView {
     pub duration: u64,
     /// How far it was confined: full, filters, none.
     pub confinement: String,
+    /// Hosts that it reached.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reached: Vec<String>,
+    /// Hosts that it asked for and was refused.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
 }
 
 /// What a run wrote besides its plan: caches and build folders that its tool declares and the project ignores.

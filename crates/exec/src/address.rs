@@ -1,6 +1,6 @@
 //! Which addresses may be spoken to: one table for whatever goes out.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 
 /// What may be reached: public addresses, and what is named besides.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -81,6 +81,30 @@ pub(crate) fn is_named(named: &str, host: &str) -> bool {
     }
 }
 
+/// The port of a host that is named without one.
+pub(crate) const TLS: u16 = 443;
+
+/// A host and its port, as people name them: `example.com`, `example.com:8443`, `*.example.com`. In lower case.
+pub(crate) fn place(named: &str) -> (String, u16) {
+    match named.rsplit_once(':') {
+        Some((host, port)) => (host.to_ascii_lowercase(), port.parse().unwrap_or(TLS)),
+        None => (named.to_ascii_lowercase(), TLS),
+    }
+}
+
+/// Whether `named`, a host or with `*.` in front those below one, means `asked` and its port.
+#[must_use]
+pub fn covers(named: &str, asked: &str) -> bool {
+    let ((named, of), (asked, at)) = (place(named), place(asked));
+    of == at && is_named(&named, &asked)
+}
+
+/// Where a host is, as the system says. Names below `localhost` are this machine (RFC 6761 §6.3), which not every system knows.
+pub(crate) fn resolved(host: &str, port: u16) -> std::io::Result<Vec<SocketAddr>> {
+    let name = if host.ends_with(".localhost") { "localhost" } else { host };
+    Ok((name, port).to_socket_addrs()?.collect())
+}
+
 /// An IPv4 address in an IPv6 one is what it is.
 fn plain(address: IpAddr) -> IpAddr {
     match address {
@@ -89,12 +113,18 @@ fn plain(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Whether it is of a network of one's own (RFC 1918, RFC 4193) or loopback; link-local ones, where metadata is, are not.
+/// Whether it is of a network of one's own (RFC 1918, RFC 4193) or loopback; link-local ones, where metadata is, are not. Addresses
+/// for documentation (RFC 5737, RFC 3849) are nobody's outside: who uses them does so within.
 fn is_private(address: IpAddr) -> bool {
     match address {
-        IpAddr::V4(v4) => v4.is_private() || v4.is_loopback(),
-        // Amazon's metadata by IPv6 is at a unique local address.
-        IpAddr::V6(v6) => v6.is_loopback() || (v6.is_unique_local() && v6.segments()[..2] != [0xfd00, 0xec2]),
+        IpAddr::V4(v4) => v4.is_private() || v4.is_loopback() || v4.is_documentation(),
+        IpAddr::V6(v6) => {
+            // Amazon's metadata by IPv6 is at a unique local address.
+            let is_metadata = v6.segments()[..2] == [0xfd00, 0xec2];
+            v6.is_loopback()
+                || (v6.is_unique_local() && !is_metadata)
+                || v6.segments()[..2] == [0x2001, 0xdb8]
+        }
     }
 }
 
@@ -154,6 +184,11 @@ mod tests {
             named.allows("build.example", ip("10.0.0.1")) && named.allows("a.dev.example", ip("fd12::1"))
         );
         assert!(named.allows("a.dev.example", ip("::ffff:192.168.0.1")));
+        assert!(
+            named.allows("build.example", ip("203.0.113.80"))
+                && named.allows("build.example", ip("2001:db8::1"))
+        );
+        assert!(!named.allows("other.example", ip("203.0.113.80")));
         for (host, address) in [
             ("other.example", "10.0.0.1"),
             ("dev.example", "10.0.0.1"),
@@ -217,6 +252,25 @@ mod tests {
             "::ffff:1.1.1.1",
         ] {
             assert!(is_public(text.parse().unwrap()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_host_means_one_port() {
+        for (named, asked) in [
+            ("api.example.com", "API.example.com:443"),
+            ("*.example.com", "api.example.com"),
+            ("api.example.com:8443", "api.example.com:8443"),
+        ] {
+            assert!(covers(named, asked), "{named} {asked}");
+        }
+        for (named, asked) in [
+            ("api.example.com", "api.example.com:8443"),
+            ("api.example.com:8443", "api.example.com"),
+            ("*.example.com", "example.com"),
+            ("*", "example.com"),
+        ] {
+            assert!(!covers(named, asked), "{named} {asked}");
         }
     }
 

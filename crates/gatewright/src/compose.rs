@@ -9,7 +9,7 @@ use cache::Cache;
 use contract::{Code, Fault, Head};
 use exec::lines::Lines;
 use exec::request::{Egress, Sender};
-use exec::run::Launcher;
+use exec::run::{Launcher, Outside};
 use exec::{Root, StateDir};
 use failures::Analyzer;
 use gateway::Gateway;
@@ -25,6 +25,7 @@ use kit::registry::Roots;
 use kit::skills::Served;
 use kit::{Catalog, Engine, House, Registry};
 use store_api::{Context, Failures, Indexes, Uses};
+use tools_devtools::registries::Registries;
 use tools_knowledge::{Libraries, Serving, Workers};
 use tools_session::Workplace;
 
@@ -32,7 +33,7 @@ use browser::Pool;
 use context::Offline;
 
 use crate::approved::{self, Kept};
-use crate::config::{self, Config};
+use crate::config::{self, Config, SecuritySection};
 use crate::families;
 use crate::remembered;
 use crate::roots::Asked;
@@ -201,7 +202,11 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         Catalog::changing(registry)
     });
     let limiter = Arc::new(Limiter::new(config.limits.enabled));
-    let launcher = Arc::new(Launcher::own().at_least(config.security.confinement.level()));
+    let launcher = Arc::new(
+        Launcher::own()
+            .at_least(config.security.confinement.level())
+            .with_outside(outside(&config.security)?),
+    );
     let jobs = Arc::new(Jobs::default());
     let patterns = &config.failures.patterns;
     let analyzer = Analyzer::new(patterns).map_err(|e| Fault::invalid(format!("[failures]: {e}")))?;
@@ -246,6 +251,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         .with::<Libraries>(Arc::clone(&libraries))
         .with::<dyn Served>(Arc::new(Serving::default()))
         .with::<Workers>(Arc::new(workers))
+        .with::<Registries>(Arc::new(Registries::of(&config.registries)?))
         .with::<dyn Context>(shared)
         .with::<dyn Workplace>(Arc::new(workplace))
         .with::<Pool>(Arc::clone(&browsers))
@@ -348,6 +354,15 @@ fn engine_of(
         check_outputs: shared.check_outputs,
         uid: rustix::process::getuid().as_raw(),
     }))
+}
+
+/// What is outside for programs. A file of certificates that is not there would have them trust nobody, and say so badly.
+fn outside(security: &SecuritySection) -> Result<Outside, Fault> {
+    if let Some(file) = security.ca_file.as_ref().filter(|file| !file.is_absolute() || !file.is_file()) {
+        return Err(Fault::invalid(format!("[security]: ca-file {} is no file", file.display()))
+            .suggest("Name a file of certificates by its whole path, such as `/etc/ssl/corp.pem`."));
+    }
+    Ok(Outside::new(security.private_hosts.clone(), security.ca_file.clone()))
 }
 
 /// Finishes or takes back what earlier processes left. What stands in the way is said; looking around goes on, and an

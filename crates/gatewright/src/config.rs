@@ -10,6 +10,7 @@ use policy::Rules;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use tools_devtools::registries::RegistriesSection;
 use tools_knowledge::settings::{LibrarySection, SkillsSection};
 use tools_session::settings::{GithubSection, SessionSection, VenturesSection};
 
@@ -83,6 +84,11 @@ impl Confinement {
 pub struct SecuritySection {
     /// How far runs must be confined; those that a machine confines less are refused.
     pub confinement: Confinement,
+    /// Hosts that confined programs may reach at private addresses, where a tool lets them reach these hosts at all, such as a registry
+    /// of one's own; `*.example.com` is those below one.
+    pub private_hosts: Vec<String>,
+    /// A file of certificates (PEM) that programs trust instead of the system's.
+    pub ca_file: Option<PathBuf>,
 }
 
 /// `[browser]`: the user's alone. A repository does not choose what is started, nor what it may reach.
@@ -195,6 +201,7 @@ const OWN: &[Own] = own! {
     "context" => context: ContextSection;
     "library" => library: LibrarySection;
     "skills" => skills: SkillsSection;
+    "registries" => registries: RegistriesSection;
 };
 
 /// The configuration in force.
@@ -236,6 +243,8 @@ pub struct Config {
     pub library: LibrarySection,
     /// What the user grants code of skills.
     pub skills: SkillsSection,
+    /// Where the user's packages come from.
+    pub registries: RegistriesSection,
     /// The user's sections for tools; the project's are read by each call, through its view.
     pub settings: Settings,
     /// The project's sections for tools, for showing them; calls read them for themselves.
@@ -444,6 +453,7 @@ mod tests {
                 "limits",
                 "oauth",
                 "policy",
+                "registries",
                 "review",
                 "roots",
                 "secrets",

@@ -35,6 +35,8 @@ pub(crate) struct Ended {
     millis: u64,
     pub(crate) level: Level,
     handle: String,
+    pub(crate) reached: Vec<String>,
+    pub(crate) refused: Vec<String>,
     /// Characters that it said, as far as they count.
     said: u64,
 }
@@ -61,6 +63,8 @@ impl Ended {
             signal,
             duration: self.millis,
             confinement: self.level.word().to_owned(),
+            reached: self.reached.clone(),
+            refused: self.refused.clone(),
         }
     }
 }
@@ -77,6 +81,8 @@ impl Course {
             millis: u64::try_from(ran.took.as_millis()).unwrap_or(u64::MAX),
             level: ran.level,
             handle: ran.handle.as_ref().map(ToString::to_string).unwrap_or_default(),
+            reached: ran.reached.clone(),
+            refused: ran.refused.clone(),
             said: said(&ran.stdout).saturating_add(said(&ran.stderr)),
         };
         self.0.ended.lock().unwrap_or_else(PoisonError::into_inner).push(ended);

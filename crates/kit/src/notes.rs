@@ -1,5 +1,6 @@
 //! What is gathered about a call while it goes through the pipeline: it becomes the call's transcript.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use audit::record::{Cost, ExecutionMode};
@@ -126,11 +127,19 @@ impl Notes {
             confinement: self.course.level().map_or("no program ran", Level::word).into(),
             error,
             root: root.map(str::to_owned),
+            reached: hosts(&runs, |run| &run.reached),
+            refused: hosts(&runs, |run| &run.refused),
             effects: self.effects,
             diff: self.diff,
             cost,
         }
     }
+}
+
+/// The hosts of all runs, each once.
+fn hosts(runs: &[Ended], of: impl Fn(&Ended) -> &Vec<String>) -> Vec<String> {
+    let all: BTreeSet<&String> = runs.iter().flat_map(of).collect();
+    all.into_iter().cloned().collect()
 }
 
 /// Arguments, named by what they are and no more.

@@ -55,6 +55,8 @@ fn append(ledger: &Ledger, id: &TranscriptId, plan: &Plan, error: Option<Fault>)
         confinement: "none".into(),
         error,
         root: None,
+        reached: Vec::new(),
+        refused: Vec::new(),
         effects: plan.effects.iter().map(Effect::summary).collect(),
         diff: String::new(),
         cost: None,

@@ -94,6 +94,8 @@ pub fn undo(
         confinement: "none".into(),
         error: result.as_ref().err().cloned(),
         root: Some(root.name().to_owned()),
+        reached: Vec::new(),
+        refused: Vec::new(),
         effects: effects.clone(),
         diff: diff.clone(),
         cost: None,

@@ -6,13 +6,11 @@ use exec::run::Command;
 use kit::ReadDesk;
 use projects::{GoUse, go_modules};
 
+use crate::registries::registries;
 use crate::window::looked;
 
 /// Every package below the directory.
 const EVERYTHING: &str = "./...";
-
-/// Where modules, their checksums and the toolchains named in `go.mod` come from.
-const MODULE_HOSTS: &[&str] = &["proxy.golang.org", "sum.golang.org", "storage.googleapis.com"];
 
 /// Where known vulnerabilities are listed.
 const VULNERABILITY_HOSTS: &[&str] = &["vuln.go.dev"];
@@ -55,16 +53,21 @@ pub(crate) fn offline(mut command: Command) -> Command {
 }
 
 /// A Go command that may fetch modules.
-pub(crate) fn with_modules(mut command: Command) -> Command {
+pub(crate) fn with_modules(desk: &ReadDesk, mut command: Command) -> Command {
+    let registry = registries(desk).go;
     command.env.insert("GOTOOLCHAIN".into(), "local".into());
     command.env.insert("GOTELEMETRY".into(), "off".into());
-    command.hosts = MODULE_HOSTS.iter().map(|host| (*host).to_owned()).collect();
-    command
+    if let Some(url) = &registry.url {
+        // The public list of checksums knows nothing of what a registry of one's own holds.
+        command.env.insert("GOPROXY".into(), url.to_string());
+        command.env.insert("GONOSUMDB".into(), "*".into());
+    }
+    registry.reached_by(command)
 }
 
 /// A Go command that may ask for known vulnerabilities, and for modules.
-pub(crate) fn with_vulnerabilities(command: Command) -> Command {
-    let mut command = with_modules(command);
+pub(crate) fn with_vulnerabilities(desk: &ReadDesk, command: Command) -> Command {
+    let mut command = with_modules(desk, command);
     command.hosts.extend(VULNERABILITY_HOSTS.iter().map(|host| (*host).to_owned()));
     command
 }

@@ -2,6 +2,7 @@
 //!
 //! - [`running`]: a program's arguments held to its grammar, its output read.
 //! - [`findings`]: what results show of that.
+//! - [`registries`]: where packages come from.
 
 mod cargo;
 pub mod families;
@@ -13,6 +14,7 @@ mod make;
 pub mod memory;
 mod message;
 mod own;
+pub mod registries;
 mod review;
 mod running;
 pub mod settings;

@@ -50,6 +50,8 @@ pub struct SkillsSection {
     pub random: bool,
     /// To run in Node, with the project's packages, where they import any: over the project as its own tools do.
     pub process: bool,
+    /// Hosts that they may connect to by TLS, where they run in Node; `*.example.com` is those below one, `:8443` behind one its port.
+    pub network: Vec<String>,
     /// Most seconds that one execution may take.
     #[schemars(range(min = 1, max = 600))]
     pub most_seconds: u64,
@@ -60,6 +62,14 @@ pub struct SkillsSection {
 
 impl Default for SkillsSection {
     fn default() -> Self {
-        Self { reads: true, clock: true, random: true, process: true, most_seconds: 30, most_mebibytes: 256 }
+        Self {
+            reads: true,
+            clock: true,
+            random: true,
+            process: true,
+            network: Vec::new(),
+            most_seconds: 30,
+            most_mebibytes: 256,
+        }
     }
 }

@@ -37,6 +37,8 @@ fn transcript(n: u64) -> Body {
         confinement: "none".into(),
         error: None,
         root: None,
+        reached: Vec::new(),
+        refused: Vec::new(),
         effects: vec![],
         diff: String::new(),
         cost: None,

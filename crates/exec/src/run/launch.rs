@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::net::TcpListener;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use contract::{Code, Fault};
 use launcher::{
-    Bound, DOOR_PORT, Ground, Isolation, Layer, Limits, Network, Overlay, Report, SCRATCH_BYTES, Said, Spec,
+    Bound, Ground, Isolation, Layer, Limits, Network, Overlay, Report, SCRATCH_BYTES, Said, Spec,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
@@ -22,7 +23,9 @@ use super::door::hosts::Hosts;
 use super::sight::{self, Surroundings};
 use super::waiting::Begun;
 use super::watch::Watch;
-use super::{Captured, Command, Exit, Launcher, Level, MAX_ARG_BYTES, MAX_ARGS, MAX_TIMEOUT, Ran, find};
+use super::{
+    Captured, Command, Exit, Launcher, Level, MAX_ARG_BYTES, MAX_ARGS, MAX_TIMEOUT, Outside, Ran, find,
+};
 
 /// How often a running program's cancellation is looked at, at least.
 pub(crate) const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
@@ -86,6 +89,9 @@ pub(crate) fn run(command: &Command, setup: Setup<'_>, cancel: &CancellationToke
     let dir = command.dir.as_ref().map_or_else(|| setup.root.clone(), |dir| setup.root.join(dir.as_str()));
     let mut readable = sight.readable;
     readable.extend(setup.readable);
+    if !command.hosts.is_empty() {
+        readable.extend(setup.launcher.outside().shown().map(Path::to_owned));
+    }
     let mut hidden = sight.hidden;
     hidden.extend(setup.hidden);
     let spec = Spec {
@@ -130,6 +136,7 @@ pub(crate) fn run(command: &Command, setup: Setup<'_>, cancel: &CancellationToke
         took: began.elapsed(),
         level: ended.level,
         reached: ended.reached,
+        refused: ended.refused,
         handle: None,
     })
 }
@@ -153,9 +160,7 @@ fn environment(command: &Command, setup: &Setup<'_>) -> Result<BTreeMap<String, 
     .into();
     env.insert("PATH".to_owned(), path.to_string_lossy().into_owned());
     if !command.hosts.is_empty() {
-        for name in ["HTTPS_PROXY", "https_proxy"] {
-            env.insert(name.to_owned(), format!("http://127.0.0.1:{DOOR_PORT}"));
-        }
+        env.extend(setup.launcher.outside().variables());
     }
     Ok(env)
 }
@@ -166,6 +171,7 @@ struct Ended {
     err: Captured,
     level: Level,
     reached: Vec<String>,
+    refused: Vec<String>,
 }
 
 /// Starts the launcher, and waits for what it says.
@@ -183,7 +189,7 @@ fn confined(
         let out = scope.spawn(|| out.map(|s| capture(s, &over, &files[0])).unwrap_or_default());
         let err = scope.spawn(|| err.map(|s| capture(s, &over, &files[1])).unwrap_or_default());
         let mut door = None;
-        let ended = heard(&child, &mut said, spec, watch, &mut door);
+        let ended = heard(&child, &mut said, (spec, launcher.outside()), watch, &mut door);
         // What said its end has nobody left in it, and the launcher goes by itself.
         if ended.is_ok() {
             launcher.ended(child, &spec.ground);
@@ -197,7 +203,8 @@ fn confined(
         let full = [Layer::Root, Layer::Capabilities, Layer::Landlock, Layer::Seccomp];
         let level =
             if full.iter().all(|layer| layers.contains(layer)) { Level::Full } else { Level::Filters };
-        Ok(Ended { exit, out, err, level, reached: door.map(|d| d.manner().reached()).unwrap_or_default() })
+        let (reached, refused) = door.map(|door| door.manner().asked_for()).unwrap_or_default();
+        Ok(Ended { exit, out, err, level, reached, refused })
     })
 }
 
@@ -205,7 +212,7 @@ fn confined(
 fn heard(
     child: &Child,
     said: &mut Said,
-    spec: &Spec,
+    (spec, outside): (&Spec, &Arc<Outside>),
     watch: &mut Watch<'_>,
     door: &mut Option<Doorkeeper<Hosts>>,
 ) -> Result<(Exit, Vec<Layer>), Fault> {
@@ -223,8 +230,8 @@ fn heard(
         match said.report().map_err(|e| watch.failed("its launcher is not understood", &e.to_string()))? {
             Some(Report::Door) => {
                 let listener = said.take_given().map(TcpListener::from);
-                *door = listener
-                    .map(|listener| Doorkeeper::stand(listener, Hosts::new(watch.command.hosts.clone())));
+                let hosts = Hosts::new(&watch.command.hosts, Arc::clone(outside));
+                *door = listener.map(|listener| Doorkeeper::stand(listener, hosts));
             }
             // None was asked for.
             Some(Report::Channel) => {}
@@ -293,7 +300,7 @@ fn plain(spec: &Spec, watch: &mut Watch<'_>, files: &[PathBuf; 2]) -> Result<End
             (Some(code), _) => Exit::Code(code),
             (None, signal) => Exit::Signal(signal.unwrap_or(0)),
         };
-        Ok(Ended { exit, out, err, level: Level::None, reached: Vec::new() })
+        Ok(Ended { exit, out, err, level: Level::None, reached: Vec::new(), refused: Vec::new() })
     })
 }
 

@@ -9,6 +9,7 @@ use contract::{Code, Fault};
 use launcher::{Ground, Isolation, Layer, Limits, Network, Overlay, Report, SCRATCH_BYTES, Spec};
 
 use super::Level;
+use super::Outside;
 use super::find::trusted;
 use super::memory;
 use super::waiting::{self, Begun, Keeper};
@@ -29,6 +30,7 @@ pub struct Launcher {
     search: Vec<PathBuf>,
     offer: Arc<OnceLock<Offer>>,
     keeper: Arc<Keeper>,
+    outside: Arc<Outside>,
     /// Whether a layer can be laid over a root: by the file systems of both.
     layered: Arc<Mutex<Vec<(Devices, bool)>>>,
 }
@@ -79,6 +81,7 @@ impl Launcher {
             search: std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect(),
             offer: Arc::default(),
             keeper: Arc::default(),
+            outside: Arc::default(),
             layered: Arc::default(),
         }
     }
@@ -109,6 +112,17 @@ impl Launcher {
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.most_of.memory = bytes;
         self
+    }
+
+    /// The same, with that outside of it.
+    #[must_use]
+    pub fn with_outside(mut self, outside: Outside) -> Self {
+        self.outside = Arc::new(outside);
+        self
+    }
+
+    pub(super) const fn outside(&self) -> &Arc<Outside> {
+        &self.outside
     }
 
     pub(super) const fn most(&self) -> Most {

@@ -8,7 +8,7 @@
 //! - [`launch`]: starting, watching and ending one.
 //! - [`watch`] and [`memory`]: what may end one early.
 //! - [`capture`]: what it says.
-//! - [`door`]: the one way to the network.
+//! - [`door`]: the one way to the network; [`outside`]: what is there.
 //! - [`resident`]: a program that goes on.
 
 pub mod capture;
@@ -17,6 +17,7 @@ pub mod find;
 pub mod launch;
 pub mod launcher;
 mod memory;
+mod outside;
 pub mod resident;
 pub mod sight;
 pub mod waiting;
@@ -34,6 +35,7 @@ pub use capture::Captured;
 pub use door::web::{Resolve, Shut, Web};
 pub use find::{candidates, find, placed, read_small, trusted};
 pub use launcher::{Launcher, Offer};
+pub use outside::Outside;
 pub use resident::{Needs, Resident};
 
 use crate::handle::Handle;
@@ -69,7 +71,8 @@ pub struct Command {
     pub inputs: BTreeMap<String, Vec<u8>>,
     /// How long it may take, at most [`MAX_TIMEOUT`].
     pub timeout: Duration,
-    /// The hosts that it may reach by TLS, `*.example.com` for those below one: none, and there is no network.
+    /// The hosts that it may reach by TLS, `*.example.com` for those below one, `:8443` behind one whose port is not 443: none,
+    /// and there is no network.
     pub hosts: Vec<String>,
 }
 
@@ -149,6 +152,8 @@ pub struct Ran {
     pub level: Level,
     /// The hosts that it reached.
     pub reached: Vec<String>,
+    /// The hosts that it asked for and that the door did not let it reach, at most 20.
+    pub refused: Vec<String>,
     /// Under which its whole output is kept.
     pub handle: Option<Handle>,
 }

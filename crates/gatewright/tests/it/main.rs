@@ -28,6 +28,7 @@ mod reading;
 mod recipes;
 mod remote;
 mod scripts;
+mod secure;
 mod selftest;
 mod session;
 mod stdio;

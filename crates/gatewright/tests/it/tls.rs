@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use serde_json::json;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
@@ -33,9 +33,11 @@ pub(crate) struct Issued {
 pub(crate) fn issue(place: &Place, called: &str) -> Issued {
     let mut authority = CertificateParams::new(Vec::new()).unwrap();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    // Of another name than what it signs, which OpenSSL would otherwise take for self-signed.
+    authority.distinguished_name.push(DnType::CommonName, "authority of a test");
     let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
     let key = KeyPair::generate().unwrap();
-    let names = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
+    let names = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), crate::secure::NAME.to_owned()];
     let certificate = CertificateParams::new(names).unwrap().signed_by(&key, &authority).unwrap();
     let file = |end: &str, text: &str| {
         let path = place.scratch.path().join(format!("{called}.{end}"));

@@ -84,7 +84,7 @@ impl Run for GoModDownload {
         let flags = vec!["mod".to_owned(), "download".to_owned(), "-json".to_owned()];
         let mut flags = flags;
         flags.extend(go::flag(input.verbose, "-x"));
-        let command = go::with_modules(asked.command("go", flags, Vec::new())?);
+        let command = go::with_modules(&desk, asked.command("go", flags, Vec::new())?);
         let (ran, report) = reported(&desk, command, Format::GoBuild).await?;
         let modules: Vec<Module> = serde_json::Deserializer::from_slice(&ran.stdout.bytes)
             .into_iter::<Module>()

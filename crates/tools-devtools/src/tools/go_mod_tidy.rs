@@ -55,7 +55,7 @@ impl Run for GoModTidy {
         let asked = Asked::of(&desk);
         let mut flags = vec!["mod".to_owned(), "tidy".to_owned()];
         flags.extend(go::flag(input.verbose, "-v"));
-        let command = go::with_modules(asked.command("go", flags, Vec::new())?);
+        let command = go::with_modules(&desk, asked.command("go", flags, Vec::new())?);
         let (ran, report) = reported(&desk, command, Format::GoBuild).await?;
         Ok(findings::answer("`go mod tidy`", &ran, report, false))
     }

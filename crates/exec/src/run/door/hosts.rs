@@ -7,16 +7,17 @@
 
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, TcpStream, ToSocketAddrs as _};
-use std::sync::{Mutex, PoisonError};
+use std::net::{Shutdown, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustls::server::Acceptor;
 
 use super::{Manner, PATIENCE, Refusal, connected, head, refuse};
-use crate::address::{is_named, is_public};
+use crate::address::{TLS, is_named, place, resolved};
+use crate::run::Outside;
 
-/// The port that is connected to: TLS alone.
-const PORT: u16 = 443;
+/// Most hosts that are told to have been refused.
+const MAX_REFUSED: usize = 20;
 
 /// Largest head of a request.
 const MAX_HEAD: usize = 8 * 1024;
@@ -25,28 +26,50 @@ const MAX_HEAD: usize = 8 * 1024;
 const MAX_GREETING: usize = 64 * 1024;
 
 /// Connects to a host that is allowed, or says with which status and why not.
-type Dial = fn(&str) -> Result<TcpStream, Refusal>;
+type Dial = Box<dyn Fn(&str, u16) -> Result<TcpStream, Refusal> + Send + Sync>;
 
-/// Lets connections through to the hosts that it was told.
+/// Lets connections through to the hosts that it was told. Whatever the port, TLS alone is spoken.
 pub(crate) struct Hosts {
-    names: Vec<String>,
+    names: Vec<(String, u16)>,
     dial: Dial,
-    reached: Mutex<BTreeSet<String>>,
+    asked: Mutex<Asked>,
+}
+
+/// The hosts that somebody asked for.
+#[derive(Default)]
+struct Asked {
+    reached: BTreeSet<String>,
+    refused: BTreeSet<String>,
 }
 
 impl Hosts {
-    /// Lets connections through to `hosts`.
-    pub(crate) fn new(hosts: Vec<String>) -> Self {
-        Self::with(hosts, dialled)
+    /// Lets connections through to `hosts`, at the addresses that hosts outside may be at.
+    pub(crate) fn new(hosts: &[String], outside: Arc<Outside>) -> Self {
+        Self::with(hosts, Box::new(move |host, port| dialled(host, port, &outside)))
     }
 
-    fn with(names: Vec<String>, dial: Dial) -> Self {
-        Self { names, dial, reached: Mutex::default() }
+    fn with(hosts: &[String], dial: Dial) -> Self {
+        Self { names: hosts.iter().map(|named| place(named)).collect(), dial, asked: Mutex::default() }
     }
 
-    /// The hosts that were reached.
-    pub(crate) fn reached(&self) -> Vec<String> {
-        self.reached.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    /// The hosts that were reached, and those that were asked for and not let through.
+    pub(crate) fn asked_for(&self) -> (Vec<String>, Vec<String>) {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        (asked.reached.iter().cloned().collect(), asked.refused.iter().cloned().collect())
+    }
+
+    fn names(&self, host: &str, port: u16) -> bool {
+        self.names.iter().any(|(named, at)| *at == port && is_named(named, host))
+    }
+
+    fn note(&self, host: &str, port: u16, is_reached: bool) {
+        let told = if port == TLS { host.to_owned() } else { format!("{host}:{port}") };
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_reached {
+            asked.reached.insert(told);
+        } else if asked.refused.len() < MAX_REFUSED {
+            asked.refused.insert(told);
+        }
     }
 }
 
@@ -70,19 +93,23 @@ fn serve(mut caller: TcpStream, rules: &Hosts) -> std::io::Result<()> {
             "gatewright: only CONNECT to a host by TLS is let through\n",
         );
     };
-    if port != PORT || !rules.names.iter().any(|allowed| is_named(allowed, &host)) {
+    if !rules.names(&host, port) {
+        rules.note(&host, port, false);
         return refuse(
             "403 Forbidden",
             &format!("gatewright: {host}:{port} is not a host that this tool may reach\n"),
         );
     }
-    let mut upstream = match (rules.dial)(&host) {
+    let mut upstream = match (rules.dial)(&host, port) {
         Ok(upstream) => upstream,
-        Err((status, why)) => return refuse(status, &format!("gatewright: {host} {why}\n")),
+        Err((status, why)) => {
+            rules.note(&host, port, false);
+            return refuse(status, &format!("gatewright: {host} {why}\n"));
+        }
     };
     caller.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")?;
     let Some(greeting) = greeting(&mut caller, &host)? else { return caller.shutdown(Shutdown::Both) };
-    rules.reached.lock().unwrap_or_else(PoisonError::into_inner).insert(host);
+    rules.note(&host, port, true);
     upstream.write_all(&greeting)?;
     // From here on either side may be silent for as long as the run lasts: who downloads says nothing meanwhile.
     caller.set_read_timeout(None)?;
@@ -99,9 +126,9 @@ fn serve(mut caller: TcpStream, rules: &Hosts) -> std::io::Result<()> {
 }
 
 /// Connects to an address that was checked.
-fn dialled(host: &str) -> Result<TcpStream, Refusal> {
-    let all = (host, PORT).to_socket_addrs().map_err(|_| ("502 Bad Gateway", "was not found"))?;
-    connected(all.filter(|address| is_public(address.ip())))
+fn dialled(host: &str, port: u16, outside: &Outside) -> Result<TcpStream, Refusal> {
+    let all = resolved(host, port).map_err(|_| ("502 Bad Gateway", "was not found"))?;
+    connected(all.into_iter().filter(|address| outside.reach().allows(host, address.ip())))
 }
 
 /// The first bytes of a connection, if they are a TLS greeting (RFC 8446 §4.1.2) for `host` (RFC 6066 §3).
@@ -187,7 +214,7 @@ mod tests {
 
     /// Dials a server of this machine's, which says what it hears, and goodbye when there is no more.
     #[expect(clippy::unnecessary_wraps, reason = "it stands for one that may fail")]
-    fn echo(_: &str) -> Result<TcpStream, Refusal> {
+    fn echo(_: &str, _: u16) -> Result<TcpStream, Refusal> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
         std::thread::spawn(move || {
@@ -204,7 +231,9 @@ mod tests {
     fn bytes_pass_both_ways_through_a_door_that_is_open_and_what_was_reached_is_told() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
-        let door = Doorkeeper::stand(listener, Hosts::with(vec!["proxy.golang.org".into()], echo));
+        let named = ["proxy.golang.org".to_owned(), "packages.corp.example:8443".to_owned()];
+        let door = Doorkeeper::stand(listener, Hosts::with(&named, Box::new(echo)));
+        let reached = || door.manner().asked_for().0;
         let ask = |line: &str, then: &[u8]| {
             let mut caller = TcpStream::connect(address).unwrap();
             caller.write_all(format!("{line}\r\nHost: x\r\n\r\n").as_bytes()).unwrap();
@@ -221,21 +250,32 @@ mod tests {
         {
             assert!(ask(connect, other).ends_with("\r\n\r\n"), "nothing comes back");
         }
-        assert!(door.manner().reached().is_empty());
+        assert!(reached().is_empty());
         let said = ask(connect, &hello("proxy.golang.org"));
         assert!(said.starts_with("HTTP/1.1 200 ") && said.ends_with("hello and goodbye"), "{said}");
-        assert_eq!(door.manner().reached(), ["proxy.golang.org"]);
+        assert_eq!(reached(), ["proxy.golang.org"]);
         for (line, status) in [
             ("CONNECT evil.example:443 HTTP/1.1", "403"),
             ("CONNECT proxy.golang.org:80 HTTP/1.1", "403"),
+            ("CONNECT proxy.golang.org:8443 HTTP/1.1", "403"),
+            ("CONNECT packages.corp.example:443 HTTP/1.1", "403"),
             ("GET https://proxy.golang.org/ HTTP/1.1", "405"),
         ] {
             let said = ask(line, b"");
             assert!(said.starts_with(&format!("HTTP/1.1 {status} ")), "{line}: {said}");
         }
-        assert_eq!(door.manner().reached(), ["proxy.golang.org"], "what was refused was not reached");
-        // The real one looks a name up and lets no address of this machine's through.
-        assert_eq!(dialled("localhost").unwrap_err().0, "403 Forbidden");
-        assert_eq!(dialled("nowhere.invalid").unwrap_err().0, "502 Bad Gateway");
+        assert_eq!(reached(), ["proxy.golang.org"], "what was refused was not reached");
+        let refused =
+            ["evil.example", "packages.corp.example", "proxy.golang.org:80", "proxy.golang.org:8443"];
+        assert_eq!(door.manner().asked_for().1, refused);
+        let said = ask("CONNECT packages.corp.example:8443 HTTP/1.1", &hello("packages.corp.example"));
+        assert!(said.ends_with("hello and goodbye"), "{said}");
+        // The real one looks a name up and lets no address of this machine's through, unless the user names the host.
+        let (public, named) = (Outside::default(), Outside::new(vec!["localhost".into()], None));
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        assert_eq!(dialled("localhost", port, &public).unwrap_err().0, "403 Forbidden");
+        assert!(dialled("localhost", port, &named).is_ok());
+        assert_eq!(dialled("nowhere.invalid", 443, &public).unwrap_err().0, "502 Bad Gateway");
     }
 }

@@ -6,12 +6,12 @@
 
 use std::collections::VecDeque;
 use std::io::{Read, Write as _};
-use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream, ToSocketAddrs as _};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Manner, PATIENCE, connected, head, refuse};
-use crate::address::Reach;
+use crate::address::{Reach, resolved};
 
 /// Largest head of a request or an answer.
 const MAX_HEAD: usize = 256 * 1024;
@@ -56,7 +56,7 @@ impl Web {
     /// Lets through whatever `reach` allows, names looked up by the system.
     #[must_use]
     pub fn new(reach: Reach) -> Self {
-        Self::resolving(reach, Box::new(|host, port| Ok((host, port).to_socket_addrs()?.collect())))
+        Self::resolving(reach, Box::new(resolved))
     }
 
     /// The same, names looked up by `resolve`.

@@ -11,6 +11,7 @@ mod inputs;
 mod lint;
 mod make;
 mod node_tests;
+mod registries;
 mod remote;
 mod runs;
 mod settings;

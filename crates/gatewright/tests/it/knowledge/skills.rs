@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::patterns::bench;
 use crate::bench::{Bench, Session};
+use crate::secure::Secure;
 
 /// Runs the program in the repository, as a person would.
 fn cli(bench: &Bench, args: &[&str]) -> Output {
@@ -356,4 +357,64 @@ fn what_was_granted_is_not_left_by_links_and_no_schema_runs_before_it_was_approv
     approve(&bench, "project:backend/bomb");
     assert_eq!(fails(&mut session, "backend/bomb", json!({}))["code"], "invalid_source");
     assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_skill_reaches_the_hosts_that_it_asks_for_and_the_user_grants_and_no_others() {
+    let code = "import https from \"node:https\";\nexport async function ask(input) {\n  const told = {};\n  for (const url of input.urls) {\n    try {\n      const answer = await fetch(url);\n      told[url] = (await answer.json()).name;\n    } catch (error) {\n      told[url] = String(error.cause?.message ?? error.message);\n    }\n  }\n  told.https = await new Promise((done) => {\n    https.get(input.urls[0], (answer) => { let all = \"\"; answer.on(\"data\", (part) => (all += part)); answer.on(\"end\", () => done(JSON.parse(all).name)); }).on(\"error\", (error) => done(error.message));\n  });\n  return told;\n}\n";
+    let place = crate::Place::new();
+    let server = Secure::serve(&place, |ask| {
+        let name = format!("{} {}", ask.method, ask.path);
+        (200, "application/json", json!({ "name": name }).to_string().into_bytes())
+    });
+    let wish = format!("**Network:** {}, other.example\n", server.host);
+    let bench = own(&[("ask", code, &wish), ("embedded", code, &format!("{wish}**Runtime:** embedded\n"))]);
+    let urls =
+        [format!("https://{}/a", server.host), "https://other.example/".into(), "http://localhost/".into()];
+    let input = json!({ "urls": urls });
+    let of_skills = format!("[skills]\nnetwork = [\"{}\"]\n", server.host);
+    bench.place.configure(&format!("{}{of_skills}", server.configuration()));
+    let mut session = bench.serve();
+    if !possible(&mut session) {
+        return;
+    }
+    let dry =
+        session.ok("execute_skill", json!({ "skillId": "backend/ask", "input": input, "dryRun": true }));
+    let would = &dry["data"]["wouldRun"];
+    assert_eq!(
+        (&dry["data"]["mode"], &would["granted"]["network"], &would["granted"]["refused"]),
+        (&json!("process"), &json!([server.host]), &json!(["network other.example"])),
+        "{dry:#}"
+    );
+    approve(&bench, "project:backend/ask");
+    let ran = session.ok("execute_skill", json!({ "skillId": "backend/ask", "input": input }));
+    let result = &ran["data"]["result"];
+    assert_eq!((&result[&urls[0]], &result["https"]), (&json!("GET /a"), &json!("GET /a")), "{ran:#}");
+    let refused = result[&urls[1]].as_str().unwrap();
+    assert!(refused.contains("other.example:443 is not a host that this tool may reach"), "{ran:#}");
+    assert!(result[&urls[2]].as_str().unwrap().contains("by https alone"), "{ran:#}");
+    assert_eq!(
+        ran["data"]["granted"],
+        json!(["node", "package node:https", format!("network {}", server.host)])
+    );
+    assert_eq!(server.asked().len(), 2);
+    let id = ran["metadata"]["transcript"].as_str().unwrap();
+    let record = bench.place.json(&["audit", "show", id, "--output", "json"]);
+    assert_eq!(
+        (&record["reached"], &record["refused"]),
+        (&json!([server.host]), &json!(["other.example"])),
+        "{record:#}"
+    );
+
+    // The engine that is built in has no network, whoever grants it.
+    let embedded =
+        session.ok("execute_skill", json!({ "skillId": "backend/embedded", "input": input, "dryRun": true }));
+    assert_eq!(embedded["data"]["wouldRun"]["granted"]["network"], Value::Null, "{embedded:#}");
+
+    // Who grants nothing lets nothing through, and the same approval does not change that.
+    bench.place.configure(&server.configuration());
+    let mut session = bench.serve();
+    let alone = session.ok("execute_skill", json!({ "skillId": "backend/ask", "input": input }));
+    assert_ne!(alone["data"]["result"][&urls[0]], "GET /a", "{alone:#}");
+    assert_eq!(server.asked().len(), 2, "{alone:#}");
 }
