@@ -128,6 +128,13 @@ impl View {
         Some(there.mtime().saturating_mul(1_000).saturating_add(there.mtime_nsec() / 1_000_000))
     }
 
+    /// How many bytes a file has; `None` where there is no regular file. Nothing is read, and nothing of this becomes a precondition.
+    #[must_use]
+    pub fn size(&self, path: &RelPath) -> Option<u64> {
+        let there = self.root.dir().symlink_metadata(path.as_str()).ok()?;
+        there.is_file().then(|| there.len())
+    }
+
     /// What tells one state of the root, or of a folder in it, from another: a sum over the times and names of its files, and how many there are.
     /// Folders whose name begins with a dot or is among `without` are left out; nothing is read, and nothing of this becomes a
     /// precondition.

@@ -25,6 +25,7 @@ use kit::registry::Roots;
 use kit::skills::Served;
 use kit::{Catalog, Engine, House, Registry};
 use store_api::{Context, Failures, Indexes, Uses};
+use tools_devtools::querying::Queries;
 use tools_knowledge::{Libraries, Serving, Workers};
 use tools_session::Workplace;
 
@@ -238,6 +239,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let libraries = Arc::new(crate::libraries::libraries(&config.library)?);
     let itself = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
     let first_state = state(roots.first().map(|root| &**root))?;
+    let queries = Queries::new(Arc::clone(&launcher), first_state.clone(), itself.clone());
     let workers = Workers::new(Arc::clone(&launcher), first_state, itself, config.skills.clone());
     let services = Services::default()
         .with::<dyn Failures>(Arc::clone(&store) as Arc<dyn Failures>)
@@ -246,6 +248,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         .with::<Libraries>(Arc::clone(&libraries))
         .with::<dyn Served>(Arc::new(Serving::default()))
         .with::<Workers>(Arc::new(workers))
+        .with::<Queries>(Arc::new(queries))
         .with::<dyn Context>(shared)
         .with::<dyn Workplace>(Arc::new(workplace))
         .with::<Pool>(Arc::clone(&browsers))

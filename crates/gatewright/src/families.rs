@@ -15,6 +15,7 @@ pub const ALL: &[&Family] = &[
     &tools_devtools::families::LINT_FAMILY,
     &tools_devtools::families::TEST_FAMILY,
     &tools_devtools::families::SMART_FAMILY,
+    &tools_devtools::families::FILES_FAMILY,
 ];
 
 #[cfg(test)]

@@ -36,6 +36,7 @@ fn main() -> ExitCode {
     // Programs are started by this one, started again: nothing else has happened in it by then.
     launcher::main_if_asked();
     skills::main_if_asked();
+    query::main_if_asked();
     let cli = cli::Cli::parse();
     match commands::run(cli) {
         Ok(code) => code,

@@ -81,7 +81,8 @@ fn gathered(given: impl Iterator<Item = jaq_json::ValR>, question: &Question) ->
             break;
         }
         bytes += value.to_string().len() + 1;
-        if bytes > limits::OUTPUT_BYTES || text.as_ref().is_some_and(|text| text.len() > limits::OUTPUT_BYTES) {
+        if bytes > limits::OUTPUT_BYTES || text.as_ref().is_some_and(|text| text.len() > limits::OUTPUT_BYTES)
+        {
             if let (Some(text), Some(before)) = (&mut text, before) {
                 text.truncate(before);
             }
@@ -97,7 +98,9 @@ fn gathered(given: impl Iterator<Item = jaq_json::ValR>, question: &Question) ->
 fn said(thrown: jaq_json::Error) -> String {
     let message = match thrown.into_val() {
         Val::TStr(text) => String::from_utf8_lossy(&text).into_owned(),
-        other => json::value(&other).map_or_else(|why| why.to_string(), |value| format!("{value} (not a string)")),
+        other => {
+            json::value(&other).map_or_else(|why| why.to_string(), |value| format!("{value} (not a string)"))
+        }
     };
     limits::cut(&message, limits::MESSAGE_BYTES)
 }
@@ -106,14 +109,19 @@ fn said(thrown: jaq_json::Error) -> String {
 fn unread(code: &str, errors: &load::Errors<&str, ()>) -> Answer {
     let found = errors.iter().find_map(|(_, error)| match error {
         load::Error::Io(all) => all.first().map(|(at, _)| {
-            (*at, "a module is wanted, and there are none here: write its definitions into the filter".to_owned())
+            (
+                *at,
+                "a module is wanted, and there are none here: write its definitions into the filter"
+                    .to_owned(),
+            )
         }),
         load::Error::Lex(all) => all.first().map(|(wanted, at)| {
             let place = if at.is_empty() { " at its end" } else { "" };
             (*at, format!("the filter cannot be read{place}: {} is missing", wanted.as_str()))
         }),
         load::Error::Parse(all) => all.first().map(|(wanted, at)| {
-            let instead = if at.is_empty() { "its end".to_owned() } else { format!("{:?}", limits::cut(at, 40)) };
+            let instead =
+                if at.is_empty() { "its end".to_owned() } else { format!("{:?}", limits::cut(at, 40)) };
             (*at, format!("the filter cannot be read: {} is wanted, and {instead} is there", wanted.as_str()))
         }),
     });
@@ -123,7 +131,10 @@ fn unread(code: &str, errors: &load::Errors<&str, ()>) -> Answer {
 /// The first name of a filter that means nothing.
 fn undefined(code: &str, errors: &compile::Errors<&str, ()>) -> Answer {
     let found = errors.iter().flat_map(|(_, all)| all).next().map(|(name, what)| {
-        let without = if WITHOUT.contains(name) || name.starts_with("input") || matches!(*name, "$ENV" | "$__prog_args") {
+        let without = if WITHOUT.contains(name)
+            || name.starts_with("input")
+            || matches!(*name, "$ENV" | "$__prog_args")
+        {
             ": it would reach beyond the input"
         } else {
             ""

@@ -61,7 +61,9 @@ pub fn serve(from: impl Read, mut to: impl Write) -> Result<(), WorkerError> {
     let answer = loop {
         match answers.recv_timeout(LOOK) {
             Ok(answer) => break answer,
-            Err(RecvTimeoutError::Disconnected) => break Answer::failed(Kind::Engine, "the engine ended", None),
+            Err(RecvTimeoutError::Disconnected) => {
+                break Answer::failed(Kind::Engine, "the engine ended", None);
+            }
             Err(RecvTimeoutError::Timeout) => {
                 let now = Held::now().ok_or(WorkerError::Unbounded)?;
                 if now.resident.saturating_sub(before.resident) > limits::MEMORY {
@@ -87,7 +89,11 @@ fn heard(mut from: impl Read) -> Result<Option<Vec<u8>>, WorkerError> {
         };
         let come = piece.get(..read).unwrap_or_default();
         if read == 0 {
-            return if line.is_empty() { Ok(None) } else { Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into()) };
+            return if line.is_empty() {
+                Ok(None)
+            } else {
+                Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into())
+            };
         }
         if let Some(end) = come.iter().position(|byte| *byte == b'\n') {
             line.extend_from_slice(come.get(..end).unwrap_or_default());
@@ -109,7 +115,10 @@ struct Held {
 }
 
 impl Held {
-    #[allow(clippy::disallowed_methods, reason = "the kernel's account of this very process, in the worker alone")]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the kernel's account of this very process, in the worker alone"
+    )]
     fn now() -> Option<Self> {
         let status = std::fs::read_to_string("/proc/self/status").ok()?;
         let of = |name: &str| {

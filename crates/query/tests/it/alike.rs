@@ -38,7 +38,8 @@ fn of_jq(filter: &str, input: &Value) -> (Vec<Value>, bool) {
     // It closes its input where the filter cannot be read.
     let _ = jq.stdin.take().unwrap().write_all(input.to_string().as_bytes());
     let output = jq.wait_with_output().unwrap();
-    let values = serde_json::Deserializer::from_slice(&output.stdout).into_iter().map(Result::unwrap).collect();
+    let values =
+        serde_json::Deserializer::from_slice(&output.stdout).into_iter().map(Result::unwrap).collect();
     (values, !output.status.success())
 }
 
@@ -76,7 +77,10 @@ fn filters_give_what_the_jq_of_this_machine_gives() {
     for filter in &alike {
         let (theirs, ours) = (of_jq(filter, &input), of_ours(filter, &input));
         if !agree(&theirs, &ours) {
-            wrong.push(format!("{filter}\n  jq:   {theirs:?}\n  ours: {ours:?} {:?}", asked(filter, &input, None)));
+            wrong.push(format!(
+                "{filter}\n  jq:   {theirs:?}\n  ours: {ours:?} {:?}",
+                asked(filter, &input, None)
+            ));
         }
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), alike.len(), wrong.join("\n"));

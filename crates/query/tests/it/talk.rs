@@ -61,7 +61,10 @@ fn a_style_says_how_the_text_is_written() {
     let plain = Style::default();
     assert_eq!(text("{b: 1, a: [2, {}]}", plain), "{\n  \"b\": 1,\n  \"a\": [\n    2,\n    {}\n  ]\n}\n");
     assert_eq!(text("{b: 1, a: [2, []]}", Style { compact: true, ..plain }), "{\"b\":1,\"a\":[2,[]]}\n");
-    assert_eq!(text("{b: {d: 1, c: 2}, a: 3}", Style { compact: true, sort_keys: true, ..plain }), "{\"a\":3,\"b\":{\"c\":2,\"d\":1}}\n");
+    assert_eq!(
+        text("{b: {d: 1, c: 2}, a: 3}", Style { compact: true, sort_keys: true, ..plain }),
+        "{\"a\":3,\"b\":{\"c\":2,\"d\":1}}\n"
+    );
     assert_eq!(text("., [.]", Style { raw: true, compact: true, ..plain }), "a\"b\n[\"a\\\"b\"]\n");
     assert_eq!(text("., 1.0, nan", plain), "\"a\\\"b\"\n1\nnull\n");
 }
@@ -69,18 +72,23 @@ fn a_style_says_how_the_text_is_written() {
 #[test]
 fn what_is_no_json_is_refused_and_what_is_larger_is_cut() {
     for filter in ["{(1): 2}", "\"a\" | tobytes"] {
-        let Answer::Done { results, error: Some(error), .. } = asked(filter, &json!(null), None) else { panic!() };
+        let Answer::Done { results, error: Some(error), .. } = asked(filter, &json!(null), None) else {
+            panic!()
+        };
         assert!(results.is_empty() && error.contains("JSON"), "{error}");
     }
-    let Answer::Done { results, is_cut: true, error: None, .. } = asked("range(1e12)", &json!(null), None) else {
+    let Answer::Done { results, is_cut: true, error: None, .. } = asked("range(1e12)", &json!(null), None)
+    else {
         panic!()
     };
     assert_eq!(results.len(), limits::VALUES);
-    let Answer::Done { results, is_cut: true, .. } = asked("repeat(\"x\" * 100000)", &json!(null), None) else {
+    let Answer::Done { results, is_cut: true, .. } = asked("repeat(\"x\" * 100000)", &json!(null), None)
+    else {
         panic!()
     };
     assert_eq!(results.len(), limits::OUTPUT_BYTES / 100_003);
-    let Answer::Done { error: Some(error), .. } = asked("reduce range(200) as $i (1; [.])", &json!(1), None) else {
+    let Answer::Done { error: Some(error), .. } = asked("reduce range(200) as $i (1; [.])", &json!(1), None)
+    else {
         panic!()
     };
     assert!(error.contains("deeper"), "{error}");

@@ -67,11 +67,17 @@ fn a_filter_without_end_is_there_until_it_is_killed() {
 
 #[test]
 fn a_filter_that_takes_memory_without_bound_is_ended_for_it() {
-    for filter in ["[range(1e12)]", "\"x\" * 200000000 | . + . | length", "[1] | def f: . + . | f; f", "[limit(1e9; repeat(\"abc\"))]"] {
+    for filter in [
+        "[range(1e12)]",
+        "\"x\" * 200000000 | . + . | length",
+        "[1] | def f: . + . | f; f",
+        "[limit(1e9; repeat(\"abc\"))]",
+    ] {
         let since = Instant::now();
         let question = Question { filter: filter.to_owned(), input: json!(null), style: None };
         let (said, complaint) = told(&question.encode().unwrap(), Duration::from_secs(30)).unwrap();
-        let is_aborted = complaint.contains("memory allocation") || complaint.contains("overflowed its stack");
+        let is_aborted =
+            complaint.contains("memory allocation") || complaint.contains("overflowed its stack");
         let is_told = said.last().is_some_and(|_| {
             matches!(Answer::decode(&said[..said.len() - 1], &question), Ok(Answer::Failed(failure)) if failure.kind == Kind::Memory)
         });
