@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::sh::{Done, output, top};
 
 /// Crates that must stay free of the asynchronous runtime.
-const WITHOUT_TOKIO: [&str; 15] = [
+const WITHOUT_TOKIO: [&str; 16] = [
     "gatewright-contract",
     "gatewright-policy",
     "gatewright-audit",
@@ -23,13 +23,25 @@ const WITHOUT_TOKIO: [&str; 15] = [
     "gatewright-skills",
     "gatewright-query",
     "gatewright-dotenv",
+    "gatewright-onboard",
 ];
 
 /// Who may name rmcp. The binary speaks as a client in its demonstration.
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
 
 /// Which crates of ours a crate may use outside its tests; the binary may use all.
-const MAY_USE: [(&str, &[&str]); 39] = [
+const MAY_USE: [(&str, &[&str]); 41] = [
+    ("gatewright-onboard", &["gatewright-projects"]),
+    (
+        "gatewright-tools-setup",
+        &[
+            "gatewright-contract",
+            "gatewright-exec",
+            "gatewright-kit",
+            "gatewright-onboard",
+            "gatewright-projects",
+        ],
+    ),
     ("gatewright-query", &[]),
     ("gatewright-dotenv", &[]),
     ("gatewright-library", &[]),

@@ -48,6 +48,7 @@ impl View {
     /// Reads a file. What was read is remembered, and so is that there was none.
     pub fn read(&self, path: &RelPath) -> Result<Vec<u8>, Fault> {
         self.alive()?;
+        self.root.check_only(path)?;
         match jail::read(self.root.dir(), path) {
             Ok((bytes, metadata)) => {
                 self.remember(Some(path.clone()), &jail::file_state(&bytes, &metadata));
@@ -86,6 +87,7 @@ impl View {
     /// What is at `path`; the last component is not followed.
     pub fn state(&self, path: &RelPath) -> Result<State, Fault> {
         self.alive()?;
+        self.root.check_only(path)?;
         let state = jail::state(self.root.dir(), path)?;
         self.remember(Some(path.clone()), &state);
         Ok(state)
@@ -94,6 +96,7 @@ impl View {
     /// The names in a directory (`None`: the root's top), sorted.
     pub fn list(&self, path: Option<&RelPath>) -> Result<Vec<Entry>, Fault> {
         self.alive()?;
+        self.root.check_listed()?;
         let dot = RelPath::new("here").map_err(|e| Fault::internal(e.to_string()))?;
         let named = path.unwrap_or(&dot);
         let dir = match path {

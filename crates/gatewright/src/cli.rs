@@ -83,6 +83,8 @@ pub enum Command {
     /// Serve what a team shares to its machines, and look after it.
     #[command(subcommand)]
     Context(ContextCommand),
+    /// Set this repository and its clients up: shows what would be written, asks, writes.
+    Init(InitArgs),
     /// Set up once what is not in this program.
     #[command(subcommand)]
     Setup(SetupPart),
@@ -390,6 +392,24 @@ pub enum PlanCommand {
         /// The plan's id, or the beginning of it.
         id: String,
     },
+}
+
+/// What is set up, and how.
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// Only show what would be written, or taken back.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Take back everything that setting this repository up wrote.
+    #[arg(long, conflicts_with_all = ["yes", "client"])]
+    pub undo: bool,
+    /// Write without asking.
+    #[arg(long)]
+    pub yes: bool,
+    /// A client: claude-code, cursor, vscode, generic, codex, claude-desktop. Give several. Default: those that the repository shows
+    /// traces of.
+    #[arg(long, value_name = "NAME")]
+    pub client: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -28,6 +28,7 @@ use store_api::{Context, Failures, Indexes, Uses};
 use tools_devtools::querying::Queries;
 use tools_knowledge::{Libraries, Serving, Workers};
 use tools_session::Workplace;
+use tools_setup::facts::Itself;
 
 use browser::Pool;
 use context::Offline;
@@ -249,6 +250,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         .with::<dyn Served>(Arc::new(Serving::default()))
         .with::<Workers>(Arc::new(workers))
         .with::<Queries>(Arc::new(queries))
+        .with::<Itself>(Arc::new(crate::clients::itself()))
         .with::<dyn Context>(shared)
         .with::<dyn Workplace>(Arc::new(workplace))
         .with::<Pool>(Arc::clone(&browsers))
@@ -269,10 +271,14 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let engine = |root: Option<&Arc<Root>>| shared.engine(root);
     let roots = &shared.roots;
     let others = roots.iter().skip(1).map(|root| engine(Some(root))).collect::<Result<_, Fault>>()?;
-    let annexes = {
+    let mut annexes = {
         let shared = Arc::clone(&shared);
         crate::libraries::annexes(&libraries, move |root| shared.engine(Some(root)))
     };
+    annexes.extend({
+        let shared = Arc::clone(&shared);
+        crate::clients::annexes(move |root| shared.engine(Some(root)))
+    });
     let house = House::new(engine(roots.first())?, others).with_annexes(annexes);
     let house = match access {
         None => house,

@@ -8,6 +8,7 @@
 mod approved;
 mod built_in;
 mod cli;
+mod clients;
 #[macro_use]
 mod term;
 mod commands;

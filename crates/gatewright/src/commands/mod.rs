@@ -8,6 +8,7 @@ mod doctor;
 mod find;
 mod fleet;
 pub mod gain;
+mod init;
 mod kits;
 mod library;
 mod quickstart;
@@ -87,6 +88,7 @@ pub fn run(cli: Cli) -> CommandResult {
         Command::Context(command) => context::run(command),
         Command::Gain(args) => gain::run(root, &args),
         Command::Kits(command) => kits::run(root, command),
+        Command::Init(args) => init::run(root, &args),
         Command::Setup(part) => setup::run(part),
         Command::Quickstart(args) => quickstart::run(&args),
         Command::Selftest(args) => selftest::run(&args),

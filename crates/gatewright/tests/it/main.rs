@@ -30,6 +30,7 @@ mod remote;
 mod scripts;
 mod selftest;
 mod session;
+mod setup;
 mod stdio;
 mod store;
 mod strings;

@@ -233,7 +233,7 @@ fn jq_query_gives_every_value_and_text_as_it_is_asked_for() {
     };
     let wrong = fails(&mut session, ".a |\n map(");
     assert!(
-        wrong["code"] == "invalid_argument" && wrong["message"].as_str().unwrap().contains("filter: 2:5"),
+        wrong["code"] == "invalid_argument" && wrong["message"].as_str().unwrap().contains("filter: 2:6"),
         "{wrong}"
     );
     for filter in ["env", "$ENV.HOME", "input", "now", "halt", "include \"x\"; .", "debug"] {
