@@ -121,12 +121,14 @@ impl View {
     /// Whether `path` is a folder now. Nothing of this becomes a precondition.
     #[must_use]
     pub fn is_folder(&self, path: &RelPath) -> bool {
-        self.root.dir().metadata(path.as_str()).is_ok_and(|there| there.is_dir())
+        self.root.check_only(path).is_ok()
+            && self.root.dir().metadata(path.as_str()).is_ok_and(|there| there.is_dir())
     }
 
     /// When a file was changed last, in milliseconds since 1970 in UTC; `None` where there is none.
     pub fn modified(&self, path: &RelPath) -> Option<i64> {
         use cap_std::fs::MetadataExt as _;
+        self.root.check_only(path).ok()?;
         let there = self.root.dir().symlink_metadata(path.as_str()).ok()?;
         Some(there.mtime().saturating_mul(1_000).saturating_add(there.mtime_nsec() / 1_000_000))
     }
@@ -134,6 +136,7 @@ impl View {
     /// How many bytes a file has; `None` where there is no regular file. Nothing is read, and nothing of this becomes a precondition.
     #[must_use]
     pub fn size(&self, path: &RelPath) -> Option<u64> {
+        self.root.check_only(path).ok()?;
         let there = self.root.dir().symlink_metadata(path.as_str()).ok()?;
         there.is_file().then(|| there.len())
     }
@@ -143,6 +146,7 @@ impl View {
     /// precondition.
     pub fn stamp(&self, from: Option<&RelPath>, without: &[&str], most: usize) -> Result<(u64, u64), Fault> {
         use cap_std::fs::MetadataExt as _;
+        self.root.check_listed()?;
         let (mut sum, mut files) = (0_u64, 0_u64);
         let mut open = vec![from.map_or_else(String::new, ToString::to_string)];
         while let Some(prefix) = open.pop() {

@@ -23,7 +23,7 @@ use kit::lock::Lock;
 use kit::menu::{self, Choose};
 use kit::registry::Roots;
 use kit::skills::Served;
-use kit::{Catalog, Engine, House, Registry};
+use kit::{Annex, Catalog, Engine, House, Registry};
 use store_api::{Context, Failures, Indexes, Uses};
 use tools_devtools::querying::Queries;
 use tools_knowledge::{Libraries, Serving, Workers};
@@ -271,14 +271,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let engine = |root: Option<&Arc<Root>>| shared.engine(root);
     let roots = &shared.roots;
     let others = roots.iter().skip(1).map(|root| engine(Some(root))).collect::<Result<_, Fault>>()?;
-    let mut annexes = {
-        let shared = Arc::clone(&shared);
-        crate::libraries::annexes(&libraries, move |root| shared.engine(Some(root)))
-    };
-    annexes.extend({
-        let shared = Arc::clone(&shared);
-        crate::clients::annexes(move |root| shared.engine(Some(root)))
-    });
+    let annexes = annexes(&shared, &libraries);
     let house = House::new(engine(roots.first())?, others).with_annexes(annexes);
     let house = match access {
         None => house,
@@ -291,6 +284,14 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         Refresh { gateway, catalog, wanted }
     });
     Ok(Offered { house, menu, jobs, browsers, refresh, sweeping, offline })
+}
+
+/// Roots beside those that calls name: libraries, and the folders of the user's clients.
+fn annexes(shared: &Arc<Shared>, libraries: &Libraries) -> Vec<Annex> {
+    let (of_libraries, of_clients) = (Arc::clone(shared), Arc::clone(shared));
+    let mut annexes = crate::libraries::annexes(libraries, move |root| of_libraries.engine(Some(root)));
+    annexes.extend(crate::clients::annexes(move |root| of_clients.engine(Some(root))));
+    annexes
 }
 
 fn configuration(root: Option<&Root>) -> Result<Config, Fault> {

@@ -148,7 +148,7 @@ fn inserted(text: &str, object: &Object<'_>, name: &str, value: &str, unit: &str
     let Some(last) = object.properties.last() else {
         // Whatever stands between the braces, a comment say, comes after it.
         let (before, after) = text.split_at(range.start + 1);
-        let rest = after.strip_prefix('}').map_or_else(|| String::new(), |_| format!("{end}{close}"));
+        let rest = after.strip_prefix('}').map_or_else(String::new, |_| format!("{end}{close}"));
         return format!("{before}{end}{at_line}{property}{rest}{after}");
     };
     let last = last.range().end;

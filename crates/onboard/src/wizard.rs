@@ -53,11 +53,13 @@ pub struct Options {
     pub verify: bool,
     /// Hold the outcome to what it should be.
     pub validate: bool,
+    /// Propose what is missing; else say that it is.
+    pub propose: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { generate: true, back_up: true, verify: true, validate: true }
+        Self { generate: true, back_up: true, verify: true, validate: true, propose: true }
     }
 }
 
@@ -146,12 +148,12 @@ pub fn wizard(facts: &Facts, options: Options) -> Outcome {
     let (mut files, mut checks, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     let is_project = facts.clients.iter().all(|(client, _)| client.scope() == Scope::Project);
     let generated = if options.generate && is_project {
-        generated(facts, &mut files, &mut checks, &mut notes)
+        generated(facts, options.propose, &mut files, &mut checks, &mut notes)
     } else {
         Phase { name: PhaseName::Generate, state: State::Skipped, said: "not asked for".to_owned() }
     };
     for (client, seen) in &facts.clients {
-        checks.push(entered(*client, seen, &facts.start, &mut files));
+        checks.push(entered(*client, seen, facts, options.propose, &mut files));
     }
     let replaced = files.iter().filter(|file| file.replaces).count();
     let verified = if options.verify { verified(facts, &mut checks) } else { skipped(PhaseName::Verify) };
@@ -180,7 +182,7 @@ pub fn wizard(facts: &Facts, options: Options) -> Outcome {
             },
         },
         if options.back_up {
-            let said = format!("{replaced} files that are replaced are kept, byte for byte");
+            let said = format!("what is replaced is kept, byte for byte; files: {replaced}");
             Phase { name: PhaseName::Backup, state: State::Ok, said }
         } else {
             skipped(PhaseName::Backup)
@@ -207,7 +209,7 @@ pub fn score(checks: &[Check]) -> u32 {
     let count = |state| checks.iter().filter(|check| check.state == state).count();
     let (ok, warnings, errors) = (count(State::Ok), count(State::Warning), count(State::Error));
     let all = ok + warnings + errors;
-    let share = if all == 0 { 100 } else { 100 * ok / all };
+    let share = (100 * ok).checked_div(all).unwrap_or(100);
     u32::try_from(share.saturating_sub(10 * errors + 2 * warnings)).unwrap_or(0)
 }
 
@@ -225,6 +227,7 @@ fn told(project: &Project) -> String {
 /// `gatewright.toml`, where there is none: with what the old file said.
 fn generated(
     facts: &Facts,
+    propose: bool,
     files: &mut Vec<File>,
     checks: &mut Vec<Check>,
     notes: &mut Vec<String>,
@@ -237,6 +240,11 @@ fn generated(
         fix: fix.map(str::to_owned),
     };
     match (&facts.configuration, &facts.misunderstood) {
+        (Seen::Absent, _) if !propose => {
+            let said = "there is none: everything is as usual".to_owned();
+            checks.push(check(State::Warning, said, Some("Run `gatewright init`: it proposes one.")));
+            return phase(State::Ok, "nothing is proposed".to_owned());
+        }
         (Seen::Absent, _) => {}
         (Seen::Bytes(_), None) => {
             checks.push(check(State::Ok, "it is there, and understood".to_owned(), None));
@@ -294,7 +302,7 @@ pub fn configuration(devtools: Option<&toml::Table>) -> String {
 }
 
 /// Our entry in one client's file.
-fn entered(client: Client, seen: &Seen, start: &Start, files: &mut Vec<File>) -> Check {
+fn entered(client: Client, seen: &Seen, facts: &Facts, propose: bool, files: &mut Vec<File>) -> Check {
     let path = client.file().to_owned();
     let check = |state, said: String, fix: Option<String>| Check {
         name: format!("{} ({path})", client.title()),
@@ -316,8 +324,17 @@ fn entered(client: Client, seen: &Seen, start: &Start, files: &mut Vec<File>) ->
             );
         }
     };
-    match with_entry(client, bytes, start) {
+    match with_entry(client, bytes, &facts.start) {
         Ok(Edited::Same) => check(State::Ok, "it has the entry".to_owned(), None),
+        Ok(Edited::Made(_)) if !propose => {
+            let said =
+                if bytes.is_some() { "it has no entry of gatewright" } else { "there is no such file" };
+            check(
+                State::Error,
+                said.to_owned(),
+                Some("Run `gatewright init`: it proposes the entry.".to_owned()),
+            )
+        }
         Ok(Edited::Made(made)) => {
             files.push(File { path: path.clone(), replaces: bytes.is_some(), bytes: made });
             check(State::Ok, "the entry would be added".to_owned(), None)

@@ -76,7 +76,7 @@ fn what_is_wrong_is_a_check_with_what_to_do_and_never_the_end() {
 
 #[test]
 fn each_option_leaves_its_phase_out() {
-    let all = Options { generate: false, back_up: false, verify: false, validate: false };
+    let all = Options { generate: false, back_up: false, verify: false, validate: false, propose: true };
     let outcome = wizard(&facts(), all);
     let skipped: Vec<PhaseName> =
         outcome.phases.iter().filter(|phase| phase.state == State::Skipped).map(|phase| phase.name).collect();
@@ -84,6 +84,17 @@ fn each_option_leaves_its_phase_out() {
     assert_eq!(skipped, [Generate, Backup, Verify, Validate]);
     assert!(outcome.files.iter().all(|file| file.path != "gatewright.toml"));
     assert!(outcome.checks.iter().all(|check| check.name != "npm"));
+}
+
+#[test]
+fn what_is_not_to_be_proposed_is_told_as_missing() {
+    let outcome = wizard(&facts(), Options { propose: false, ..Options::default() });
+    assert!(outcome.files.is_empty());
+    assert_eq!(state(&outcome.checks, "gatewright.toml"), State::Warning);
+    assert_eq!(
+        (state(&outcome.checks, ".mcp.json"), state(&outcome.checks, ".cursor")),
+        (State::Error, State::Error)
+    );
 }
 
 #[test]

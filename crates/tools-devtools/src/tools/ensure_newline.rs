@@ -209,7 +209,13 @@ fn chosen(input: &Input, desk: &ChangeDesk, skipped: &mut Skipped) -> Result<Vec
 
 /// Looks at one file, and proposes what it lacks.
 fn one(input: &Input, desk: &ChangeDesk, path: &RelPath, output: &mut Output) -> Result<(), Fault> {
-    if desk.view().size(path).is_some_and(|size| size as f64 > input.max_file_size_mb * 1e6) {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the schema has it from 0.001 to 60"
+    )]
+    let most = (input.max_file_size_mb * 1e6) as u64;
+    if desk.view().size(path).is_some_and(|size| size > most) {
         output.skipped.large += 1;
         return Ok(());
     }

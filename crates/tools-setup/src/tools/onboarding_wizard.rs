@@ -141,6 +141,7 @@ fn look(input: &Input, desk: &ChangeDesk) -> Result<Answer<Output>, Fault> {
         back_up: input.backup_existing,
         verify: !input.skip_tool_verification,
         validate: input.validate_setup,
+        propose: true,
     };
     let outcome = wizard(&facts, options);
     if !input.interactive {

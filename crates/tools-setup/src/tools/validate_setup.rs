@@ -5,7 +5,7 @@
 
 use contract::{Fault, Toolset};
 use kit::{Answer, Define, Doc, Read, ReadDesk, doc};
-use onboard::{Check, Edited, Options, Seen, State, migrate, score, with_entry, wizard};
+use onboard::{Check, Options, Seen, State, migrate, score, wizard};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -61,33 +61,8 @@ impl Read for ValidateSetup {
 fn look(input: &Input, desk: &ReadDesk) -> Result<Answer<Output>, Fault> {
     let clients = facts::traced(desk.view())?;
     let facts = facts::gathered(desk, desk, &clients)?;
-    let outcome = wizard(&facts, Options::default());
+    let outcome = wizard(&facts, Options { propose: false, ..Options::default() });
     let mut checks = outcome.checks;
-    for check in &mut checks {
-        // What would be added is not there.
-        let lacks = |name: &str| Some(format!("Run `gatewright init`: it proposes {name}."));
-        if check.name == onboard::CONFIGURATION && facts.configuration == Seen::Absent {
-            check.state = State::Warning;
-            check.said = "there is none: everything is as usual".to_owned();
-            check.fix = lacks(onboard::CONFIGURATION);
-        }
-        for (client, seen) in &facts.clients {
-            let Seen::Bytes(bytes) = seen else {
-                if matches!(seen, Seen::Absent) && check.name.contains(client.file()) {
-                    check.state = State::Error;
-                    check.said = "there is no such file".to_owned();
-                    check.fix = lacks("it");
-                }
-                continue;
-            };
-            let is_made = matches!(with_entry(*client, Some(bytes), &facts.start), Ok(Edited::Made(_)));
-            if is_made && check.name.contains(client.file()) {
-                check.state = State::Error;
-                check.said = "it has no entry of gatewright".to_owned();
-                check.fix = lacks("the entry");
-            }
-        }
-    }
     let mut notes = outcome.notes;
     match facts::seen(desk.view(), &input.config_path)? {
         Seen::Absent => {}
