@@ -67,7 +67,7 @@ pub enum Command {
     #[command(subcommand)]
     Store(StoreCommand),
     /// Say what is wrong here, in your words, with the fix.
-    Doctor,
+    Doctor(DoctorArgs),
     /// List the reports that scans left, or write one into a folder.
     #[command(subcommand)]
     Report(ReportCommand),
@@ -392,6 +392,17 @@ pub enum PlanCommand {
         /// The plan's id, or the beginning of it.
         id: String,
     },
+}
+
+/// How it is told, and whether it is put right.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Put right what is gatewright's own: the mode of its state folder. Nothing is installed.
+    #[arg(long)]
+    pub fix: bool,
+    /// Print JSON, for programs: of each check `id`, `state` (ok, fail), `said`, `fix` and `fixable`.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What is set up, and how.

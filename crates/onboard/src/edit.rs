@@ -39,6 +39,9 @@ pub enum Unfit {
     /// Something is there in whose place servers should be.
     #[error("`{0}` in it is something else than a table of servers")]
     NoTable(String),
+    /// A name is there twice.
+    #[error("`{0}` is in it twice: take one of them out")]
+    Twice(String),
     /// Our name is taken by another command.
     #[error("it has another `{NAME}` already, which starts `{0}`")]
     Other(String),
@@ -94,6 +97,7 @@ fn in_json(text: &str, servers: &str, is_typed: bool, start: &Start) -> Result<O
     let Some(Value::Object(whole)) = &parsed.value else {
         return Err(Unfit::NoTable("the whole".to_owned()));
     };
+    once(whole, servers)?;
     let unit = unit(text, whole);
     let Some(table) = whole.get(servers) else {
         let level = level_of(text, whole, &unit);
@@ -107,6 +111,7 @@ fn in_json(text: &str, servers: &str, is_typed: bool, start: &Start) -> Result<O
         return Ok(Some(inserted(text, whole, servers, &inner, &unit, end)));
     };
     let Value::Object(table) = &table.value else { return Err(Unfit::NoTable(servers.to_owned())) };
+    once(table, NAME)?;
     if let Some(there) = table.get(NAME) {
         return match &there.value {
             Value::Object(there) => same(there, start).map(|()| None),
@@ -116,6 +121,23 @@ fn in_json(text: &str, servers: &str, is_typed: bool, start: &Start) -> Result<O
     let level = level_of(text, table, &unit);
     let entry = entry(is_typed, start).written(end, &unit, level + 1);
     Ok(Some(inserted(text, table, NAME, &entry, &unit, end)))
+}
+
+/// Whether a command is what would be started: the same, or this program wherever else it is installed. What a person wrote by hand or
+/// a client's own command added stays.
+fn is_program(command: &str, start: &Start) -> bool {
+    let name = command.rsplit(['/', '\\']).next().unwrap_or_default();
+    command == start.command || name.strip_suffix(".exe").unwrap_or(name) == NAME
+}
+
+/// Fails where a name is there twice: which of them counts is the reader's own affair.
+fn once(object: &Object<'_>, name: &str) -> Result<(), Unfit> {
+    let is_it = |property: &&jsonc_parser::ast::ObjectProp<'_>| property.name.as_str() == name;
+    if object.properties.iter().filter(is_it).count() > 1 {
+        Err(Unfit::Twice(name.to_owned()))
+    } else {
+        Ok(())
+    }
 }
 
 /// Fails where an entry starts something else.
@@ -133,7 +155,7 @@ fn same(there: &Object<'_>, start: &Start) -> Result<(), Unfit> {
             .collect(),
         _ => Vec::new(),
     };
-    if command == start.command && args == start.args {
+    if is_program(&command, start) && args == start.args {
         return Ok(());
     }
     Err(Unfit::Other(std::iter::once(command).chain(args).collect::<Vec<_>>().join(" ")))
@@ -290,7 +312,7 @@ fn in_toml(text: &str, servers: &str, start: &Start) -> Result<Option<String>, U
                     .flatten()
                     .filter_map(toml::Value::as_str)
                     .collect();
-                if command == start.command && args == start.args {
+                if is_program(command, start) && args == start.args {
                     return Ok(None);
                 }
                 let said: Vec<&str> = std::iter::once(command).chain(args).collect();

@@ -21,6 +21,24 @@ pub struct Itself {
     pub judge: fn(&Path) -> Result<(), String>,
 }
 
+impl Itself {
+    /// How a client starts it: one of the repository there, one of the user's wherever it is, for `root`.
+    #[must_use]
+    pub fn start(&self, root: Option<&Path>) -> Start {
+        let program = self.program.to_string_lossy().into_owned();
+        let mut args = vec!["serve".to_owned()];
+        match root {
+            None if self.is_on_path => Start { command: "gatewright".to_owned(), args },
+            None => Start { command: program, args },
+            // It starts where nobody chose, and without the PATH of a shell.
+            Some(root) => {
+                args.extend(["--root".to_owned(), root.to_string_lossy().into_owned()]);
+                Start { command: program, args }
+            }
+        }
+    }
+}
+
 impl std::fmt::Debug for Itself {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Itself").field("program", &self.program).finish_non_exhaustive()
@@ -91,13 +109,6 @@ pub fn gathered(desk: &ReadDesk, home: &ReadDesk, clients: &[Client]) -> Result<
     let configuration = if is_users { Seen::Absent } else { seen(own, CONFIGURATION)? };
     let judged = || (itself.judge)(own.root().path()).err();
     let misunderstood = if matches!(configuration, Seen::Bytes(_)) { judged() } else { None };
-    let program = itself.program.to_string_lossy().into_owned();
-    let mut args = vec!["serve".to_owned()];
-    if is_users {
-        // It starts where nobody chose, and without the PATH of a shell.
-        args.extend(["--root".to_owned(), own.root().path().to_string_lossy().into_owned()]);
-    }
-    let command = if itself.is_on_path && !is_users { "gatewright".to_owned() } else { program };
     let files = clients.iter().map(|client| Ok((*client, seen(desk.view(), client.file())?)));
     Ok(Facts {
         project,
@@ -105,7 +116,7 @@ pub fn gathered(desk: &ReadDesk, home: &ReadDesk, clients: &[Client]) -> Result<
         misunderstood,
         old: if is_users { Seen::Absent } else { seen(own, migrate::FILE)? },
         clients: files.collect::<Result<_, Fault>>()?,
-        start: Start { command, args },
+        start: itself.start(is_users.then(|| own.root().path())),
         installed,
     })
 }

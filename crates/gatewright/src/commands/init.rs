@@ -1,14 +1,19 @@
 //! `gatewright init`: what the setup tools propose, shown to a person and applied by one.
 
 use std::io::IsTerminal as _;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
+use contract::text::counted;
 use contract::{CallId, Fault, Key, Principal, Reply, TranscriptId};
 use kit::call::ClientInfo;
 use kit::consent::Consent;
 use kit::{Call, Done, Engine, House, Progress};
 use onboard::{Client, Scope};
+use rmcp::ServiceExt as _;
+use rmcp::transport::TokioChildProcess;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 use tools_setup::tools::onboarding_wizard::annex_of;
@@ -19,6 +24,8 @@ use crate::compose::{self, Offer};
 use crate::roots::Asked;
 use crate::term::{self, BAD, BOLD, GOOD, NOTE};
 
+/// How long a server may take that is started to see whether it answers.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// The tool that proposes all of it.
 const WIZARD: &str = "onboarding_wizard";
 /// The tools whose plans are taken back.
@@ -35,9 +42,25 @@ pub fn run(asked: &Asked, args: &InitArgs) -> CommandResult {
         return undo(&house, args);
     }
     let runtime = runtime()?;
-    let mut is_well = true;
+    let (mut is_well, mut has_written) = (true, false);
     for arguments in calls(&args.client)? {
-        is_well &= runtime.block_on(set_up(&house, arguments, args))?;
+        let set_up = runtime.block_on(set_up(&house, arguments, args))?;
+        is_well &= set_up.is_well;
+        has_written |= set_up.has_written;
+    }
+    if has_written && let Some(root) = house.first().root().map(|root| root.path()) {
+        match runtime.block_on(answers(root)) {
+            Ok(tools) => say!(
+                "{GOOD}✓{GOOD:#} A server started as the clients start it answers: {}.",
+                counted(tools, "tool")
+            ),
+            Err(why) => {
+                is_well = false;
+                say!(
+                    "{BAD}✗{BAD:#} A server started as the clients start it does not answer: {why}\n  {NOTE}→{NOTE:#} `gatewright doctor` says what is wrong here."
+                );
+            }
+        }
     }
     Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
@@ -62,18 +85,51 @@ fn calls(named: &[String]) -> Result<Vec<Map<String, Value>>, CommandError> {
     Ok(calls)
 }
 
-/// Rehearses, shows, asks, applies. Whether nothing is wrong.
-async fn set_up(house: &House, arguments: Map<String, Value>, args: &InitArgs) -> Result<bool, CommandError> {
+/// How many tools a server lists that is started as clients start it.
+async fn answers(root: &Path) -> Result<u64, String> {
+    let start = crate::clients::itself().start(Some(root));
+    let mut command = tokio::process::Command::new(start.command);
+    command.args(start.args).current_dir(root).kill_on_drop(true).env("LOG_LEVEL", "error");
+    let talk = async {
+        let client =
+            ().serve(TokioChildProcess::new(command).map_err(|e| e.to_string())?)
+                .await
+                .map_err(|e| e.to_string())?;
+        let tools = client.list_all_tools().await.map_err(|e| e.to_string())?;
+        // What it says at its end is nobody's any more.
+        let _ = client.cancel().await;
+        Ok(tools.len() as u64)
+    };
+    tokio::time::timeout(PATIENCE, talk)
+        .await
+        .unwrap_or_else(|_| Err(format!("not within {} s", PATIENCE.as_secs())))
+}
+
+/// What became of one plan.
+struct SetUp {
+    /// Whether nothing is wrong.
+    is_well: bool,
+    /// Whether something was written.
+    has_written: bool,
+}
+
+/// Rehearses, shows, asks, applies.
+async fn set_up(
+    house: &House,
+    arguments: Map<String, Value>,
+    args: &InitArgs,
+) -> Result<SetUp, CommandError> {
     let rehearsed = made(house, arguments.clone(), Consent::default()).await.result?;
     let is_well = rehearsed.envelope.success;
-    let Some(plan) = shown(&rehearsed) else { return Ok(is_well) };
+    let untouched = SetUp { is_well, has_written: false };
+    let Some(plan) = shown(&rehearsed) else { return Ok(untouched) };
     if args.dry_run {
         say!("{NOTE}A rehearsal: nothing was changed.{NOTE:#}");
-        return Ok(is_well);
+        return Ok(untouched);
     }
     if !args.yes && !agreed("Write this?") {
         say!("{NOTE}Nothing was changed.{NOTE:#} `--yes` writes without asking.");
-        return Ok(false);
+        return Ok(SetUp { is_well: false, ..untouched });
     }
     let done = made(house, arguments, Consent::Given(Some(plan))).await;
     let transcript = match &done.result {
@@ -82,7 +138,7 @@ async fn set_up(house: &House, arguments: Map<String, Value>, args: &InitArgs) -
     };
     let recorded = transcript.map_or_else(String::new, |id| format!(" Recorded as {id}."));
     say!("{GOOD}Written.{GOOD:#}{recorded} `gatewright init --undo` takes it back.");
-    Ok(is_well)
+    Ok(SetUp { is_well, has_written: true })
 }
 
 async fn made(house: &House, arguments: Map<String, Value>, consent: Consent) -> Done {

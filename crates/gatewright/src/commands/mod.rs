@@ -82,7 +82,7 @@ pub fn run(cli: Cli) -> CommandResult {
         Command::Config(ConfigCommand::Schema) => print_json(&config::schema()),
         Command::Config(ConfigCommand::Show) => show_config(root),
         Command::Store(command) => store::run(command),
-        Command::Doctor => doctor::run(root),
+        Command::Doctor(args) => doctor::run(root, &args),
         Command::Report(command) => report::run(root, command),
         Command::Library(command) => library::run(root, &command),
         Command::Context(command) => context::run(command),

@@ -77,7 +77,10 @@ fn init_writes_what_it_shows_a_second_time_nothing_and_undo_leaves_no_trace() {
 
     let words = ["init", "--yes", "--client", "claude-code", "--client", "vscode", "--client", "cursor"];
     let written = bench.place.ok(&words);
-    assert!(written.contains("Written."), "{written}");
+    assert!(
+        written.contains("Written.") && written.contains("started as the clients start it answers: "),
+        "{written}"
+    );
     let command = env!("CARGO_BIN_EXE_gatewright");
     assert_eq!(
         parsed(&bench, ".mcp.json")["mcpServers"]["gatewright"],
@@ -451,4 +454,31 @@ fn init_where_there_is_no_repository_says_so() {
     let out = place.home(&mut command).args(["init"]).output().unwrap();
     assert!(!out.status.success());
     assert!(String::from_utf8_lossy(&out.stderr).contains("no repository"), "{out:?}");
+}
+
+#[test]
+fn doctor_tells_programs_too_and_puts_right_what_is_its_own() {
+    let bench = Bench::new(NODE);
+    let state = bench.place.scratch.path().join("state/gatewright");
+    std::fs::create_dir_all(&state).unwrap();
+    std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let told = |words: &[&str]| -> Value { serde_json::from_slice(&bench.place.run(words).stdout).unwrap() };
+    let of = |told: &Value, id: &str| {
+        let all = told["checks"].as_array().unwrap();
+        all.iter().find(|check| check["id"] == id).unwrap().clone()
+    };
+    let before = told(&["doctor", "--json"]);
+    assert_eq!(
+        (&of(&before, "state")["state"], &of(&before, "state")["fixable"]),
+        (&json!("fail"), &json!(true)),
+        "{before}"
+    );
+    assert!(of(&before, "state")["fix"].as_str().unwrap().contains("chmod 700"), "{before}");
+    assert_eq!(
+        (&of(&before, "root")["state"], &of(&before, "root")["fix"], &before["passed"]),
+        (&json!("ok"), &json!(null), &json!(false))
+    );
+    let after = told(&["doctor", "--json", "--fix"]);
+    assert_eq!(of(&after, "state")["state"], "ok", "{after}");
+    assert_eq!(std::fs::metadata(&state).unwrap().permissions().mode() & 0o777, 0o700);
 }

@@ -165,6 +165,17 @@ fn what_cannot_be_read_or_is_taken_is_left() {
     assert_eq!(unfit(Client::Cursor, &vec![b' '; (4 << 20) + 1]), Unfit::Large);
     let other = b"{\"mcpServers\":{\"gatewright\":{\"command\":\"old\",\"args\":[\"serve\"]}}}";
     assert_eq!(unfit(Client::Cursor, other), Unfit::Other("old serve".to_owned()));
+    let elsewhere = br#"{"mcpServers":{"gatewright":{"command":"C:\\bin\\gatewright.exe","args":["serve","--root","C:\\x"],"env":{}}}}"#;
+    assert_eq!(
+        with_entry(Client::Cursor, Some(elsewhere), &start()),
+        Ok(Edited::Same),
+        "installed elsewhere"
+    );
+    for twice in
+        ["{\"mcpServers\":{},\"mcpServers\":{}}", "{\"mcpServers\":{\"gatewright\":{},\"gatewright\":{}}}"]
+    {
+        assert!(matches!(unfit(Client::Cursor, twice.as_bytes()), Unfit::Twice(_)), "{twice}");
+    }
     let other = b"[mcp_servers.gatewright]\ncommand = \"old\"\n";
     assert_eq!(unfit(Client::Codex, other), Unfit::Other("old".to_owned()));
 }

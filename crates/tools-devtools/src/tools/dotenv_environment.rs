@@ -4,7 +4,7 @@
 //! Nothing is set or substituted. Use it to see what a program is configured with.
 
 use contract::text::counted;
-use contract::{Code, Fault, Toolset};
+use contract::{Code, Fault, Principal, Toolset};
 use kit::{Answer, Define, Doc, Read, ReadDesk, doc};
 use regex::{Regex, RegexBuilder};
 use schemars::JsonSchema;
@@ -120,6 +120,13 @@ impl Read for DotenvEnvironment {
 }
 
 fn look(input: &Input, desk: &ReadDesk) -> Result<Answer<Output>, Fault> {
+    if input.include_process_env && !matches!(desk.principal(), Principal::Local { .. }) {
+        return Err(Fault::new(
+            Code::Forbidden,
+            "includeProcessEnv: the server's environment is its own user's affair",
+        )
+        .suggest("Leave it out."));
+    }
     let patterns = input.mask_patterns.iter().map(|one| pattern(one)).collect::<Result<Vec<_>, _>>()?;
     let file = exec::view::path_argument(&input.file)?;
     let path = match running::directory(input.directory.as_deref())? {

@@ -219,26 +219,26 @@ fn one(input: &Input, desk: &ChangeDesk, path: &RelPath, output: &mut Output) ->
         output.skipped.large += 1;
         return Ok(());
     }
-    output.checked += 1;
-    let mut unreadable = |why: String| {
+    let unreadable = |output: &mut Output, why: String| {
+        output.checked += 1;
         output.files.push(Found { path: path.to_string(), state: Standing::Unreadable, detail: why });
     };
     let bytes = match desk.view().read(path) {
         Ok(bytes) => bytes,
         Err(fault) => {
-            unreadable(fault.message);
+            unreadable(output, fault.message);
             return Ok(());
         }
     };
     if input.skip_binary && is_binary(&bytes) {
-        output.checked -= 1;
         output.skipped.binary += 1;
         return Ok(());
     }
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
-        unreadable("UTF-16: save it as UTF-8".to_owned());
+        unreadable(output, "UTF-16: save it as UTF-8".to_owned());
         return Ok(());
     }
+    output.checked += 1;
     let Some(lacks) = lacking(&bytes) else { return Ok(()) };
     let state = if input.mode == Mode::Fix { Standing::Fixed } else { Standing::Missing };
     if state == Standing::Fixed {
