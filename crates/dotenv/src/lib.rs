@@ -27,7 +27,7 @@ pub struct Variable {
     pub value: String,
     /// Where it begins, from 1.
     pub line: usize,
-    /// Names that the value refers to as `$NAME` or `${NAME}`, in order, each once. None of a value in `'`.
+    /// Names that the value refers to as `$NAME` or `${NAME}`, in order, each once, at most 100. None of a value in `'`.
     pub references: Vec<String>,
 }
 

@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::{File, Problem, Trouble, Variable};
 
+/// Most names that a value is said to refer to.
+const MAX_REFERENCES: usize = 100;
+
 /// Reads a file. Any text is one: what assigns nothing is a problem, never an error.
 #[must_use]
 pub fn parse(text: &str) -> File {
@@ -11,17 +14,15 @@ pub fn parse(text: &str) -> File {
     let (mut file, mut names) = (File::default(), BTreeSet::new());
     let (mut rest, mut line) = (text.as_str(), 1);
     while !rest.is_empty() {
+        let before = file.variables.len();
         let taken = one(rest, line, &mut file);
         let (read, after) = rest.split_at(taken.max(1).min(rest.len()));
         line += read.matches('\n').count();
         rest = after;
-        if let Some(last) = file.variables.last()
-            && !names.contains(&(last.name.clone(), last.line))
+        if let Some(new) = file.variables.get(before)
+            && !names.insert(new.name.clone())
         {
-            if names.iter().any(|(name, _)| *name == last.name) {
-                file.problems.push(Problem { line: last.line, what: Trouble::Twice });
-            }
-            names.insert((last.name.clone(), last.line));
+            file.problems.push(Problem { line: new.line, what: Trouble::Twice });
         }
     }
     file
@@ -130,14 +131,14 @@ fn closed(text: &str, quote: char) -> Result<usize, Trouble> {
         }
     }
     let tried = plain.into_iter().chain(escaped.into_iter().rev());
-    let mut trouble = Trouble::Unclosed;
+    let (mut trouble, first_line) = (Trouble::Unclosed, line_end(text));
     for at in tried {
-        let after = &text[at + 1..];
-        let rest = after[..line_end(after)].trim_start_matches(is_blank);
-        if rest.is_empty() || rest.starts_with('#') {
+        // No further than need be: a line may have any number of quotes.
+        let rest = text[at + 1..].trim_start_matches(|c| is_blank(c) && c != '\n');
+        if rest.is_empty() || rest.starts_with(['#', '\n']) {
             return Ok(at + 1);
         }
-        if !text[..at].contains('\n') {
+        if at < first_line {
             trouble = Trouble::AfterQuote;
         }
     }
@@ -149,10 +150,13 @@ fn unescaped(text: &str, quote: char) -> String {
     if quote == '"' { text.replace("\\n", "\n").replace("\\r", "\r") } else { text.to_owned() }
 }
 
-/// The names that a value refers to.
+/// The names that a value refers to, the first of them.
 fn references(value: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for (at, _) in value.match_indices('$') {
+        if found.len() == MAX_REFERENCES {
+            break;
+        }
         if value[..at].ends_with('\\') {
             continue;
         }

@@ -179,6 +179,20 @@ fn what_is_hardly_meant_is_told_with_its_line() {
 }
 
 #[test]
+fn no_file_takes_long() {
+    let since = std::time::Instant::now();
+    for line in ["A='\\'", "\\'", "A=\"x\n", "A_\n", "$A", "A='b\n", "`"] {
+        let text = format!("A='{}", line.repeat(1_000_000 / line.len()));
+        assert!(parse(&text).variables.len() <= 1_000_000);
+    }
+    let many: String = (0..150_000).map(|at| format!("$N{at}")).collect();
+    assert_eq!(parse(&format!("A={many}")).variables[0].references.len(), 100);
+    let names: String = (0..100_000).map(|at| format!("N{at}=1\n")).collect();
+    assert_eq!((parse(&names).variables.len(), parse(&names).problems.len()), (100_000, 0));
+    assert!(since.elapsed() < std::time::Duration::from_secs(20), "{:?}", since.elapsed());
+}
+
+#[test]
 fn references_are_named_and_never_followed() {
     let of = |text: &str| {
         let variable = parse(text).variables.remove(0);

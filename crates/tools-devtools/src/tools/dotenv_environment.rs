@@ -3,6 +3,8 @@
 //! Says which variables a `.env` file sets, with the values of secrets masked, what refers to what, and which lines are odd.
 //! Nothing is set or substituted. Use it to see what a program is configured with.
 
+use std::collections::BTreeMap;
+
 use contract::text::counted;
 use contract::{Code, Fault, Principal, Toolset};
 use kit::{Answer, Define, Doc, Read, ReadDesk, doc};
@@ -16,6 +18,9 @@ use crate::running;
 
 /// Most bytes of a file.
 const MAX_BYTES: u64 = 1_000_000;
+
+/// Most variables of a file.
+const MAX_VARIABLES: usize = 10_000;
 
 /// What stands for a value that is not shown: the same for all, so that nothing of one is told.
 const MASK: &str = "****";
@@ -141,10 +146,20 @@ fn look(input: &Input, desk: &ReadDesk) -> Result<Answer<Output>, Fault> {
     }
     let read = dotenv::parse(&desk.view().read_text(&path)?);
     let own = input.include_process_env.then(names);
+    if read.variables.len() > MAX_VARIABLES {
+        let message = format!("{path} sets more than {MAX_VARIABLES} variables");
+        return Err(Fault::new(Code::TooLarge, message)
+            .about(path.as_str())
+            .suggest("Name a smaller file with `file`."));
+    }
+    // The last one counts, where it stands.
+    let last: BTreeMap<String, usize> =
+        read.variables.iter().enumerate().map(|(at, one)| (one.name.clone(), at)).collect();
     let mut variables: Vec<Variable> = Vec::new();
-    for one in read.variables {
-        // The last one counts, where it stands.
-        variables.retain(|earlier| earlier.name != one.name);
+    for (at, one) in read.variables.into_iter().enumerate() {
+        if last.get(&one.name) != Some(&at) {
+            continue;
+        }
         let masked = !one.value.is_empty()
             && (patterns.iter().any(|pattern| pattern.is_match(&one.name))
                 || (input.mask && is_secret(&one.name))
