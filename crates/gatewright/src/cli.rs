@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::doctor::DoctorArgs;
 use crate::commands::gain::{DEFAULT_CAP, MOST_CAP};
+use crate::commands::init::InitArgs;
 use crate::roots::RootArg;
 
 /// Gives coding agents hands on your engineering work, safely.
@@ -392,35 +394,6 @@ pub enum PlanCommand {
         /// The plan's id, or the beginning of it.
         id: String,
     },
-}
-
-/// How it is told, and whether it is put right.
-#[derive(Debug, Args)]
-pub struct DoctorArgs {
-    /// Put right what is gatewright's own: the mode of its state folder. Nothing is installed.
-    #[arg(long)]
-    pub fix: bool,
-    /// Print JSON, for programs: of each check `id`, `state` (ok, fail), `said`, `fix` and `fixable`.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// What is set up, and how.
-#[derive(Debug, Args)]
-pub struct InitArgs {
-    /// Only show what would be written, or taken back.
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Take back everything that setting this repository up wrote.
-    #[arg(long, conflicts_with_all = ["yes", "client"])]
-    pub undo: bool,
-    /// Write without asking.
-    #[arg(long)]
-    pub yes: bool,
-    /// A client: claude-code, cursor, vscode, generic, codex, claude-desktop. Give several. Default: those that the repository shows
-    /// traces of.
-    #[arg(long, value_name = "NAME")]
-    pub client: Vec<String>,
 }
 
 #[derive(Debug, Args)]

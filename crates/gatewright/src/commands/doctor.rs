@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::ExitCode;
 
 use ::audit::Ledger;
+use clap::Args;
 use contract::Fault;
 use contract::text::counted;
 use exec::run::{Launcher, Level};
@@ -12,10 +13,20 @@ use exec::{Root, StateDir};
 use serde_json::{Value, json};
 
 use super::{CommandResult, print_json};
-use crate::cli::DoctorArgs;
 use crate::roots::Asked;
 use crate::term::{BAD, BOLD, GOOD, NOTE};
 use crate::{approved, compose, config};
+
+/// How it is told, and whether it is put right.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Put right what is gatewright's own: the mode of its state folder. Nothing is installed.
+    #[arg(long)]
+    pub fix: bool,
+    /// Print JSON, for programs: of each check `id`, `state` (ok, fail), `said`, `fix` and `fixable`.
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// One check: what was looked at, how it is, and what to do.
 struct Check {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use clap::Args;
 use contract::text::counted;
 use contract::{CallId, Fault, Key, Principal, Reply, TranscriptId};
 use kit::call::ClientInfo;
@@ -19,7 +20,6 @@ use tokio_util::sync::CancellationToken;
 use tools_setup::tools::onboarding_wizard::annex_of;
 
 use super::{CommandError, CommandResult, find, runtime};
-use crate::cli::InitArgs;
 use crate::compose::{self, Offer};
 use crate::roots::Asked;
 use crate::term::{self, BAD, BOLD, GOOD, NOTE};
@@ -30,6 +30,24 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const WIZARD: &str = "onboarding_wizard";
 /// The tools whose plans are taken back.
 const SETS_UP: [&str; 2] = [WIZARD, "generate_config"];
+
+/// What is set up, and how.
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// Only show what would be written, or taken back.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Take back everything that setting this repository up wrote.
+    #[arg(long, conflicts_with_all = ["yes", "client"])]
+    pub undo: bool,
+    /// Write without asking.
+    #[arg(long)]
+    pub yes: bool,
+    /// A client: claude-code, cursor, vscode, generic, codex, claude-desktop. Give several. Default: those that the repository shows
+    /// traces of.
+    #[arg(long, value_name = "NAME")]
+    pub client: Vec<String>,
+}
 
 pub fn run(asked: &Asked, args: &InitArgs) -> CommandResult {
     let house = compose::house(asked, &Offer::default())?;
