@@ -228,6 +228,18 @@ fn jq_query_gives_every_value_and_text_as_it_is_asked_for() {
     let pages = session.ok("jq_query", json!({ "input": null, "filter": "range(100)", "limit": 7 }));
     assert_eq!((pages["results"].as_array().unwrap().len(), &pages["count"]), (7, &json!(100)), "{pages}");
 
+    drop(session);
+    for (given, filter, wanted) in [
+        ("{\"a\": 1}", ".a", json!([1])),
+        ("plain text", "length", json!([10])),
+        ("\"x\"", ".", json!(["x"])),
+    ] {
+        let said =
+            bench.place.json(&["call", "jq_query", "--input", given, "--filter", filter, "--output", "json"]);
+        assert_eq!(said["results"], wanted, "{given}: {said}");
+    }
+    let mut session = bench.serve();
+
     let fails = |session: &mut Session, filter: &str| {
         session.fails("jq_query", json!({ "input": null, "filter": filter }))
     };
