@@ -96,6 +96,15 @@ pub const TARGETS: &[Target] = &[
         ],
     },
     Target {
+        name: "dotenv",
+        run: dotenv,
+        seeds: &[
+            b"# c\nexport A=1 # x\nB = 'it''s'\nC=\"two\nlines\\n\"\r\nD=`x` y\nE: z\n",
+            b"A='a\\'b'\nA=\"unclosed\nB=${A:-x}$B\nnonsense\n=\n",
+            "\u{feff}A=\u{a0}1\u{a0}#\rB='\n".as_bytes(),
+        ],
+    },
+    Target {
         name: "words",
         run: words,
         seeds: &[
@@ -354,6 +363,21 @@ pub fn words(data: &[u8]) {
         let query = Query::parse(word, Mode::Fast, Filters::default()).unwrap();
         assert_eq!(whole.search(&query, Order::Score, 9).unwrap().total, 2, "{word:?}");
     }
+}
+
+/// Any text as a file of variables: names are names, lines are lines that it has, and the form of its line ends is nothing.
+pub fn dotenv(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let file = dotenv::parse(&text);
+    let one = text.replace("\r\n", "\n").replace('\r', "\n");
+    let lines = one.matches('\n').count() + 1;
+    for variable in &file.variables {
+        assert!((1..=lines).contains(&variable.line), "{}", variable.name);
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+        assert!(!variable.name.is_empty() && variable.name.chars().all(is_name));
+    }
+    assert!(file.problems.iter().all(|problem| (1..=lines).contains(&problem.line)));
+    assert_eq!(dotenv::parse(&one), file);
 }
 
 /// Any text as TypeScript and as JavaScript: without its types it is as long, with the same lines, and a second time it is the same; or

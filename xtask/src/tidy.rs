@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::sh::{Done, output, top};
 
 /// Crates that must stay free of the asynchronous runtime.
-const WITHOUT_TOKIO: [&str; 13] = [
+const WITHOUT_TOKIO: [&str; 16] = [
     "gatewright-contract",
     "gatewright-policy",
     "gatewright-audit",
@@ -21,13 +21,29 @@ const WITHOUT_TOKIO: [&str; 13] = [
     "gatewright-library",
     "gatewright-search",
     "gatewright-skills",
+    "gatewright-query",
+    "gatewright-dotenv",
+    "gatewright-onboard",
 ];
 
 /// Who may name rmcp. The binary speaks as a client in its demonstration.
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
 
 /// Which crates of ours a crate may use outside its tests; the binary may use all.
-const MAY_USE: [(&str, &[&str]); 37] = [
+const MAY_USE: [(&str, &[&str]); 41] = [
+    ("gatewright-onboard", &["gatewright-projects"]),
+    (
+        "gatewright-tools-setup",
+        &[
+            "gatewright-contract",
+            "gatewright-exec",
+            "gatewright-kit",
+            "gatewright-onboard",
+            "gatewright-projects",
+        ],
+    ),
+    ("gatewright-query", &[]),
+    ("gatewright-dotenv", &[]),
     ("gatewright-library", &[]),
     ("gatewright-kits", &[]),
     ("gatewright-skills", &[]),
@@ -121,9 +137,11 @@ const MAY_USE: [(&str, &[&str]); 37] = [
             "gatewright-exec",
             "gatewright-kit",
             "gatewright-cache",
+            "gatewright-dotenv",
             "gatewright-failures",
             "gatewright-grammar",
             "gatewright-projects",
+            "gatewright-query",
             "gatewright-reports",
             "gatewright-store-api",
         ],
@@ -133,6 +151,7 @@ const MAY_USE: [(&str, &[&str]); 37] = [
         &[
             "gatewright-contract",
             "gatewright-audit",
+            "gatewright-dotenv",
             "gatewright-library",
             "gatewright-search",
             "gatewright-skills",

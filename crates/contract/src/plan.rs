@@ -67,6 +67,9 @@ pub struct Plan {
     /// What was read elsewhere: of a plan that changes a library, in the root that the call came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
+    /// Whether only a person applies it, since it may hold gatewright's own configuration.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_person: bool,
     /// What would change, in order; a request comes last.
     pub effects: Vec<Effect>,
 }
@@ -76,7 +79,7 @@ impl Plan {
     #[must_use]
     pub fn empty(tool: ToolName, arguments: Digest, root: String, owner: &Principal) -> Self {
         let (observed, effects) = (Vec::new(), Vec::new());
-        Self { tool, arguments, root, owner: owner.key(), observed, source: None, effects }
+        Self { tool, arguments, root, owner: owner.key(), observed, source: None, by_person: false, effects }
     }
 
     /// The id: the hash of the canonical form. Times are no part of it.

@@ -25,6 +25,7 @@ pub struct Draft {
     effects: Vec<Effect>,
     blobs: BTreeMap<Digest, Vec<u8>>,
     bytes: u64,
+    by_person: bool,
 }
 
 /// A plan with the bytes that it needs.
@@ -37,6 +38,30 @@ pub struct Proposal {
 }
 
 impl Draft {
+    /// A draft of a plan that only a person applies: it may hold gatewright's own configuration.
+    #[must_use]
+    pub fn by_person() -> Self {
+        Self { by_person: true, ..Self::default() }
+    }
+
+    /// Takes over what another plan would do, to files alone.
+    pub fn adopt(&mut self, view: &View, other: Proposal) -> Result<(), Fault> {
+        for effect in other.plan.effects {
+            let Some(change) = effect.change() else { continue };
+            let before = self.before(view, &change.path)?;
+            if before != change.before {
+                let message = format!("{}: it is now {before}; nothing was changed", change.path);
+                return Err(Fault::new(Code::Conflict, message).about(change.path.as_str()));
+            }
+            self.add(effect)?;
+        }
+        for (digest, bytes) in other.blobs {
+            self.keep(&bytes)?;
+            self.blobs.insert(digest, bytes);
+        }
+        Ok(())
+    }
+
     /// Puts a file. No effect is added where the same bytes with the same mode stand already.
     pub fn put(&mut self, view: &View, path: &RelPath, bytes: Vec<u8>, mode: FileMode) -> Result<(), Fault> {
         let mode = match self.before(view, path)? {
@@ -177,12 +202,14 @@ impl Draft {
         self.effects.sort_by_key(Effect::phase);
         let mut plan = Plan::empty(tool, arguments, view.root().id().to_owned(), owner);
         plan.observed = view.observed();
+        plan.by_person = self.by_person;
         plan.effects = self.effects;
         Proposal { plan, blobs: self.blobs }
     }
 
     fn before(&self, view: &View, path: &RelPath) -> Result<State, Fault> {
-        jail::check_writable(path)?;
+        jail::check_writable_by(path, self.by_person)?;
+        view.root().check_only(path)?;
         if view.root().rights() == Rights::Read {
             let name = view.root().name();
             return Err(

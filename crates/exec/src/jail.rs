@@ -47,6 +47,14 @@ pub(crate) fn fault(path: &RelPath, error: &std::io::Error) -> Fault {
     }
 }
 
+/// Gatewright's own file that a plan may hold which a person applies.
+pub const CONFIGURATION: &str = "gatewright.toml";
+
+/// Refuses what is never written, in a plan that only a person applies: all but the configuration.
+pub fn check_writable_by(path: &RelPath, by_person: bool) -> Result<(), Fault> {
+    if by_person && path.as_str() == CONFIGURATION { Ok(()) } else { check_writable(path) }
+}
+
 /// Refuses what tools never write.
 pub fn check_writable(path: &RelPath) -> Result<(), Fault> {
     let top = path.components().next().unwrap_or_default();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use contract::{Code, Digest, Fault};
+use contract::{Code, Digest, Fault, RelPath};
 
 /// What tools may do beneath a root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct Root {
     dir: Dir,
     rights: Rights,
     umask: u32,
+    /// The only names that are read and written, where not all are.
+    only: Option<Vec<RelPath>>,
 }
 
 impl Root {
@@ -47,7 +49,42 @@ impl Root {
                     .collect()
             })
             .unwrap_or_default();
-        Ok(Self { name: name.to_owned(), id: format!("{stem}-{place}"), path, dir, rights, umask: umask() })
+        Ok(Self {
+            name: name.to_owned(),
+            id: format!("{stem}-{place}"),
+            path,
+            dir,
+            rights,
+            umask: umask(),
+            only: None,
+        })
+    }
+
+    /// The same, where nothing is read or written but these names: a file among others that are nobody's business here.
+    #[must_use]
+    pub fn only(mut self, names: Vec<RelPath>) -> Self {
+        self.only = Some(names);
+        self
+    }
+
+    /// Refuses a name that is not among the only ones.
+    pub fn check_only(&self, path: &RelPath) -> Result<(), Fault> {
+        match &self.only {
+            Some(names) if !names.contains(path) => {
+                let message = format!("{path}: nothing is looked at here but {}", listed(names));
+                Err(Fault::new(Code::PathNotAllowed, message).about(path.as_str()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses to list, where only some names are looked at.
+    pub(crate) fn check_listed(&self) -> Result<(), Fault> {
+        self.only.as_ref().map_or(Ok(()), |names| {
+            let message =
+                format!("the folder is not listed: nothing is looked at here but {}", listed(names));
+            Err(Fault::new(Code::PathNotAllowed, message))
+        })
     }
 
     /// The git top level of `from` or the nearest directory above it that has a `.git`.
@@ -136,4 +173,8 @@ fn umask() -> u32 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|l| l.strip_prefix("Umask:"));
     line.and_then(|octal| u32::from_str_radix(octal.trim(), 8).ok()).unwrap_or(0o022)
+}
+
+fn listed(names: &[RelPath]) -> String {
+    names.iter().map(RelPath::as_str).collect::<Vec<_>>().join(", ")
 }

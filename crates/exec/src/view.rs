@@ -48,6 +48,7 @@ impl View {
     /// Reads a file. What was read is remembered, and so is that there was none.
     pub fn read(&self, path: &RelPath) -> Result<Vec<u8>, Fault> {
         self.alive()?;
+        self.root.check_only(path)?;
         match jail::read(self.root.dir(), path) {
             Ok((bytes, metadata)) => {
                 self.remember(Some(path.clone()), &jail::file_state(&bytes, &metadata));
@@ -86,6 +87,7 @@ impl View {
     /// What is at `path`; the last component is not followed.
     pub fn state(&self, path: &RelPath) -> Result<State, Fault> {
         self.alive()?;
+        self.root.check_only(path)?;
         let state = jail::state(self.root.dir(), path)?;
         self.remember(Some(path.clone()), &state);
         Ok(state)
@@ -94,6 +96,7 @@ impl View {
     /// The names in a directory (`None`: the root's top), sorted.
     pub fn list(&self, path: Option<&RelPath>) -> Result<Vec<Entry>, Fault> {
         self.alive()?;
+        self.root.check_listed()?;
         let dot = RelPath::new("here").map_err(|e| Fault::internal(e.to_string()))?;
         let named = path.unwrap_or(&dot);
         let dir = match path {
@@ -118,14 +121,24 @@ impl View {
     /// Whether `path` is a folder now. Nothing of this becomes a precondition.
     #[must_use]
     pub fn is_folder(&self, path: &RelPath) -> bool {
-        self.root.dir().metadata(path.as_str()).is_ok_and(|there| there.is_dir())
+        self.root.check_only(path).is_ok()
+            && self.root.dir().metadata(path.as_str()).is_ok_and(|there| there.is_dir())
     }
 
     /// When a file was changed last, in milliseconds since 1970 in UTC; `None` where there is none.
     pub fn modified(&self, path: &RelPath) -> Option<i64> {
         use cap_std::fs::MetadataExt as _;
+        self.root.check_only(path).ok()?;
         let there = self.root.dir().symlink_metadata(path.as_str()).ok()?;
         Some(there.mtime().saturating_mul(1_000).saturating_add(there.mtime_nsec() / 1_000_000))
+    }
+
+    /// How many bytes a file has; `None` where there is no regular file. Nothing is read, and nothing of this becomes a precondition.
+    #[must_use]
+    pub fn size(&self, path: &RelPath) -> Option<u64> {
+        self.root.check_only(path).ok()?;
+        let there = self.root.dir().symlink_metadata(path.as_str()).ok()?;
+        there.is_file().then(|| there.len())
     }
 
     /// What tells one state of the root, or of a folder in it, from another: a sum over the times and names of its files, and how many there are.
@@ -133,6 +146,7 @@ impl View {
     /// precondition.
     pub fn stamp(&self, from: Option<&RelPath>, without: &[&str], most: usize) -> Result<(u64, u64), Fault> {
         use cap_std::fs::MetadataExt as _;
+        self.root.check_listed()?;
         let (mut sum, mut files) = (0_u64, 0_u64);
         let mut open = vec![from.map_or_else(String::new, ToString::to_string)];
         while let Some(prefix) = open.pop() {

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::commands::doctor::DoctorArgs;
 use crate::commands::gain::{DEFAULT_CAP, MOST_CAP};
+use crate::commands::init::InitArgs;
 use crate::roots::RootArg;
 
 /// Gives coding agents hands on your engineering work, safely.
@@ -67,7 +69,7 @@ pub enum Command {
     #[command(subcommand)]
     Store(StoreCommand),
     /// Say what is wrong here, in your words, with the fix.
-    Doctor,
+    Doctor(DoctorArgs),
     /// List the reports that scans left, or write one into a folder.
     #[command(subcommand)]
     Report(ReportCommand),
@@ -83,6 +85,8 @@ pub enum Command {
     /// Serve what a team shares to its machines, and look after it.
     #[command(subcommand)]
     Context(ContextCommand),
+    /// Set this repository and its clients up: shows what would be written, asks, writes.
+    Init(InitArgs),
     /// Set up once what is not in this program.
     #[command(subcommand)]
     Setup(SetupPart),

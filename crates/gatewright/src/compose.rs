@@ -23,11 +23,13 @@ use kit::lock::Lock;
 use kit::menu::{self, Choose};
 use kit::registry::Roots;
 use kit::skills::Served;
-use kit::{Catalog, Engine, House, Registry};
+use kit::{Annex, Catalog, Engine, House, Registry};
 use store_api::{Context, Failures, Indexes, Uses};
+use tools_devtools::querying::Queries;
 use tools_devtools::registries::Registries;
 use tools_knowledge::{Libraries, Serving, Workers};
 use tools_session::Workplace;
+use tools_setup::facts::Itself;
 
 use browser::Pool;
 use context::Offline;
@@ -243,6 +245,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let libraries = Arc::new(crate::libraries::libraries(&config.library)?);
     let itself = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
     let first_state = state(roots.first().map(|root| &**root))?;
+    let queries = Queries::new(Arc::clone(&launcher), first_state.clone(), itself.clone());
     let workers = Workers::new(Arc::clone(&launcher), first_state, itself, config.skills.clone());
     let services = Services::default()
         .with::<dyn Failures>(Arc::clone(&store) as Arc<dyn Failures>)
@@ -252,6 +255,8 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         .with::<dyn Served>(Arc::new(Serving::default()))
         .with::<Workers>(Arc::new(workers))
         .with::<Registries>(Arc::new(Registries::of(&config.registries)?))
+        .with::<Queries>(Arc::new(queries))
+        .with::<Itself>(Arc::new(crate::clients::itself()))
         .with::<dyn Context>(shared)
         .with::<dyn Workplace>(Arc::new(workplace))
         .with::<Pool>(Arc::clone(&browsers))
@@ -272,10 +277,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let engine = |root: Option<&Arc<Root>>| shared.engine(root);
     let roots = &shared.roots;
     let others = roots.iter().skip(1).map(|root| engine(Some(root))).collect::<Result<_, Fault>>()?;
-    let annexes = {
-        let shared = Arc::clone(&shared);
-        crate::libraries::annexes(&libraries, move |root| shared.engine(Some(root)))
-    };
+    let annexes = annexes(&shared, &libraries);
     let house = House::new(engine(roots.first())?, others).with_annexes(annexes);
     let house = match access {
         None => house,
@@ -288,6 +290,14 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         Refresh { gateway, catalog, wanted }
     });
     Ok(Offered { house, menu, jobs, browsers, refresh, sweeping, offline })
+}
+
+/// Roots beside those that calls name: libraries, and the folders of the user's clients.
+fn annexes(shared: &Arc<Shared>, libraries: &Libraries) -> Vec<Annex> {
+    let (of_libraries, of_clients) = (Arc::clone(shared), Arc::clone(shared));
+    let mut annexes = crate::libraries::annexes(libraries, move |root| of_libraries.engine(Some(root)));
+    annexes.extend(crate::clients::annexes(move |root| of_clients.engine(Some(root))));
+    annexes
 }
 
 fn configuration(root: Option<&Root>) -> Result<Config, Fault> {

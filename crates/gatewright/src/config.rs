@@ -345,6 +345,9 @@ fn read(path: &Path) -> Result<Option<Table>, ConfigError> {
     let text = match std::fs::metadata(path).and_then(|m| {
         if m.len() > MAX_FILE {
             Err(std::io::ErrorKind::FileTooLarge.into())
+        } else if !m.is_file() {
+            // Reading a FIFO would wait for whoever writes it.
+            Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "it is not a regular file"))
         } else {
             std::fs::read_to_string(path)
         }

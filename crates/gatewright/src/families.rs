@@ -8,6 +8,7 @@ pub const ALL: &[&Family] = &[
     &tools_design::FAMILY,
     &tools_session::FAMILY,
     &tools_knowledge::FAMILY,
+    &tools_setup::FAMILY,
     &tools_devtools::families::RUNS_FAMILY,
     &tools_devtools::families::GIT_FAMILY,
     &tools_devtools::families::MAKE_FAMILY,
@@ -15,6 +16,7 @@ pub const ALL: &[&Family] = &[
     &tools_devtools::families::LINT_FAMILY,
     &tools_devtools::families::TEST_FAMILY,
     &tools_devtools::families::SMART_FAMILY,
+    &tools_devtools::families::FILES_FAMILY,
 ];
 
 #[cfg(test)]
@@ -23,8 +25,13 @@ mod tests {
 
     #[test]
     fn every_family_of_the_crates_of_tools_is_offered() {
-        let single =
-            [&tools_front::FAMILY, &tools_design::FAMILY, &tools_session::FAMILY, &tools_knowledge::FAMILY];
+        let single = [
+            &tools_front::FAMILY,
+            &tools_design::FAMILY,
+            &tools_session::FAMILY,
+            &tools_knowledge::FAMILY,
+            &tools_setup::FAMILY,
+        ];
         for family in single.into_iter().chain(tools_devtools::FAMILIES.iter().copied()) {
             assert!(ALL.iter().any(|offered| std::ptr::eq(*offered, family)), "{}", family.name);
         }

@@ -8,6 +8,7 @@
 mod approved;
 mod built_in;
 mod cli;
+mod clients;
 #[macro_use]
 mod term;
 mod commands;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
     // Programs are started by this one, started again: nothing else has happened in it by then.
     launcher::main_if_asked();
     skills::main_if_asked();
+    query::main_if_asked();
     let cli = cli::Cli::parse();
     match commands::run(cli) {
         Ok(code) => code,

@@ -42,6 +42,13 @@ pub struct Question {
     pub text: String,
 }
 
+/// What a caller hears whose user cannot be asked, where no plan that is named is consent.
+pub(crate) fn for_a_person(tool: &str) -> Fault {
+    let message = format!("{tool}: only a person applies this: it sets up what agents may do");
+    Fault::new(Code::ConfirmationRequired, message)
+        .suggest("Ask the user to run `gatewright init` in the repository: it shows the same plan and asks.")
+}
+
 impl Question {
     /// Whether to apply a plan of `tool` with these effects.
     pub(crate) fn about_plan(tool: &str, plan: Option<PlanId>, effects: &[String]) -> Self {

@@ -71,6 +71,7 @@ pub struct Tool {
     wraps: Option<Wraps>,
     project: Option<&'static str>,
     library: Option<LibraryOf>,
+    person_applies: bool,
     examples: fn() -> Vec<Value>,
     foreign: Option<(Value, Arc<dyn Foreign>)>,
     code: Box<dyn Fn(Value, Setting) -> Invoking + Send + Sync>,
@@ -129,6 +130,12 @@ impl Tool {
     #[must_use]
     pub fn library<'a>(&self, arguments: &'a Value) -> Option<&'a str> {
         self.library.and_then(|of| of(arguments.as_object()?))
+    }
+
+    /// Whether only a person applies its plans.
+    #[must_use]
+    pub const fn person_applies(&self) -> bool {
+        self.person_applies
     }
 
     /// What a result may cost, in tokens, where any other may cost `usual`.
@@ -230,6 +237,7 @@ impl Tool {
             wraps: None,
             project: None,
             library: None,
+            person_applies: false,
             examples: Vec::new,
             foreign,
             code: Box::new(code),
@@ -303,6 +311,7 @@ where
         wraps: T::WRAPS,
         project: T::PROJECT,
         library: T::LIBRARY,
+        person_applies: T::PERSON_APPLIES,
         examples: T::examples,
         foreign: None,
         code: Box::new(code),
@@ -333,7 +342,7 @@ pub(crate) fn envoy<T: Read + Default>() -> Arc<Tool> {
 pub(crate) fn change<T: Change + Default>() -> Arc<Tool> {
     let annotations = hints(Kind::Change, T::DESTRUCTIVE, T::IDEMPOTENT, T::OPEN_WORLD);
     erase(Kind::Change, annotations, |tool: Arc<T>, input, setting| async move {
-        let desk = ChangeDesk::new(setting)?;
+        let desk = ChangeDesk::new(setting, T::PERSON_APPLIES)?;
         let answer = tool.plan(input, desk.clone()).await?;
         let home = desk.home_view();
         let (draft, view) = desk.into_parts();

@@ -44,6 +44,9 @@ pub trait Define: Send + Sync + 'static {
     /// The call is then made over that library, and sees its own root by [`ChangeDesk::home`]. Where whoever calls may not change that
     /// library, or there is none, the call stays where it is, and the tool refuses it.
     const LIBRARY: Option<LibraryOf> = None;
+    /// Whether only a person applies its plans: by `gatewright init`, or by an answer to the question that the client asks. What it plans
+    /// may hold gatewright's own configuration (invariant 7).
+    const PERSON_APPLIES: bool = false;
     /// Whose calls it makes, when it does nothing of its own: its arguments are `tool` and `arguments`.
     const WRAPS: Option<Wraps> = None;
     /// The programs that it may start, by their plain names: no other runs.

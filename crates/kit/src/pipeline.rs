@@ -160,7 +160,9 @@ impl Engine {
         let applies = wish.apply && planned.proposal.as_ref().is_some_and(|(_, p)| !p.plan.is_empty());
         if applies && decision == Decision::Confirm {
             let plan = planned.proposal.as_ref().map(|(id, _)| *id);
-            return Err(ask(Question::about_plan(&name, plan, &notes.effects), &name, notes));
+            let question = Question::about_plan(&name, plan, &notes.effects);
+            let fault = ask(question, &name, notes);
+            return Err(if tool.tool.person_applies() { consent::for_a_person(&name) } else { fault });
         }
         let effects = planned.proposal.as_ref().filter(|_| applies).map(|(id, p)| (*id, p.plan.clone()));
         // The reply is put together first: one that cannot be given must not follow an apply.
@@ -221,6 +223,10 @@ impl Engine {
                 let name = from.root().map_or("", |root| root.name());
                 decided = Decided { because: format!("{} of the root {name}", there.because), ..there };
             }
+        }
+        let is_answered = matches!(call.consent, Consent::Given(_));
+        if tool.tool.person_applies() && performs && !is_answered && decided.decision == Decision::Allow {
+            decided = Decided { decision: Decision::Confirm, because: "only a person applies it".to_owned() };
         }
         let word = match decided.decision {
             Decision::Allow => "allow",

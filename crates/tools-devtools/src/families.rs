@@ -28,9 +28,36 @@ pub const SMART: Toolset = Toolset("smart");
 /// Go modules.
 pub const GO: Toolset = Toolset("go");
 
+/// Files, data and the time.
+pub const FILES: Toolset = Toolset("files");
+
 /// All of this crate.
-pub static FAMILIES: &[&Family] =
-    &[&RUNS_FAMILY, &GIT_FAMILY, &MAKE_FAMILY, &GO_FAMILY, &LINT_FAMILY, &TEST_FAMILY, &SMART_FAMILY];
+pub static FAMILIES: &[&Family] = &[
+    &RUNS_FAMILY,
+    &GIT_FAMILY,
+    &MAKE_FAMILY,
+    &GO_FAMILY,
+    &LINT_FAMILY,
+    &TEST_FAMILY,
+    &SMART_FAMILY,
+    &FILES_FAMILY,
+];
+
+/// Files, data and the time: of use anywhere, and shown where there are files of variables.
+pub static FILES_FAMILY: Family = Family {
+    name: "files",
+    guide: "Files and data: jq_query, ensure_newline, dotenv_environment; get_current_datetime.",
+    shelves: &[],
+    markers: &[".env", ".env.example"],
+    toolsets: &[FILES],
+    tools: &[
+        Entry::change::<tools::ensure_newline::EnsureNewline>(),
+        Entry::read::<tools::dotenv_environment::DotenvEnvironment>(),
+        Entry::read::<tools::jq_query::JqQuery>(),
+        Entry::read::<tools::get_current_datetime::GetCurrentDatetime>(),
+    ],
+    sections: &[],
+};
 
 /// Tests of every ecosystem.
 pub static TEST_FAMILY: Family = Family {

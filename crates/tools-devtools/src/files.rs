@@ -137,7 +137,7 @@ fn chosen(grounds: Grounds<'_>, dir: Option<&RelPath>, own: OwnChoice) -> bool {
 }
 
 /// What the repository ignores; nothing, where there is none that may be read.
-fn ignores(desk: &ReadDesk) -> Result<Option<Ignores>, Fault> {
+pub(crate) fn ignores(desk: &ReadDesk) -> Result<Option<Ignores>, Fault> {
     match desk.repository() {
         Ok(repository) => {
             let never = AtomicBool::new(false);

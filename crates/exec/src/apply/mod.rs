@@ -246,7 +246,8 @@ fn check_source(source: Option<&Root>, plan: &Plan) -> Result<(), Fault> {
 fn check_preconditions(root: &Root, plan: &Plan) -> Result<(), Fault> {
     let mut moved = moved(root, &plan.observed)?;
     for change in plan.effects.iter().filter_map(Effect::change) {
-        jail::check_writable(&change.path)?;
+        jail::check_writable_by(&change.path, plan.by_person)?;
+        root.check_only(&change.path)?;
         let now = jail::state(root.dir(), &change.path)?;
         if now != change.before && !moved.iter().any(|m| m.path == change.path.as_str()) {
             moved.push(Precondition { path: change.path.to_string(), why: format!("it is now {now}") });
@@ -339,6 +340,7 @@ pub fn plan_undo(
         &contract::Principal::Local { uid: 0 },
     );
     proposal.plan.owner = plan.owner;
+    proposal.plan.by_person = plan.by_person;
     proposal.plan.effects = effects;
     proposal.blobs = blobs;
     Ok(proposal)

@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use contract::{Code, FileMode, State};
+use gatewright_exec::{Draft, Rights, Root, View};
 
 use super::{Place, path, put};
 
@@ -150,6 +152,49 @@ fn gatewrights_own_files_are_read_and_never_written() {
         let planned = place.plan(|draft, view| put(draft, view, name, "x"));
         assert_eq!(planned.unwrap_err().code, Code::PathNotAllowed, "{name}");
     }
+}
+
+#[test]
+fn a_plan_that_a_person_applies_holds_the_configuration_and_no_other_own_file() {
+    let place = Place::new(&[]);
+    for name in ["Gatewright.TOML", "gatewright.lock", ".gatewright/x", "sub/../gatewright.toml"] {
+        let Ok(path) = contract::RelPath::new(name) else { continue };
+        let put = |draft: &mut Draft, view: &View| draft.put(view, &path, b"x".to_vec(), FileMode::Regular);
+        let planned = place.plan_in(Draft::by_person(), put);
+        assert_eq!(planned.unwrap_err().code, Code::PathNotAllowed, "{name}");
+    }
+    let plan =
+        place.plan_in(Draft::by_person(), |draft, view| put(draft, view, "gatewright.toml", "x")).unwrap();
+    assert!(plan.by_person);
+    // The same effects in a plan that anybody applies are refused when they are applied.
+    let forged = contract::Plan { by_person: false, ..plan.clone() };
+    assert_eq!(place.apply(&forged).unwrap_err().code, Code::PathNotAllowed);
+    assert!(place.read("gatewright.toml").is_none());
+    let applied = place.apply(&plan).unwrap();
+    assert_eq!(place.read("gatewright.toml").as_deref(), Some("x"));
+    place.undo(&applied).unwrap();
+    assert!(place.read("gatewright.toml").is_none());
+}
+
+#[test]
+fn of_a_root_of_some_names_nothing_else_is_read_listed_or_written() {
+    let whole = Place::new(&[("mine.json", "{}"), ("auth.json", "secret"), ("sub/mine.json", "{}")]);
+    let only = Root::open(&whole.path(""), "only", Rights::ReadWrite).unwrap().only(vec![path("mine.json")]);
+    let place = Place { root: Arc::new(only), ..whole };
+    let view = place.view();
+    assert_eq!(view.read(&path("mine.json")).unwrap(), b"{}");
+    for name in ["auth.json", "sub/mine.json", "none.json", "gatewright.toml"] {
+        assert_eq!(view.read(&path(name)).unwrap_err().code, Code::PathNotAllowed, "{name}");
+        assert_eq!(view.state(&path(name)).unwrap_err().code, Code::PathNotAllowed, "{name}");
+        assert_eq!((view.size(&path(name)), view.modified(&path(name))), (None, None), "{name}");
+        let planned = place.plan_in(Draft::by_person(), |draft, view| put(draft, view, name, "x"));
+        assert_eq!(planned.unwrap_err().code, Code::PathNotAllowed, "{name}");
+    }
+    assert_eq!(view.list(None).unwrap_err().code, Code::PathNotAllowed);
+    assert_eq!(view.glob("*.json").unwrap_err().code, Code::PathNotAllowed);
+    let plan = place.plan(|draft, view| put(draft, view, "mine.json", "{ }")).unwrap();
+    place.apply(&plan).unwrap();
+    assert_eq!(place.read("mine.json").as_deref(), Some("{ }"));
 }
 
 #[test]

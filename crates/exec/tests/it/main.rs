@@ -65,7 +65,16 @@ impl Place {
 
     /// Drafts, keeps and returns a plan.
     fn plan(&self, work: impl FnOnce(&mut Draft, &View) -> Result<(), Fault>) -> Result<Plan, Fault> {
-        let (mut draft, view) = (Draft::default(), self.view());
+        self.plan_in(Draft::default(), work)
+    }
+
+    /// The same, in a draft of whatever rights.
+    fn plan_in(
+        &self,
+        mut draft: Draft,
+        work: impl FnOnce(&mut Draft, &View) -> Result<(), Fault>,
+    ) -> Result<Plan, Fault> {
+        let view = self.view();
         work(&mut draft, &view)?;
         let tool = ToolName::new("test").unwrap();
         let proposal = draft.into_proposal(&view, tool, Digest::ZERO, &Principal::Local { uid: 0 });

@@ -273,7 +273,8 @@ fn field(
             known.join(", --")
         )));
     };
-    let kind = schema.get("type").and_then(Value::as_str).unwrap_or("string");
+    let kind = schema.get("type").and_then(Value::as_str);
+    let kind = kind.unwrap_or(if takes_anything(schema) { "any" } else { "string" });
     if kind == "boolean" {
         let explicit =
             inline.or_else(|| words.next_if(|w| matches!(w.as_str(), "true" | "false")).map(String::as_str));
@@ -302,10 +303,18 @@ fn field(
             all.extend(items(&text));
             Value::Array(all)
         }
+        // What reads as JSON is meant as such; anything else is a text.
+        "any" => serde_json::from_str(&text).unwrap_or(Value::String(text)),
         _ => Value::String(text),
     };
     arguments.insert(name, value);
     Ok(())
+}
+
+/// Whether an argument may be any JSON value.
+fn takes_anything(schema: &Value) -> bool {
+    let narrows = ["type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf"];
+    !narrows.iter().any(|word| schema.get(word).is_some())
 }
 
 /// What a list's flag means: a JSON array, or words with commas between them. A comma within braces belongs to a pattern.

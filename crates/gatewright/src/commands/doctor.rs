@@ -1,40 +1,89 @@
 //! `gatewright doctor`.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::ExitCode;
 
 use ::audit::Ledger;
+use clap::Args;
 use contract::Fault;
 use contract::text::counted;
 use exec::run::{Launcher, Level};
 use exec::{Root, StateDir};
 
-use super::CommandResult;
+use serde_json::{Value, json};
+
+use super::{CommandResult, print_json};
 use crate::roots::Asked;
 use crate::term::{BAD, BOLD, GOOD, NOTE};
 use crate::{approved, compose, config};
+
+/// How it is told, and whether it is put right.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Put right what is gatewright's own: the mode of its state folder. Nothing is installed.
+    #[arg(long)]
+    pub fix: bool,
+    /// Print JSON, for programs: of each check `id`, `state` (ok, fail), `said`, `fix` and `fixable`.
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// One check: what was looked at, how it is, and what to do.
 struct Check {
     what: &'static str,
     how: Result<String, (String, String)>,
+    /// Puts it right, where that is gatewright's own affair.
+    repair: Option<fn() -> Result<(), Fault>>,
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "commands have one type")]
-pub fn run(asked: &Asked) -> CommandResult {
+impl Check {
+    const fn of(what: &'static str, how: Result<String, (String, String)>) -> Self {
+        Self { what, how, repair: None }
+    }
+
+    /// As programs read it.
+    fn told(&self) -> Value {
+        let (state, said, fix) = match &self.how {
+            Ok(fine) => ("ok", fine, None),
+            Err((wrong, fix)) => ("fail", wrong, Some(fix)),
+        };
+        let fixable = self.how.is_err() && self.repair.is_some();
+        json!({ "id": self.what, "state": state, "said": said, "fix": fix, "fixable": fixable })
+    }
+}
+
+/// Everything that is looked at, in order.
+fn looked(asked: &Asked) -> [Check; 8] {
     let root = asked.first();
-    let checks = [
-        Check { what: "root", how: root_check(&root) },
-        Check {
-            what: "configuration",
-            how: config_check(root.as_ref().ok().and_then(Option::as_ref).map(|r| r.path())),
-        },
-        Check { what: "state", how: state_check() },
-        Check { what: "ledger", how: ledger_check(&root) },
-        Check { what: "git", how: git_check(&root) },
-        Check { what: "confinement", how: confinement_check(&root) },
-        Check { what: "browser", how: browser_check() },
-        Check { what: "upstreams", how: upstreams_check() },
-    ];
+    let place = root.as_ref().ok().and_then(Option::as_ref).map(|r| r.path());
+    [
+        Check::of("root", root_check(&root)),
+        Check::of("configuration", config_check(place)),
+        Check { repair: Some(close_state), ..Check::of("state", state_check()) },
+        Check::of("ledger", ledger_check(&root)),
+        Check::of("git", git_check(&root)),
+        Check::of("confinement", confinement_check(&root)),
+        Check::of("browser", browser_check()),
+        Check::of("upstreams", upstreams_check()),
+    ]
+}
+
+pub fn run(asked: &Asked, args: &DoctorArgs) -> CommandResult {
+    let mut checks = looked(asked);
+    if args.fix {
+        let repairs = checks.iter().filter(|check| check.how.is_err()).filter_map(|check| check.repair);
+        for repair in repairs {
+            repair()?;
+        }
+        checks = looked(asked);
+    }
+    if args.json {
+        let passed = checks.iter().all(|check| check.how.is_ok());
+        let told: Vec<Value> = checks.iter().map(Check::told).collect();
+        let version = env!("CARGO_PKG_VERSION");
+        print_json(&json!({ "version": version, "passed": passed, "checks": told }))?;
+        return Ok(if passed { ExitCode::SUCCESS } else { ExitCode::from(1) });
+    }
     say!("{BOLD}gatewright {}{BOLD:#}", env!("CARGO_PKG_VERSION"));
     let mut failed = 0;
     for check in &checks {
@@ -43,6 +92,9 @@ pub fn run(asked: &Asked) -> CommandResult {
             Err((wrong, fix)) => {
                 failed += 1;
                 say!("{BAD}✗{BAD:#} {:<14} {wrong}\n  {NOTE}→{NOTE:#} {fix}", check.what);
+                if check.repair.is_some() {
+                    say!("  {NOTE}→{NOTE:#} or `gatewright doctor --fix`");
+                }
             }
         }
     }
@@ -178,7 +230,22 @@ fn confinement_check(root: &Asks) -> Result<String, (String, String)> {
 
 fn state_check() -> Result<String, (String, String)> {
     let base = StateDir::base().map_err(|f| (f.message, f.suggestions.join(" ")))?;
-    Ok(format!("kept in {}", base.display()))
+    match std::fs::metadata(&base).map(|there| there.permissions().mode() & 0o777) {
+        Ok(mode) if mode & 0o077 != 0 => {
+            let fix = format!("take it from them: `chmod 700 {}`", base.display());
+            Err((format!("kept in {}, which others may look into ({mode:o})", base.display()), fix))
+        }
+        Ok(_) | Err(_) => Ok(format!("kept in {}", base.display())),
+    }
+}
+
+/// Takes the folder of the state from everybody but its owner.
+fn close_state() -> Result<(), Fault> {
+    let base = StateDir::base()?;
+    std::fs::set_permissions(&base, std::fs::Permissions::from_mode(0o700)).map_err(|error| {
+        Fault::new(contract::Code::FilesystemError, format!("{}: {error}", base.display()))
+            .suggest("Whoever owns the folder can: the owner, or root.")
+    })
 }
 
 fn ledger_check(root: &Asks) -> Result<String, (String, String)> {

@@ -4,10 +4,11 @@ mod approvals;
 mod audit;
 mod call;
 mod context;
-mod doctor;
+pub mod doctor;
 mod find;
 mod fleet;
 pub mod gain;
+pub mod init;
 mod kits;
 mod library;
 mod quickstart;
@@ -81,12 +82,13 @@ pub fn run(cli: Cli) -> CommandResult {
         Command::Config(ConfigCommand::Schema) => print_json(&config::schema()),
         Command::Config(ConfigCommand::Show) => show_config(root),
         Command::Store(command) => store::run(command),
-        Command::Doctor => doctor::run(root),
+        Command::Doctor(args) => doctor::run(root, &args),
         Command::Report(command) => report::run(root, command),
         Command::Library(command) => library::run(root, &command),
         Command::Context(command) => context::run(command),
         Command::Gain(args) => gain::run(root, &args),
         Command::Kits(command) => kits::run(root, command),
+        Command::Init(args) => init::run(root, &args),
         Command::Setup(part) => setup::run(part),
         Command::Quickstart(args) => quickstart::run(&args),
         Command::Selftest(args) => selftest::run(&args),

@@ -192,9 +192,11 @@ fn every_local_client_of_the_guide_can_start_the_server() {
     let args = js.split("args: ").nth(1).and_then(|rest| rest.split_inclusive(']').next()).unwrap();
     let args: Vec<String> = serde_json::from_str(args).unwrap();
     starts(&[&["gatewright".to_owned()][..], &args].concat());
-    for file in ["~/Library/Application Support/Claude", r"%APPDATA%\Claude"] {
+    let packaged = r"%LOCALAPPDATA%\Packages\Claude_…\LocalCache\Roaming\Claude";
+    for file in ["~/Library/Application Support/Claude", packaged] {
         assert!(["/", r"\"].iter().any(|s| page.contains(&format!("{file}{s}claude_desktop_config.json"))));
     }
+    assert!(page.contains(r"`%APPDATA%\Claude`, which is the place of older installations"));
 }
 
 #[test]

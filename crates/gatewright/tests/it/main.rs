@@ -31,6 +31,7 @@ mod scripts;
 mod secure;
 mod selftest;
 mod session;
+mod setup;
 mod stdio;
 mod store;
 mod strings;

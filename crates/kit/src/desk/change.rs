@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use contract::{Fault, FileMode, RelPath};
+use contract::{Fault, FileMode, RelPath, TranscriptId};
 use exec::{Draft, View};
 
 use super::{ReadDesk, Setting, join};
@@ -17,9 +17,19 @@ pub struct ChangeDesk {
 }
 
 impl ChangeDesk {
-    pub(crate) fn new(mut setting: Setting) -> Result<Self, Fault> {
+    pub(crate) fn new(mut setting: Setting, by_person: bool) -> Result<Self, Fault> {
         let home = setting.home.take().map(|home| ReadDesk::of(*home, false)).transpose()?;
-        Ok(Self { read: ReadDesk::new(setting)?, home, draft: Arc::default() })
+        let draft = if by_person { Draft::by_person() } else { Draft::default() };
+        Ok(Self { read: ReadDesk::new(setting)?, home, draft: Arc::new(Mutex::new(draft)) })
+    }
+
+    /// Proposes to take back what the call with this transcript applied to files here. Folders that it made are left to
+    /// `gatewright undo`.
+    pub fn take_back(&self, transcript: &TranscriptId) -> Result<(), Fault> {
+        let state = &self.read.setting.state;
+        let applied = state.applied(transcript)?;
+        let back = exec::apply::plan_undo(self.read.view().root(), state, &applied)?;
+        self.with(|draft, view| draft.adopt(view, back))
     }
 
     /// The desk at the root that the call came from; it may have none. What is read there becomes a precondition of the plan, as what is

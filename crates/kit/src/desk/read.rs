@@ -139,7 +139,7 @@ impl ReadDesk {
         arguments: &Map<String, Value>,
     ) -> Result<Option<Proposed>, Fault> {
         let name = ToolName::new(T::NAME).map_err(|e| Fault::internal(e.to_string()))?;
-        let desk = ChangeDesk::new(self.setting.clone())?;
+        let desk = ChangeDesk::new(self.setting.clone(), T::PERSON_APPLIES)?;
         let answer = tool.plan(input, desk.clone()).await?;
         let output = serde_json::to_value(&answer.output).map_err(|e| Fault::internal(e.to_string()))?;
         let (draft, view) = desk.into_parts();

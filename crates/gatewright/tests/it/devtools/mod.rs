@@ -3,6 +3,7 @@
 mod cache;
 mod cargo;
 mod commands;
+mod files;
 mod git;
 mod go;
 #[path = "../../../../exec/tests/it/hostile.rs"]

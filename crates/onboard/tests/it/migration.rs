@@ -1,0 +1,57 @@
+//! What the old program's configuration becomes.
+
+use gatewright_onboard::migrate::migrate;
+
+#[test]
+fn what_has_a_place_is_taken_over_and_the_rest_is_told() {
+    let old = r#"{
+        "$schema": "x", "commands": { "lint": "make lint", "test": "make test" }, "linters": ["eslint"], "testRunner": "jest",
+        "timeout": 120000, "makeTargets": { "test": "check" }, "excludePaths": ["dist/**"], "environment": { "A": "1" },
+        "parallel": 4, "golang": { "tags": ["x"], "race": true }, "projectType": "node", "cache": { "enabled": true },
+        "plugins": { "enabled": ["git-spice"] }, "security": {}, "timeuot": 1
+    }"#;
+    let made = migrate(old).unwrap();
+    let want: toml::Table = r#"
+        linters = ["eslint"]
+        test-runner = "jest"
+        timeout = 120000
+        exclude-paths = ["dist/**"]
+        parallel = 4
+        [commands]
+        lint = "make lint"
+        test = "make test"
+        [make-targets]
+        test = "check"
+        [environment]
+        A = "1"
+        [golang]
+        tags = ["x"]
+        race = true
+    "#
+    .parse()
+    .unwrap();
+    assert_eq!(made.devtools, want);
+    let told = made.notes.join("\n");
+    for word in ["projectType", "cache: say it", "plugins", "security: left out", "`timeout` may be meant"] {
+        assert!(told.contains(word), "{word}: {told}");
+    }
+    assert_eq!(made.notes.len(), 5, "{told}");
+}
+
+#[test]
+fn what_fits_nothing_here_is_left_out_and_told() {
+    for (old, word) in [
+        ("{\"timeout\": 10}", "from 1000 to 600000"),
+        ("{\"timeout\": \"10\"}", "whole number"),
+        ("{\"parallel\": 17}", "from 1 to 16"),
+        ("{\"testRunner\": \"karma\"}", "one of make"),
+        ("{\"linters\": \"eslint\"}", "list of texts"),
+        ("{\"commands\": {\"deploy\": \"x\"}}", "no \"deploy\""),
+        ("{\"commands\": {\"lint\": 1}}", "no text"),
+        ("{\"golang\": {\"x\": 1}}", "tags, race, cover"),
+    ] {
+        let made = migrate(old).unwrap();
+        assert!(made.devtools.is_empty() && made.notes[0].contains(word), "{old}: {:?}", made.notes);
+    }
+    assert!(migrate("[]").is_err() && migrate("{").is_err() && migrate("").is_err());
+}
