@@ -7,12 +7,13 @@ use serde_json::Value;
 use crate::sh::{Done, output, top};
 
 /// Crates that must stay free of the asynchronous runtime.
-const WITHOUT_TOKIO: [&str; 13] = [
+const WITHOUT_TOKIO: [&str; 14] = [
     "gatewright-contract",
     "gatewright-policy",
     "gatewright-audit",
     "gatewright-grammar",
     "gatewright-reports",
+    "gatewright-deps",
     "gatewright-failures",
     "gatewright-projects",
     "gatewright-store-api",
@@ -27,7 +28,7 @@ const WITHOUT_TOKIO: [&str; 13] = [
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
 
 /// Which crates of ours a crate may use outside its tests; the binary may use all.
-const MAY_USE: [(&str, &[&str]); 37] = [
+const MAY_USE: [(&str, &[&str]); 38] = [
     ("gatewright-library", &[]),
     ("gatewright-kits", &[]),
     ("gatewright-skills", &[]),
@@ -45,6 +46,7 @@ const MAY_USE: [(&str, &[&str]); 37] = [
     ("gatewright-launcher", &[]),
     ("gatewright-history", &[]),
     ("gatewright-reports", &[]),
+    ("gatewright-deps", &[]),
     ("gatewright-failures", &[]),
     ("gatewright-projects", &[]),
     ("gatewright-cache", &[]),
