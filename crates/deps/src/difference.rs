@@ -66,13 +66,13 @@ impl Difference {
                 continue;
             }
             let pin =
-                |version: &Option<&str>| Pin { name: name.to_owned(), version: version.map(str::to_owned) };
-            told.removed.extend(was.keys().filter(|version| !is.contains_key(*version)).map(pin));
-            told.added.extend(is.keys().filter(|version| !was.contains_key(*version)).map(pin));
+                |version: Option<&str>| Pin { name: name.to_owned(), version: version.map(str::to_owned) };
+            told.removed.extend(was.keys().filter(|version| !is.contains_key(*version)).copied().map(pin));
+            told.added.extend(is.keys().filter(|version| !was.contains_key(*version)).copied().map(pin));
             let both = was
                 .iter()
                 .filter(|(version, seals)| is.get(*version).is_some_and(|now| replaced(seals, now)));
-            told.replaced.extend(both.map(|(version, _)| pin(version)));
+            told.replaced.extend(both.map(|(version, _)| pin(*version)));
         }
         told
     }
@@ -104,11 +104,12 @@ fn only<'l>(versions: &Versions<'l>) -> Option<&'l str> {
     }
 }
 
-/// More digests for the same version are no replacement (a wheel more), as long as one of before is still among them.
+/// Digests decide where there were some: one that stays is the same content from wherever (a wheel more, a mirror), none
+/// that stays is other content, a digest of another kind, or no digest any longer. Else the source and host decide.
 fn replaced(before: &[&Package], after: &[&Package]) -> bool {
     let sources = |of: &[&Package]| of.iter().map(|p| (p.source, p.host.clone())).collect::<BTreeSet<_>>();
     let digests =
         |of: &[&Package]| of.iter().flat_map(|p| p.digests.iter().cloned()).collect::<BTreeSet<_>>();
-    let (was, is) = (digests(before), digests(after));
-    sources(before) != sources(after) || (!was.is_empty() && was.is_disjoint(&is))
+    let was = digests(before);
+    if was.is_empty() { sources(before) != sources(after) } else { was.is_disjoint(&digests(after)) }
 }

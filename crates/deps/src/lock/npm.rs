@@ -28,8 +28,6 @@ struct Entry {
     #[serde(default)]
     dev: bool,
     #[serde(default)]
-    dev_optional: bool,
-    #[serde(default)]
     has_install_script: bool,
     /// A map; very old packages have a list.
     engines: Option<Value>,
@@ -76,8 +74,8 @@ fn entered(place: String, entry: Entry) -> Option<Package> {
     let source = if local { Source::Local } else { origin(address, entry.integrity.is_some()) };
     let mut package = Package::new(name, entry.version, source);
     package.host = address.and_then(host);
-    package.digests.extend(entry.integrity);
-    package.dev = Some(entry.dev || entry.dev_optional);
+    package.digests.extend(entry.integrity.iter().flat_map(|all| all.split_whitespace()).map(str::to_owned));
+    package.dev = Some(entry.dev);
     package.scripts = Some(entry.has_install_script);
     package.engine =
         entry.engines.as_ref().and_then(|e| e.get("node")).and_then(Value::as_str).map(str::to_owned);
@@ -101,7 +99,9 @@ fn nested(above: &str, old: BTreeMap<String, Old>, into: &mut Vec<Package>) -> R
         let from = if elsewhere { Some(said) } else { address };
         let mut package = Package::new(name, version, origin(from, entry.integrity.is_some()));
         package.host = from.and_then(host);
-        package.digests.extend(entry.integrity);
+        package
+            .digests
+            .extend(entry.integrity.iter().flat_map(|all| all.split_whitespace()).map(str::to_owned));
         package.dev = Some(entry.dev);
         package.place = Some(place.clone());
         into.push(package);

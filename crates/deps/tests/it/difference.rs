@@ -44,6 +44,19 @@ fn a_change_of_a_lock_is_told_by_what_it_adds_removes_moves_and_replaces() {
 }
 
 #[test]
+fn a_mirror_replaces_nothing_and_a_lost_digest_does() {
+    let npm = |address: &str, digest: &str| {
+        let entry = format!(r#"{{"version": "1.0.0", "resolved": {address:?}, "integrity": {digest:?}}}"#);
+        lock(Format::Npm, &format!(r#"{{"lockfileVersion": 3, "packages": {{"node_modules/a": {entry}}}}}"#))
+    };
+    let before = npm("https://npm.example/a/-/a-1.0.0.tgz", "sha512-x");
+    let mirror = npm("https://mirror.example/a/-/a-1.0.0.tgz", "sha1-y sha512-x");
+    assert!(Difference::between(&before, &mirror).is_empty());
+    let lost = npm("https://npm.example/a/-/a-1.0.0.tgz", "");
+    assert_eq!(Difference::between(&before, &lost).replaced, [pin("a", "1.0.0")]);
+}
+
+#[test]
 fn a_step_is_what_the_rules_of_its_ecosystem_say() {
     use Ecosystem::{Cargo, Npm, Python};
     let cases = [

@@ -1,5 +1,7 @@
 //! Lock files that their package managers wrote, and files that nobody should trust.
 
+#![allow(clippy::panic, reason = "a test ends by it")]
+
 mod difference;
 mod formats;
 mod hostile;
