@@ -7,12 +7,13 @@ use serde_json::Value;
 use crate::sh::{Done, output, top};
 
 /// Crates that must stay free of the asynchronous runtime.
-const WITHOUT_TOKIO: [&str; 16] = [
+const WITHOUT_TOKIO: &[&str] = &[
     "gatewright-contract",
     "gatewright-policy",
     "gatewright-audit",
     "gatewright-grammar",
     "gatewright-reports",
+    "gatewright-deps",
     "gatewright-failures",
     "gatewright-projects",
     "gatewright-store-api",
@@ -30,7 +31,7 @@ const WITHOUT_TOKIO: [&str; 16] = [
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
 
 /// Which crates of ours a crate may use outside its tests; the binary may use all.
-const MAY_USE: [(&str, &[&str]); 41] = [
+const MAY_USE: &[(&str, &[&str])] = &[
     ("gatewright-onboard", &["gatewright-projects"]),
     (
         "gatewright-tools-setup",
@@ -61,6 +62,7 @@ const MAY_USE: [(&str, &[&str]); 41] = [
     ("gatewright-launcher", &[]),
     ("gatewright-history", &[]),
     ("gatewright-reports", &[]),
+    ("gatewright-deps", &[]),
     ("gatewright-failures", &[]),
     ("gatewright-projects", &[]),
     ("gatewright-cache", &[]),

@@ -74,6 +74,8 @@ pub struct Command {
     /// The hosts that it may reach by TLS, `*.example.com` for those below one, `:8443` behind one whose port is not 443: none,
     /// and there is no network.
     pub hosts: Vec<String>,
+    /// Names of its tool's [`Cache`]s that it is not told of.
+    pub without: Vec<&'static str>,
 }
 
 impl Command {
@@ -88,6 +90,7 @@ impl Command {
             inputs: BTreeMap::new(),
             timeout: DEFAULT_TIMEOUT,
             hosts: Vec::new(),
+            without: Vec::new(),
         }
     }
 }

@@ -252,7 +252,7 @@ impl Workshop {
         let number = self.runs.fetch_add(1, Ordering::Relaxed);
         let streams = self.place.path().join("streams").join(number.to_string());
         let named = self.with_inputs(command)?;
-        let mut ran = launch::run(&named, self.setup(command.dir.as_ref(), number, &streams)?, &self.cancel)?;
+        let mut ran = launch::run(&named, self.setup(command, number, &streams)?, &self.cancel)?;
         ran.line.truncate(1);
         ran.line.extend(command.args.iter().map(|arg| arg.replace(run::INPUT, "")));
         let seen = self.seen_root();
@@ -324,7 +324,7 @@ impl Workshop {
         ["out", "err"].into_iter().filter_map(read).collect()
     }
 
-    fn setup(&self, dir: Option<&RelPath>, number: u32, streams: &Path) -> Result<Setup<'_>, Fault> {
+    fn setup(&self, command: &Command, number: u32, streams: &Path) -> Result<Setup<'_>, Fault> {
         let full = self.level == Level::Full;
         let home = self.place.path().join("home");
         let seen_home = if full { PathBuf::from(HOME) } else { home.clone() };
@@ -332,7 +332,7 @@ impl Workshop {
         env.insert("HOME".into(), seen_home.display().to_string());
         env.insert("TMPDIR".into(), if full { "/tmp".into() } else { seen_home.display().to_string() });
         let mut writable = vec![Bound { from: home, at: seen_home.clone() }];
-        for cache in self.terms.caches {
+        for cache in self.terms.caches.iter().filter(|cache| !command.without.contains(&cache.name)) {
             let from = self.state.cache(cache.name)?;
             // Not below its home: what a run may write, it may also put a link in the way of.
             let at = if full { Path::new(CACHES).join(cache.name) } else { from.clone() };
@@ -353,7 +353,7 @@ impl Workshop {
         let readable = if is_plain && full { vec![git] } else { Vec::new() };
         let record = if full {
             let into = self.place.path().join("git").join(number.to_string());
-            record::of(self.root.path(), dir, &into).map_err(|e| broken("git folder", &e))?
+            record::of(self.root.path(), command.dir.as_ref(), &into).map_err(|e| broken("git folder", &e))?
         } else {
             // There it is a copy, and made without.
             record::Record::default()

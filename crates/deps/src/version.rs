@@ -1,0 +1,85 @@
+//! How far one version lies from another, by the rules of the ecosystem that they belong to.
+
+use std::str::FromStr;
+
+use serde::Serialize;
+
+/// Whose rules versions follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ecosystem {
+    /// npm's registry: `SemVer` as node-semver reads it.
+    Npm,
+    /// `PyPI`: PEP 440.
+    Python,
+    /// crates.io: `SemVer` 2.
+    Cargo,
+}
+
+/// The leftmost part of a version that a change moves. It is a position, not a promise: in `0.x` a minor step may break.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Step {
+    /// The third number or one further right, a post-release or build metadata.
+    Patch,
+    /// The second number.
+    Minor,
+    /// The first number, or Python's epoch.
+    Major,
+    /// Towards a pre-release, or between a pre-release and what has the same numbers.
+    Prerelease,
+}
+
+/// The numbers of a version with what matters beside them.
+struct Parts {
+    /// Python's epoch first, nought elsewhere; no zeros at the end.
+    numbers: Vec<u64>,
+    /// Alpha, beta, candidate or development release.
+    pre: bool,
+}
+
+/// The step from one version to another; none where one of them is no version of that ecosystem (a URL, a branch) or
+/// both say the same.
+pub fn step(ecosystem: Ecosystem, from: &str, to: &str) -> Option<Step> {
+    if from == to {
+        return None;
+    }
+    let (before, after) = (parts(ecosystem, from)?, parts(ecosystem, to)?);
+    if before.numbers == after.numbers {
+        return Some(if before.pre || after.pre { Step::Prerelease } else { Step::Patch });
+    }
+    if after.pre {
+        return Some(Step::Prerelease);
+    }
+    let length = before.numbers.len().max(after.numbers.len());
+    let at = |parts: &Parts, index: usize| parts.numbers.get(index).copied().unwrap_or(0);
+    let moved = (0..length).find(|&index| at(&before, index) != at(&after, index))?;
+    Some(match moved {
+        0 | 1 => Step::Major,
+        2 => Step::Minor,
+        _ => Step::Patch,
+    })
+}
+
+fn parts(ecosystem: Ecosystem, version: &str) -> Option<Parts> {
+    let (mut numbers, pre) = match ecosystem {
+        Ecosystem::Npm => {
+            let read = nodejs_semver::Version::parse(version).ok()?;
+            (vec![0, read.major(), read.minor(), read.patch()], !read.pre_release().is_empty())
+        }
+        Ecosystem::Cargo => {
+            let read = semver::Version::parse(version).ok()?;
+            (vec![0, read.major, read.minor, read.patch], !read.pre.is_empty())
+        }
+        Ecosystem::Python => {
+            let read = pep440_rs::Version::from_str(version).ok()?;
+            let numbers = std::iter::once(read.epoch()).chain(read.release().iter().copied()).collect();
+            (numbers, read.any_prerelease())
+        }
+    };
+    // 1.0 and 1.0.0 are one version in Python.
+    while numbers.last() == Some(&0) {
+        numbers.pop();
+    }
+    Some(Parts { numbers, pre })
+}

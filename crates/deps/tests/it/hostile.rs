@@ -1,0 +1,75 @@
+//! Locks that were made to harm.
+
+use gatewright_deps::{Format, MAX_BYTES, MAX_PACKAGES, Source, Unread, read};
+use proptest::prelude::*;
+
+use crate::{lock, named};
+
+#[test]
+fn names_and_versions_are_text_whatever_they_say() {
+    let text = r#"{"lockfileVersion": 3, "packages": {
+        "node_modules/__proto__": {"version": "../../etc/passwd", "integrity": "sha512-x"},
+        "node_modules/../../x": {"version": "1.0.0", "resolved": "https://user:secret@Evil.example:8443/x.tgz"},
+        "node_modules/constructor": {"version": "1.0.0\u001b[2J", "resolved": false}}}"#;
+    let lock = lock(Format::Npm, text);
+    assert_eq!(named(&lock, "__proto__")[0].version.as_deref(), Some("../../etc/passwd"));
+    let away = named(&lock, "../../x")[0];
+    assert_eq!((away.source, away.host.as_deref()), (Source::Url, Some("evil.example")));
+    assert_eq!(named(&lock, "constructor")[0].source, Source::Unknown);
+    assert!(!format!("{lock:?}").contains("secret"));
+}
+
+#[test]
+fn bounds_hold_before_anything_is_made_of_a_lock() {
+    let large = vec![b' '; 200 << 20];
+    for format in Format::ALL {
+        assert_eq!(read(format, &large), Err(Unread::Large(large.len())));
+    }
+    let mut many = String::from(r#"{"lockfileVersion":3,"packages":{"":{}"#);
+    for index in 0..1_000_000 {
+        many += &format!(r#","node_modules/{index}":{{}}"#);
+    }
+    many += "}}";
+    assert!(many.len() < MAX_BYTES);
+    assert_eq!(read(Format::Npm, many.as_bytes()), Err(Unread::Many(1_000_001)));
+    const { assert!(MAX_PACKAGES < 1_000_001) };
+}
+
+#[test]
+fn nesting_without_end_is_told_and_no_overflow() {
+    let old =
+        format!(r#"{{"lockfileVersion":1,{}"#, r#""dependencies":{"a":{"version":"1.0.0","#.repeat(100_000));
+    assert!(matches!(read(Format::Npm, old.as_bytes()), Err(Unread::Malformed(_))));
+    let arrays = format!("package = {}", "[".repeat(100_000));
+    for format in [Format::Cargo, Format::Uv, Format::Poetry, Format::Pylock] {
+        assert!(matches!(read(format, arrays.as_bytes()), Err(Unread::Malformed(_))), "{format:?}");
+    }
+}
+
+#[test]
+fn editions_that_nobody_knows_are_refused_by_number() {
+    let cases = [
+        (Format::Npm, r#"{"lockfileVersion": 4}"#, "4"),
+        (Format::Cargo, "version = 5", "5"),
+        (Format::Uv, "version = 2", "2"),
+        (Format::Pylock, "lock-version = \"2.0\"", "2.0"),
+        (Format::Pipfile, r#"{"_meta": {"pipfile-spec": 7}}"#, "7"),
+    ];
+    for (format, text, edition) in cases {
+        let unread = read(format, text.as_bytes());
+        assert!(
+            matches!(&unread, Err(Unread::Edition(said, _)) if said == edition),
+            "{format:?}: {unread:?}"
+        );
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_give_an_answer(bytes in proptest::collection::vec(any::<u8>(), 0..256), text in "[\\[\\]{}\":,=a-z0-9\n]{0,200}") {
+        for format in Format::ALL {
+            let _ = read(format, &bytes);
+            let _ = read(format, text.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Lock files that their package managers wrote, and files that nobody should trust.
+
+#![allow(clippy::panic, reason = "a test ends by it")]
+
+mod difference;
+mod formats;
+mod hostile;
+
+use gatewright_deps::{Format, Lock, Package, read};
+
+fn lock(format: Format, text: &str) -> Lock {
+    read(format, text.as_bytes()).unwrap_or_else(|unread| panic!("{format:?}: {unread}"))
+}
+
+fn named<'l>(lock: &'l Lock, name: &str) -> Vec<&'l Package> {
+    lock.packages.iter().filter(|package| package.name == name).collect()
+}
