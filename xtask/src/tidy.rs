@@ -139,6 +139,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "gatewright-exec",
             "gatewright-kit",
             "gatewright-cache",
+            "gatewright-deps",
             "gatewright-dotenv",
             "gatewright-failures",
             "gatewright-grammar",

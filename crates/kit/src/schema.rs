@@ -10,6 +10,26 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+/// Any JSON, of whose texts none has more than `MOST` characters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AnyJson<const MOST: usize>(pub Value);
+
+impl<const MOST: usize> JsonSchema for AnyJson<MOST> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        format!("AnyJson{MOST}").into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> Schema {
+        // Strict clients want a schema that says something: of a text this does, of everything else there is nothing to say.
+        schemars::json_schema!({ "maxLength": MOST })
+    }
+}
+
 /// What every tool that changes something takes besides its own inputs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

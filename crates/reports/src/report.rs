@@ -160,6 +160,19 @@ impl Counts {
         self.total = self.total.saturating_add(many);
     }
 
+    /// These tests and those.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            total: self.total.saturating_add(other.total),
+            passed: self.passed.saturating_add(other.passed),
+            failed: self.failed.saturating_add(other.failed),
+            skipped: self.skipped.saturating_add(other.skipped),
+            errored: self.errored.saturating_add(other.errored),
+            timed_out: self.timed_out.saturating_add(other.timed_out),
+        }
+    }
+
     /// Tests that did not hold, broke off or took too long.
     pub fn bad(&self) -> u64 {
         self.failed.saturating_add(self.errored).saturating_add(self.timed_out)
@@ -312,6 +325,41 @@ impl Report {
     /// The bad tests that are kept, in the order in which they failed.
     pub fn failures(&self) -> impl Iterator<Item = &TestCase> {
         self.tests.iter().filter(|test| test.outcome.is_bad())
+    }
+
+    /// This report and that of another run beside it, such as of tests that a runner leaves to another.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.parsed = match (self.parsed, other.parsed) {
+            (Parsed::Fully, Parsed::Fully) => Parsed::Fully,
+            (Parsed::Not { why }, _) | (_, Parsed::Not { why }) => Parsed::Not { why },
+            (one, another) => {
+                let of = |parsed: &Parsed| match parsed {
+                    Parsed::Partly { unread_lines, cut } => (*unread_lines, *cut),
+                    _ => (0, false),
+                };
+                let ((lines, cut), (more, also)) = (of(&one), of(&another));
+                Parsed::Partly { unread_lines: lines.saturating_add(more), cut: cut || also }
+            }
+        };
+        self.first = self.first.or(other.first);
+        self.diagnostics.extend(other.diagnostics);
+        self.diagnostics.sort_by_key(|diagnostic| diagnostic.severity);
+        self.levels = Levels {
+            errors: self.levels.errors.saturating_add(other.levels.errors),
+            warnings: self.levels.warnings.saturating_add(other.levels.warnings),
+            notes: self.levels.notes.saturating_add(other.levels.notes),
+        };
+        self.tests.extend(other.tests);
+        self.tests.sort_by_key(|test| !test.outcome.is_bad());
+        self.counts = match (self.counts, other.counts) {
+            (Some(one), Some(another)) => Some(one.and(another)),
+            (one, another) => one.or(another),
+        };
+        self.coverage = self.coverage.or(other.coverage);
+        self.benchmarks.extend(other.benchmarks);
+        self.disagreements.extend(other.disagreements);
+        self
     }
 
     /// Tests and diagnostics that were counted and not kept.

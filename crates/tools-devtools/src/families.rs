@@ -28,6 +28,9 @@ pub const SMART: Toolset = Toolset("smart");
 /// Go modules.
 pub const GO: Toolset = Toolset("go");
 
+/// Packages of Rust.
+pub const RUST: Toolset = Toolset("rust");
+
 /// Files, data and the time.
 pub const FILES: Toolset = Toolset("files");
 
@@ -37,6 +40,7 @@ pub static FAMILIES: &[&Family] = &[
     &GIT_FAMILY,
     &MAKE_FAMILY,
     &GO_FAMILY,
+    &RUST_FAMILY,
     &LINT_FAMILY,
     &TEST_FAMILY,
     &SMART_FAMILY,
@@ -151,6 +155,23 @@ pub static GO_FAMILY: Family = Family {
         Entry::run::<tools::go_work::GoWork>(),
         Entry::run::<tools::go_vulncheck::GoVulncheck>(),
         Entry::read::<tools::go_project_info::GoProjectInfo>(),
+    ],
+    sections: &[],
+};
+
+/// Packages of Rust.
+pub static RUST_FAMILY: Family = Family {
+    name: "rust",
+    guide: "Rust: cargo_check, cargo_test, cargo_clippy, cargo_build; `fetch` gets crates that are missing.",
+    shelves: &[],
+    markers: &["Cargo.toml"],
+    toolsets: &[RUST],
+    tools: &[
+        Entry::run::<tools::cargo_check::CargoCheck>(),
+        Entry::run::<tools::cargo_test::CargoTest>(),
+        Entry::run::<tools::cargo_clippy::CargoClippy>(),
+        Entry::run::<tools::cargo_build::CargoBuild>(),
+        Entry::read::<tools::rust_project_info::RustProjectInfo>(),
     ],
     sections: &[],
 };

@@ -3,6 +3,9 @@
 //! takes it back.
 
 use cap_fs_ext::DirExt as _;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+
 use cap_std::fs::{Dir, DirBuilder, MetadataExt as _, PermissionsExt as _};
 use contract::{Code, Digest, Fault, Mode, RelPath, State};
 use globset::{Glob, GlobSet, GlobSetBuilder};
@@ -200,9 +203,11 @@ fn copied(from: &Dir, to: &Dir, path: &RelPath, mode: u32) -> Result<u64, Fault>
     }
     let mut options = cap_std::fs::OpenOptions::new();
     options.write(true).create_new(true);
-    let mut target = to.open_with(&beside, &options).map_err(io)?;
+    let mut target = to.open_with(&beside, &options).map_err(io)?.into_std();
     let copied = std::io::copy(&mut source, &mut target)
-        .and_then(|bytes| target.set_permissions(cap_std::fs::Permissions::from_mode(mode)).map(|()| bytes))
+        .and_then(|bytes| target.set_permissions(Permissions::from_mode(mode)).map(|()| bytes))
+        // Build programs compare times: beside what was moved, a copy is as old as it was.
+        .and_then(|bytes| target.set_modified(there.modified()?.into_std()).map(|()| bytes))
         .and_then(|bytes| to.rename(&beside, to, name).map(|()| bytes));
     copied.map_err(|error| {
         let _ = to.remove_file(&beside);

@@ -30,6 +30,7 @@ pub(crate) fn read(input: Input<'_>, draft: &mut Draft<'_>) {
         return;
     }
     let (mut suites, mut passed, mut failed) = (0_i64, 0_u64, 0_u64);
+    let mut begun: Vec<String> = Vec::new();
     json::each_line::<Line>(
         input.stdout,
         draft,
@@ -40,8 +41,11 @@ pub(crate) fn read(input: Input<'_>, draft: &mut Draft<'_>) {
                 passed += line.passed.unwrap_or_default();
                 failed += line.failed.unwrap_or_default();
             }
-            ("test", "started") => {}
-            ("test", _) => take(line, draft),
+            ("test", "started") => begun.extend(line.name),
+            ("test", _) => {
+                begun.retain(|name| Some(name) != line.name.as_ref());
+                take(line, draft);
+            }
             _ => draft.unread_lines(1),
         },
         json::leave,
@@ -54,6 +58,11 @@ pub(crate) fn read(input: Input<'_>, draft: &mut Draft<'_>) {
     rustc.end(draft);
     if draft.has_read() {
         draft.cut |= suites > 0;
+        // Of one that is ignored it says in some runs that it began, and no more.
+        for begun in begun.iter().filter(|_| suites == 0) {
+            let (suite, name) = names(begun);
+            draft.test(Case::new(name, suite, Outcome::Skipped));
+        }
         let counted = draft.counts;
         // A run that stops at the first failure says nothing of the suites that it leaves.
         if suites == 0 {
@@ -61,6 +70,11 @@ pub(crate) fn read(input: Input<'_>, draft: &mut Draft<'_>) {
             draft.claim("failed tests", failed, counted.bad());
         }
     }
+}
+
+/// A suite and the test's own name, which stand in one.
+fn names(name: &str) -> (Option<String>, &str) {
+    name.split_once('$').map_or((None, name), |(suite, name)| (Some(suite.to_owned()), name))
 }
 
 fn take(line: Line, draft: &mut Draft<'_>) {
@@ -75,9 +89,8 @@ fn take(line: Line, draft: &mut Draft<'_>) {
         }
     };
     let name = line.name.unwrap_or_default();
-    let (suite, name) =
-        name.split_once('$').map_or((None, name.as_str()), |(suite, name)| (Some(suite), name));
-    let mut case = Case::new(name, suite.map(str::to_owned), outcome);
+    let (suite, name) = names(&name);
+    let mut case = Case::new(name, suite, outcome);
     case.duration_ms = line.exec_time.and_then(|seconds| milliseconds(seconds * 1e3));
     if outcome.is_bad() {
         let said = line.stdout.unwrap_or_default();

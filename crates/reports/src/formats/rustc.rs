@@ -94,7 +94,8 @@ pub(crate) fn summary(message: &str) -> bool {
 
 /// Lines that cargo prints while all is well.
 fn progress(line: &str) -> bool {
-    const VERBS: [&str; 16] = [
+    const VERBS: [&str; 17] = [
+        "Fixed ",
         "Compiling ",
         "Finished ",
         "Running ",

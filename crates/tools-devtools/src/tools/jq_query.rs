@@ -8,7 +8,9 @@ use std::time::Duration;
 use contract::text::counted;
 use contract::{Code, Fault, Toolset, Truncated};
 use exec::run::Level;
+use kit::schema::AnyJson;
 use kit::{Answer, Define, Doc, Read, ReadDesk, doc};
+use query::limits::{INPUT_BYTES, OUTPUT_BYTES};
 use query::{Kind, Question, Style};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +27,7 @@ const MAX_TEXT: usize = 6_000;
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// Any JSON value. A string is data: `fromjson` reads JSON out of it.
-    pub input: Value,
+    pub input: AnyJson<INPUT_BYTES>,
     /// The jq filter.
     #[schemars(length(min = 1, max = 16_384))]
     pub filter: String,
@@ -52,7 +54,7 @@ const fn patience() -> u64 {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Output {
     /// The values, in order.
-    results: Vec<Value>,
+    results: Vec<AnyJson<OUTPUT_BYTES>>,
     /// How many there are; `isCut` says whether there would have been more.
     count: u64,
     /// As jq prints them, where `compact`, `raw_output` or `sort_keys` asks for that.
@@ -94,7 +96,7 @@ impl Read for JqQuery {
             .ok_or_else(|| Fault::internal("nothing was provided that filters run in"))?;
         let style = Style { compact: input.compact, raw: input.raw_output, sort_keys: input.sort_keys };
         let style = (style != Style::default()).then_some(style);
-        let question = Question { filter: input.filter, input: input.input, style };
+        let question = Question { filter: input.filter, input: input.input.0, style };
         let patience = Duration::from_millis(input.timeout);
         desk.note_level(Level::Full);
         let said = desk.blocking(move |desk| queries.ask(&question, patience, desk.cancelled())).await?;
@@ -123,7 +125,10 @@ fn answered(
     let whole = text.as_ref().map_or(0, |text| text.lines().count() as u64);
     let text = text.map(shortened);
     let shown = text.as_ref().map_or(0, |text| text.lines().count() as u64);
-    let mut answer = Answer::new(message, Output { results, count, text, is_cut, error });
+    let mut answer = Answer::new(
+        message,
+        Output { results: results.into_iter().map(AnyJson).collect(), count, text, is_cut, error },
+    );
     answer.success = answer.output.error.is_none();
     if shown < whole {
         let next = "jq_query with a filter that gives less; `results` are paged with `cursor`".to_owned();

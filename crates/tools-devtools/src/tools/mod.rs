@@ -3,6 +3,10 @@
 pub mod actionlint;
 pub mod analyze_command;
 pub mod analyze_result;
+pub mod cargo_build;
+pub mod cargo_check;
+pub mod cargo_clippy;
+pub mod cargo_test;
 pub mod code_review;
 pub mod commitlint;
 pub mod dotenv_environment;
@@ -41,6 +45,7 @@ pub mod project_status;
 pub mod recommend_mcp_servers;
 pub mod run_output;
 pub mod run_tests;
+pub mod rust_project_info;
 pub mod staticcheck;
 pub mod test_status;
 pub mod yamllint;

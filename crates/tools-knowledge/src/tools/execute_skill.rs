@@ -13,6 +13,7 @@ use exec::run::Level;
 use exec::view::Pattern;
 use kit::limits::Limits;
 use kit::markdown::{code, text};
+use kit::schema::AnyJson;
 use kit::{Answer, Define, ReadDesk, Run, RunDesk, doc};
 use library::PatternId;
 use schemars::JsonSchema;
@@ -94,7 +95,7 @@ pub struct Executed {
     mode: Mode,
     /// What its function returned.
     #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<Wrapped>,
+    result: Option<AnyJson<MOST>>,
     /// Where the result is read that is too large to stand here.
     #[serde(skip_serializing_if = "Option::is_none")]
     result_report: Option<String>,
@@ -107,22 +108,6 @@ pub struct Executed {
     /// What would run, of a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     would_run: Option<WouldRun>,
-}
-
-/// Any JSON.
-#[derive(Debug, Serialize)]
-#[serde(transparent)]
-pub struct Wrapped(Value);
-
-impl JsonSchema for Wrapped {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Result".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        // Strict clients want a schema that says something: of a text this does, of everything else there is nothing to say.
-        schemars::json_schema!({ "maxLength": MOST })
-    }
 }
 
 /// The result.
@@ -341,7 +326,7 @@ fn shown(
         let handle = desk.keep_report(&format!("What {} returned", prepared.id), &[file])?;
         (None, Some(format!("report://{handle}")))
     } else {
-        (Some(Wrapped(result)), None)
+        (Some(AnyJson(result)), None)
     };
     let mut message = format!("{} ran.", code(prepared.id.short()));
     if let Some(report) = &result_report {

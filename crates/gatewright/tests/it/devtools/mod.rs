@@ -15,6 +15,7 @@ mod node_tests;
 mod registries;
 mod remote;
 mod runs;
+mod rust;
 mod settings;
 mod shared;
 mod smart;

@@ -96,3 +96,95 @@ fn what_is_wrong_with_a_registry_is_said_at_the_start() {
         assert!(error.contains(said), "{text}: {error}");
     }
 }
+
+/// A sparse registry of crates (cargo's reference, "Registry Index") that has one crate in one version.
+fn crates(host: &str, ask: &Ask) -> Answer {
+    let body = match ask.path.as_str() {
+        "/index/config.json" => {
+            json!({ "dl": format!("https://{host}/crates/{{crate}}-{{version}}.crate") }).to_string()
+        }
+        "/index/gr/ee/greet" => {
+            let digest = contract::Digest::of(&packed()).to_string();
+            let digest = digest.trim_start_matches("sha256:");
+            json!({ "name": "greet", "vers": "1.2.0", "deps": [], "cksum": digest, "features": {}, "yanked": false }).to_string()
+        }
+        "/crates/greet-1.2.0.crate" => return (200, "application/x-tar", packed()),
+        _ => return (404, "text/plain", b"not found".to_vec()),
+    };
+    (200, "application/json", body.into_bytes())
+}
+
+fn packed() -> Vec<u8> {
+    let mut archive =
+        tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
+    for (name, text) in [
+        ("Cargo.toml", "[package]\nname = \"greet\"\nversion = \"1.2.0\"\nedition = \"2021\"\n"),
+        ("src/lib.rs", "pub fn hello() -> &'static str {\n    \"hello\"\n}\n"),
+    ] {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(text.len() as u64);
+        header.set_mode(0o644);
+        header.set_cksum();
+        archive.append_data(&mut header, format!("greet-1.2.0/{name}"), text.as_bytes()).unwrap();
+    }
+    archive.into_inner().unwrap().finish().unwrap()
+}
+
+fn needs(dependency: &str) -> Option<Bench> {
+    if std::process::Command::new("cargo").arg("--version").output().is_err() {
+        crate::skip("cargo of this machine (https://rustup.rs)");
+        return None;
+    }
+    let manifest = format!(
+        "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dependencies]\n{dependency}\n"
+    );
+    let bench =
+        Bench::new(&[(".gitignore", "target/\n"), ("Cargo.toml", &manifest), ("src/lib.rs", "\n")]).patient();
+    Some(match std::env::home_dir() {
+        Some(home) => bench.telling("HOME", home),
+        None => bench,
+    })
+}
+
+#[test]
+fn crates_come_from_the_registry_that_the_user_names_and_stay_at_hand_for_the_root() {
+    let Some(bench) = needs("greet = \"1\"") else { return };
+    let place = Place::new();
+    let host = std::sync::Arc::new(std::sync::OnceLock::new());
+    let at = std::sync::Arc::clone(&host);
+    let server = Secure::serve(&place, move |ask| crates(at.get().map_or("", String::as_str), ask));
+    host.set(server.host.clone()).unwrap();
+    let registry = format!("[registries]\ncargo = {{ url = \"https://{}/index/\" }}\n", server.host);
+    bench.place.configure(&format!("{}{registry}", server.configuration()));
+    let mut session = bench.serve();
+    let without = session.ok("cargo_check", json!({}));
+    assert_eq!((&without["success"], &without["missing"]), (&json!(false), &json!(["greet"])), "{without:#}");
+    assert!(server.asked().is_empty(), "nobody asked for it to be fetched");
+    let fetched = session.ok("cargo_check", json!({ "fetch": true, "apply": true }));
+    assert_eq!(fetched["success"], true, "{fetched:#}");
+    assert_eq!(fetched["runs"][0]["reached"], json!([server.host]), "{fetched:#}");
+    assert!(fetched["runs"][1]["reached"].is_null(), "what runs code of others has no network: {fetched:#}");
+    assert!(bench.read("Cargo.lock").unwrap().contains("greet"), "{fetched:#}");
+    let asked = server.asked().len();
+    for tool in ["cargo_check", "cargo_build", "cargo_clippy", "cargo_test"] {
+        let again = session.ok(tool, json!({}));
+        assert_eq!(again["success"], true, "{tool}: {again:#}");
+    }
+    assert_eq!(server.asked().len(), asked, "what was fetched is at hand");
+}
+
+#[test]
+fn a_crate_is_fetched_from_crates_io() {
+    let Some(bench) = needs("matches = \"=0.1.10\"") else { return };
+    // Registries of some machines are mirrors at addresses that are not public.
+    bench.place.configure("[security]\nprivate-hosts = [\"*.crates.io\"]\n");
+    let fetched = bench.serve().ok("cargo_build", json!({ "fetch": true }));
+    let reached = fetched["runs"][0]["reached"].as_array().map_or(0, Vec::len);
+    if reached == 0 {
+        crate::skip("crates.io (a network)");
+        return;
+    }
+    assert_eq!(fetched["success"], true, "{fetched:#}");
+    assert_eq!(fetched["runs"][0]["reached"][0], "index.crates.io", "{fetched:#}");
+    assert_eq!(fetched["plan"]["effects"].as_array().unwrap().len(), 1, "the lock file: {fetched:#}");
+}
