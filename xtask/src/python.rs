@@ -39,6 +39,8 @@ impl Project {
             "install",
             "--quiet",
             "--disable-pip-version-check",
+            // The list is whole. Some versions of pip would look for a newer package where one is wanted with an extra.
+            "--no-deps",
             "--require-hashes",
             "-r",
             &list,

@@ -42,7 +42,7 @@ pub mod state;
 pub mod view;
 pub mod workshop;
 
-pub use apply::{Applied, apply, apply_from, recover};
+pub use apply::{Applied, Unfinished, apply, apply_from, recover, unfinished};
 pub use draft::{Draft, Proposal};
 pub use fetch::Fetcher;
 pub use history;

@@ -83,8 +83,8 @@ pub enum TestRunner {
 }
 
 impl CommandsSection {
-    /// The key and the command for `purpose`, where the project has one.
-    pub(crate) fn of(&self, purpose: &str) -> Option<(&'static str, &str)> {
+    /// Every command that the project has, by its key.
+    pub fn all(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let all = [
             ("build", &self.build),
             ("clean", &self.clean),
@@ -92,8 +92,12 @@ impl CommandsSection {
             ("lint", &self.lint),
             ("test", &self.test),
         ];
-        let (key, command) = all.into_iter().find(|(key, _)| *key == purpose)?;
-        command.as_deref().map(|command| (key, command))
+        all.into_iter().filter_map(|(key, command)| Some((key, command.as_deref()?)))
+    }
+
+    /// The key and the command for `purpose`, where the project has one.
+    pub(crate) fn of(&self, purpose: &str) -> Option<(&'static str, &str)> {
+        self.all().find(|(key, _)| *key == purpose)
     }
 }
 

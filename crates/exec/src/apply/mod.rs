@@ -175,6 +175,21 @@ fn send(state: &StateDir, plan: &Plan, journal: &Journal, sender: Option<&dyn Se
     })
 }
 
+/// What earlier processes left: nothing of it is changed by looking.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Unfinished {
+    /// Plans that were cut short.
+    pub interrupted: usize,
+    /// The places that recovery had to leave and nobody has accepted yet.
+    pub blocked: Vec<Blocked>,
+}
+
+/// Looks for what earlier processes left, under the root's lock: what another process is applying now is not cut short.
+pub fn unfinished(state: &StateDir) -> Result<Unfinished, Fault> {
+    let _lock = state.lock()?;
+    Ok(Unfinished { interrupted: Journal::left(state)?.len(), blocked: Journal::blocked(state)? })
+}
+
 /// Finishes or takes back what earlier processes left in `root`, under its lock.
 pub fn recover(root: &Root, state: &StateDir) -> Result<Recovered, Fault> {
     let _lock = state.lock()?;

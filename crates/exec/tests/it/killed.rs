@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use contract::Code;
-use gatewright_exec::{Rights, Root, StateDir, recover};
+use gatewright_exec::{Rights, Root, StateDir, Unfinished, recover, unfinished};
 
 use super::{Place, path, put};
 
@@ -73,9 +73,13 @@ fn a_process_killed_while_applying_never_leaves_a_plan_half_done() {
         std::thread::sleep(Duration::from_micros(15_000 + random_below(120_000)));
         child.kill().unwrap();
         child.wait().unwrap();
-        interrupted += u32::from(fs::read_dir(place.outside().join("state/journal")).unwrap().count() > 0);
+        let left = unfinished(&place.state).unwrap();
+        assert!(left.interrupted <= 1, "round {round}: {left:?}");
+        interrupted += left.interrupted;
         let recovered = recover(&place.root, &place.state).unwrap();
         assert_eq!(recovered.blocked, [], "round {round}");
+        assert_eq!(recovered.finished.len() + recovered.taken_back.len(), left.interrupted, "round {round}");
+        assert_eq!(unfinished(&place.state).unwrap(), Unfinished::default(), "round {round}");
         place.assert_tidy();
         let contents: Vec<Option<String>> = (0..FILES).map(|i| place.read(&name(i))).collect();
         assert!(

@@ -14,6 +14,7 @@ mod design;
 mod devtools;
 mod disk;
 mod docs;
+mod doctor;
 mod ends;
 mod eras;
 mod fleet;

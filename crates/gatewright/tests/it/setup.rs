@@ -455,30 +455,3 @@ fn init_where_there_is_no_repository_says_so() {
     assert!(!out.status.success());
     assert!(String::from_utf8_lossy(&out.stderr).contains("no repository"), "{out:?}");
 }
-
-#[test]
-fn doctor_tells_programs_too_and_puts_right_what_is_its_own() {
-    let bench = Bench::new(NODE);
-    let state = bench.place.scratch.path().join("state/gatewright");
-    std::fs::create_dir_all(&state).unwrap();
-    std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let told = |words: &[&str]| -> Value { serde_json::from_slice(&bench.place.run(words).stdout).unwrap() };
-    let of = |told: &Value, id: &str| {
-        let all = told["checks"].as_array().unwrap();
-        all.iter().find(|check| check["id"] == id).unwrap().clone()
-    };
-    let before = told(&["doctor", "--json"]);
-    assert_eq!(
-        (&of(&before, "state")["state"], &of(&before, "state")["fixable"]),
-        (&json!("fail"), &json!(true)),
-        "{before}"
-    );
-    assert!(of(&before, "state")["fix"].as_str().unwrap().contains("chmod 700"), "{before}");
-    assert_eq!(
-        (&of(&before, "root")["state"], &of(&before, "root")["fix"], &before["passed"]),
-        (&json!("ok"), &json!(null), &json!(false))
-    );
-    let after = told(&["doctor", "--json", "--fix"]);
-    assert_eq!(of(&after, "state")["state"], "ok", "{after}");
-    assert_eq!(std::fs::metadata(&state).unwrap().permissions().mode() & 0o777, 0o700);
-}

@@ -1,0 +1,81 @@
+//! What lies beyond this program: a browser, registries, other servers.
+
+use contract::Fault;
+use contract::text::counted;
+use tools_devtools::registries::Registries;
+
+use super::{Look, Place};
+use crate::approved;
+
+/// What scans of pages are made with. Nothing of it is needed by anything else.
+pub(super) fn browser(place: &Place<'_>) -> Look {
+    let config = place.config().browser;
+    let program = match browser::find(config.program.as_deref()) {
+        Ok(program) => program,
+        // What the user named has to be there; what nobody named is only missed by scans.
+        Err(fault) if config.program.is_some() => return fault.into(),
+        Err(fault) => {
+            let fix = fault.suggestions.first().cloned().unwrap_or_default();
+            return Look::warn("none: a11y_scan looks at markup alone", fix);
+        }
+    };
+    let axe = match (&config.axe, crate::setup::axe().filter(|axe| axe.is_file())) {
+        (Some(axe), _) if !axe.is_file() => {
+            let fix = "correct `axe` in the section [browser] of your own configuration";
+            return Look::fail(format!("{}: axe-core is not there", axe.display()), fix);
+        }
+        (Some(axe), _) => format!("axe-core at {}", axe.display()),
+        (None, Some(_)) => "axe-core is set up".to_owned(),
+        (None, None) => "axe-core of the project alone; `gatewright setup a11y` fetches one".to_owned(),
+    };
+    Look::ok(format!("{}; {axe}", program.display()))
+}
+
+/// Where packages come from. Nobody is asked: that a registry answers is seen by what installs from it.
+pub(super) fn registries(place: &Place<'_>) -> Look {
+    let registries = match Registries::of(&place.config().registries) {
+        Ok(registries) => registries,
+        Err(fault) => return fault.into(),
+    };
+    let all = [
+        ("npm", &registries.npm),
+        ("python", &registries.python),
+        ("cargo", &registries.cargo),
+        ("go", &registries.go),
+    ];
+    let own: Vec<String> = all
+        .iter()
+        .filter_map(|(name, registry)| {
+            let host = registry.url.as_ref()?.host_str()?;
+            Some(format!("{name}: {host}"))
+        })
+        .collect();
+    if own.is_empty() {
+        return Look::ok("the public ones");
+    }
+    Look::ok(format!("{}; the public ones else", own.join(", ")))
+}
+
+pub(super) fn upstreams(place: &Place<'_>) -> Look {
+    let Ok(config) = &place.config else {
+        return Look::skipped("the configuration is not understood");
+    };
+    if config.upstreams.is_empty() {
+        return Look::skipped("none configured");
+    }
+    let approved = match approved::own() {
+        Ok(approved) => approved,
+        Err(fault) => return Fault::into(fault),
+    };
+    let mut lines = Vec::new();
+    for (name, upstream) in &config.upstreams {
+        if let Some(variable) = upstream.missing() {
+            let fix =
+                format!("set {variable} where gatewright is started: until then its tools are not offered");
+            return Look::fail(format!("{name}: the environment variable {variable} is not set"), fix);
+        }
+        let own = approved.iter().filter(|(tool, _)| gateway::upstream_of(tool) == Some(name)).count();
+        lines.push(format!("{name}: {} approved", counted(own, "tool")));
+    }
+    Look::ok(lines.join(", "))
+}
