@@ -1,11 +1,13 @@
 //! `gatewright call`.
 
+mod details;
+
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{CallId, Fault, Key, PlanId, Principal, Spec, Status};
+use contract::{CallId, Fault, Key, Kind, PlanId, Principal, Spec, Status};
 use indicatif::{ProgressBar, ProgressStyle};
 use kit::call::ClientInfo;
 use kit::consent::{Consent, Question};
@@ -61,7 +63,7 @@ pub fn run(asked: &Asked, args: &CallArgs) -> CommandResult {
     if as_json {
         say!("{}", done.to_value());
     } else {
-        show(asked, args, &done);
+        show(asked, args, &done, tool.head().kind);
     }
     Ok(match &done.result {
         Ok(reply) if reply.envelope.success => ExitCode::SUCCESS,
@@ -151,11 +153,16 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-fn show(asked: &Asked, args: &CallArgs, done: &Done) {
+fn show(asked: &Asked, args: &CallArgs, done: &Done, kind: Kind) {
     match &done.result {
         Err(fault) => term::fault(fault),
         Ok(reply) => {
             say!("{}", reply.envelope.message);
+            // What changes something or runs says what it did; of what looks, people want to see what it saw.
+            if matches!(kind, Kind::Read | Kind::Record | Kind::Foreign) {
+                let lines = details::lines(&reply.output, &reply.envelope.message);
+                lines.iter().for_each(|line| say!("{line}"));
+            }
             if let Some(plan) = &reply.envelope.plan {
                 if plan.effects.is_empty() {
                     say!("\n{DIM}Nothing would change.{DIM:#}");

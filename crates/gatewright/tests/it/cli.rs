@@ -47,6 +47,18 @@ fn what_is_done_already_is_said_to_be_and_config_show_shows_the_project() {
 }
 
 #[test]
+fn what_a_tool_saw_is_shown_beneath_its_message_and_not_twice() {
+    let place = Place::new();
+    let found = place.ok(&["call", "tools_search", "--query", "tokens", "--limit", "2"]);
+    assert!(found.contains("tools:\n- name: tokens_"), "{found}");
+    assert!(!found.contains("inputSchema"), "schemas are for programs: {found}");
+    let skill = place.ok(&["call", "load_skill", "--skillId", "skills/gatewright-rehearse-apply"]);
+    assert!(skill.lines().count() > 20 && skill.contains("apply"), "the skill itself: {skill}");
+    let patterns = place.ok(&["call", "find_patterns", "--query", "rehearse"]);
+    assert_eq!(patterns.matches("gatewright-rehearse-apply").count(), 1, "{patterns}");
+}
+
+#[test]
 fn dry_run_is_the_default_and_contradictions_are_usage_errors() {
     let place = Place::new();
     let text = place.ok(&build(&["--dry-run"]));
