@@ -4,8 +4,8 @@ use std::process::Command;
 
 use crate::sh::{Done, step};
 
-/// A program, and the package that has it.
-const PROGRAMS: [(&str, &str); 15] = [
+/// A program, by its name or its place, and the package that has it.
+const PROGRAMS: [(&str, &str); 16] = [
     ("gh", "gh"),
     ("strace", "strace"),
     ("git", "git"),
@@ -23,6 +23,8 @@ const PROGRAMS: [(&str, &str); 15] = [
     ("secret-tool", "libsecret-tools"),
     ("gnome-keyring-daemon", "gnome-keyring"),
     ("dbus-run-session", "dbus-daemon"),
+    // A package of others, as its authors wrote it.
+    ("/usr/share/gocode/src/github.com/pkg/errors/errors.go", "golang-github-pkg-errors-dev"),
 ];
 
 /// Installs what is missing; returns what could not be, with the command that would.

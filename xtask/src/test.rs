@@ -23,6 +23,7 @@ pub(crate) fn run_all(fast: bool) -> Done<Vec<String>> {
             installed
                 .map_err(|why| format!("the Python packages that tests use could not be installed: {why}"))?;
         }
+        python::sources().map_err(|why| format!("the sources of Python packages that tests use: {why}"))?;
     }
     sh::run("cargo", &["fmt", "--all", "--check"])?;
     sh::run("cargo", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])?;

@@ -17,6 +17,7 @@ mod docs;
 mod doctor;
 mod ends;
 mod eras;
+mod first_minute;
 mod fleet;
 mod frames;
 mod gain;
