@@ -10,6 +10,7 @@ use failures::{Merged, Suggestion};
 use serde_json::{Map, Value};
 
 use crate::call::{Call, Done};
+use crate::choice::Choice;
 use crate::course::Ended;
 use crate::engine::Engine;
 use crate::kinds::List;
@@ -39,6 +40,8 @@ impl Engine {
         let budget = tool.tool.budget(self.parts.budget);
         let mut answer = planned.answer;
         let mut truncated = answer.truncated.take();
+        notes.choice =
+            answer.choice.take().map(|choice| Choice { text: cleaner.text(&choice.text), ..choice });
         let (plan, status) = match planned.proposal {
             None => (None, Status::Completed),
             Some((id, proposal)) => {
@@ -136,7 +139,7 @@ impl Engine {
         let duration = u64::try_from(notes.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let (mode, record, id, unknown_tool) =
             (notes.mode, notes.record, notes.id.clone(), notes.unknown_tool);
-        let question = notes.question.clone();
+        let (question, choice) = (notes.question.clone(), notes.choice.clone());
         let root = self.parts.root.as_ref().map(|r| r.name());
         let about = |mut metadata: Metadata| {
             metadata.duration = duration;
@@ -175,7 +178,8 @@ impl Engine {
         if let Ok(reply) = &mut result {
             reply.envelope.metadata = metadata.clone();
         }
-        Done { result, metadata, anchor, unknown_tool, question }
+        let choice = choice.filter(|_| result.is_ok());
+        Done { result, metadata, anchor, unknown_tool, question, choice }
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
+use crate::choice::Choice;
 use crate::consent::{Consent, Question};
 use crate::cost::Session;
 use crate::engine::Engine;
@@ -143,6 +144,8 @@ pub struct Done {
     pub unknown_tool: bool,
     /// What the caller's user may be asked, where the call was refused for want of consent.
     pub question: Option<Question>,
+    /// What the caller's user may choose from, where the answer offers something.
+    pub choice: Option<Choice>,
 }
 
 impl Done {

@@ -309,7 +309,14 @@ impl Engine {
                 let tokens_used = reply.envelope.metadata.tokens_used;
                 metadata.tokens_used = tokens_used;
                 reply.envelope.metadata = metadata.clone();
-                Done { result: Ok(reply), metadata, anchor: None, unknown_tool: false, question: None }
+                Done {
+                    result: Ok(reply),
+                    metadata,
+                    anchor: None,
+                    unknown_tool: false,
+                    question: None,
+                    choice: None,
+                }
             }
             Err(fault) => crate::pipeline::refused(fault),
         }

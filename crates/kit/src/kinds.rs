@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::choice::Choice;
 use crate::desk::{ChangeDesk, ForeignDesk, ReadDesk, RecordDesk, RunDesk};
 use crate::doc::Doc;
 use crate::erased::Boxed;
@@ -190,6 +191,9 @@ pub struct Answer<T> {
     /// The list that gives way when the result is over its budget.
     #[serde(default)]
     pub list: Option<List>,
+    /// What the caller's user may be asked, where the front door can ask: the same call is then made with what was chosen.
+    #[serde(default)]
+    pub choice: Option<Choice>,
 }
 
 /// A list in an output: what is shown is a part of what there is.
@@ -207,19 +211,19 @@ impl<T> Answer<T> {
     /// A successful answer.
     #[must_use]
     pub const fn new(message: String, output: T) -> Self {
-        Self { success: true, message, output, results: None, truncated: None, list: None }
+        Self { success: true, message, output, results: None, truncated: None, list: None, choice: None }
     }
 
     /// The answer with the same words about it and another output.
     #[must_use]
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Answer<U> {
-        let Self { success, message, output, results, truncated, list } = self;
-        Answer { success, message, output: map(output), results, truncated, list }
+        let Self { success, message, output, results, truncated, list, choice } = self;
+        Answer { success, message, output: map(output), results, truncated, list, choice }
     }
 
     /// As [`Answer::map`], of an output that may not be had.
     pub(crate) fn try_map<U, E>(self, map: impl FnOnce(T) -> Result<U, E>) -> Result<Answer<U>, E> {
-        let Self { success, message, output, results, truncated, list } = self;
-        Ok(Answer { success, message, output: map(output)?, results, truncated, list })
+        let Self { success, message, output, results, truncated, list, choice } = self;
+        Ok(Answer { success, message, output: map(output)?, results, truncated, list, choice })
     }
 }

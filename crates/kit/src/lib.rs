@@ -24,6 +24,7 @@ pub mod approvals;
 mod authorise;
 pub mod call;
 pub mod catalog;
+pub mod choice;
 pub mod consent;
 pub mod cost;
 mod course;

@@ -10,6 +10,7 @@ use exec::run::Level;
 use serde_json::Value;
 
 use crate::call::Call;
+use crate::choice::Choice;
 use crate::consent::Question;
 use crate::cost::Measured;
 use crate::course::{Course, Ended};
@@ -45,6 +46,8 @@ pub(crate) struct Notes {
     pub(crate) unknown_tool: bool,
     /// What the caller's user could be asked.
     pub(crate) question: Option<Question>,
+    /// What the caller's user could choose from.
+    pub(crate) choice: Option<Choice>,
     /// Whether the call is recorded: all are, but for repeated refusals of a limit.
     pub(crate) record: bool,
     started_at: String,
@@ -87,6 +90,7 @@ impl Notes {
             artifacts: Vec::new(),
             unknown_tool: false,
             question: None,
+            choice: None,
             record: true,
         }
     }

@@ -438,5 +438,6 @@ pub(crate) fn refused(fault: Fault) -> Done {
         anchor: None,
         unknown_tool: false,
         question: None,
+        choice: None,
     }
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use contract::{Digest, PlanId, Principal, TranscriptId, canonical};
+use kit::choice::{Choice, Chosen};
 use kit::consent::{Consent, Question};
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -16,6 +17,8 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+
+use crate::choosing;
 
 /// How long a question may be answered.
 pub(crate) const ANSWERED: Duration = Duration::from_mins(10);
@@ -35,6 +38,30 @@ struct Asked {
     plan: Option<PlanId>,
     /// Names the question: each is answered once.
     question: TranscriptId,
+    /// What there was to choose from, where that was the question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    choice: Option<Choice>,
+    /// What was chosen before, for the same call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    chosen: Option<Chosen>,
+}
+
+/// What a user is asked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Asking<'a> {
+    /// Whether it may be done; with what was chosen before.
+    Consent(&'a Question, Option<&'a Chosen>),
+    /// Which ones.
+    Choice(&'a Choice),
+}
+
+/// What a request says that comes back with an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Said {
+    /// Whether the user agreed, where that was the question.
+    pub(crate) consent: Option<Consent>,
+    /// What was chosen, now or before.
+    pub(crate) chosen: Option<Chosen>,
 }
 
 /// Asks, and knows its own questions again.
@@ -56,17 +83,27 @@ impl Asker {
     /// The answer that asks. It holds for the same caller, tool and arguments, for a while, once.
     pub(crate) fn asks(
         &self,
-        question: &Question,
+        asking: Asking<'_>,
         request: &CallToolRequestParams,
         caller: &Principal,
     ) -> Result<InputRequiredResult, ErrorData> {
-        let id = TranscriptId::random().map_err(|e| internal(&e))?;
-        let state = json!(Asked { plan: question.plan, question: id }).to_string();
+        let question = TranscriptId::random().map_err(|e| internal(&e))?;
+        let (form, asked) = match asking {
+            Asking::Consent(about, chosen) => {
+                let chosen = chosen.cloned();
+                (form(about), Asked { plan: about.plan, question, choice: None, chosen })
+            }
+            Asking::Choice(choice) => {
+                let asked = Asked { plan: None, question, choice: Some(choice.clone()), chosen: None };
+                (choosing::form(choice), asked)
+            }
+        };
+        let state = json!(asked).to_string();
         let bound = bound(request, caller)?;
         let sealed = self
             .states
             .seal_with(state.as_bytes(), &SealOptions::new().associated_data(&bound).ttl(ANSWERED));
-        let elicitation = json!({ "method": "elicitation/create", "params": form(question) });
+        let elicitation = json!({ "method": "elicitation/create", "params": form });
         let asked: InputRequest = serde_json::from_value(elicitation).map_err(|e| internal(&e))?;
         Ok(InputRequiredResult::new(Some(InputRequests::from([(KEY.to_owned(), asked)])), Some(sealed)))
     }
@@ -76,7 +113,7 @@ impl Asker {
         &self,
         request: &CallToolRequestParams,
         caller: &Principal,
-    ) -> Result<Option<Consent>, ErrorData> {
+    ) -> Result<Option<Said>, ErrorData> {
         let Some(sealed) = &request.request_state else { return Ok(None) };
         let unknown = || {
             ErrorData::invalid_params("requestState is not that of this call: call again without it", None)
@@ -89,13 +126,19 @@ impl Asker {
                 None,
             ));
         }
-        let action =
-            request.input_responses.as_ref().and_then(|all| all.get(KEY)).and_then(|a| a.get("action"));
-        Ok(Some(match action.and_then(Value::as_str) {
+        let answer = request.input_responses.as_ref().and_then(|all| all.get(KEY));
+        let action = answer.and_then(|answer| answer.get("action")).and_then(Value::as_str);
+        if let Some(choice) = &asked.choice {
+            let content = answer.and_then(|answer| answer.get("content"));
+            let chosen = (action == Some("accept")).then(|| choosing::chosen(choice, content)).flatten();
+            return Ok(Some(Said { consent: None, chosen }));
+        }
+        let consent = match action {
             Some("accept") => Consent::Given(asked.plan),
             Some("decline") => Consent::Refused(asked.plan),
             _ => Consent::Unanswered(asked.plan),
-        }))
+        };
+        Ok(Some(Said { consent: Some(consent), chosen: asked.chosen }))
     }
 
     fn is_first(&self, caller: Digest, question: String) -> bool {

@@ -6,6 +6,7 @@
 //! - [`server`]: rmcp's handler over the engine, in both protocol eras.
 //! - [`serve_stdio`]: standard input and output, until the input ends.
 
+mod choosing;
 mod confirm;
 #[cfg(feature = "conformance")]
 pub mod conformance;

@@ -27,7 +27,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::ServeError;
-use crate::confirm::{self, Asker};
+use crate::choosing;
+use crate::confirm::{self, Asker, Asking};
 use crate::http::direct::{Direct, Outcome};
 use crate::line::shown;
 use crate::listing::{self, Listing};
@@ -143,10 +144,12 @@ impl Server {
             progress: Arc::new(|_| {}),
         };
         let done = self.made(call, &gone).await?;
-        match done.question.as_ref().filter(|_| can_ask) {
+        let question = done.question.as_ref().map(|question| Asking::Consent(question, None));
+        let asking = question.or_else(|| done.choice.as_ref().map(Asking::Choice));
+        match asking.filter(|_| can_ask) {
             None => Ok(Outcome::Done(Box::new(done))),
-            Some(question) => {
-                let asks = self.asker.asks(question, &request, &caller)?;
+            Some(asking) => {
+                let asks = self.asker.asks(asking, &request, &caller)?;
                 Ok(Outcome::Asks(Box::new(ServerResult::InputRequiredResult(asks))))
             }
         }
@@ -304,12 +307,15 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let caller = self.principal(&context)?;
         let is_current = is_current(&context);
-        let answer = if is_current { self.asker.answer(&request, &caller)? } else { None };
+        let said = if is_current { self.asker.answer(&request, &caller)? } else { None };
+        let (answer, mut chosen) = said.clone().map_or((None, None), |said| (said.consent, said.chosen));
         let can_ask = confirm::can_ask(&context);
-        let call = Call {
+        let arguments = request.arguments.clone().unwrap_or_default();
+        let arguments = chosen.as_ref().map_or(arguments.clone(), |chosen| chosen.applied_to(arguments));
+        let mut call = Call {
             id: CallId(context.id.to_string()),
             tool: request.name.to_string(),
-            arguments: Value::Object(request.arguments.clone().unwrap_or_default()),
+            arguments: Value::Object(arguments),
             principal: caller.clone(),
             bearer: context
                 .extensions
@@ -324,9 +330,20 @@ impl ServerHandler for Server {
             progress: progress(&context),
         };
         let mut done = self.made(call.clone(), &context.ct).await?;
+        if let (Some(choice), None, true) = (&done.choice, &said, can_ask) {
+            if is_current {
+                return Ok(self.asker.asks(Asking::Choice(choice), &request, &caller)?.into());
+            }
+            chosen = choosing::ask(&context, choice).await;
+            if let (Some(chosen), Value::Object(arguments)) = (&chosen, &call.arguments) {
+                call.arguments = Value::Object(chosen.applied_to(arguments.clone()));
+                done = self.made(call.clone(), &context.ct).await?;
+            }
+        }
         if let (Some(question), None, true) = (&done.question, answer, can_ask) {
             if is_current {
-                return Ok(self.asker.asks(question, &request, &caller)?.into());
+                let asking = Asking::Consent(question, chosen.as_ref());
+                return Ok(self.asker.asks(asking, &request, &caller)?.into());
             }
             let consent = confirm::ask(&context, question).await;
             done = self.made(Call { consent, ..call }, &context.ct).await?;

@@ -10,6 +10,7 @@ use std::time::Duration;
 use contract::{CallId, Fault, Key, Kind, PlanId, Principal, Spec, Status};
 use indicatif::{ProgressBar, ProgressStyle};
 use kit::call::ClientInfo;
+use kit::choice::{Choice, Chosen, Offered};
 use kit::consent::{Consent, Question};
 use kit::house::ROOT;
 use kit::{Call, Done, House, Progress};
@@ -56,7 +57,13 @@ pub fn run(asked: &Asked, args: &CallArgs) -> CommandResult {
         let mut done = house.call(call.clone()).await;
         bar.finish_and_clear();
         if let Some(question) = done.question.as_ref().filter(|_| can_ask(as_json)) {
-            done = house.call(Call { consent: asked_here(question), ..call }).await;
+            done = house.call(Call { consent: asked_here(question), ..call.clone() }).await;
+        }
+        if let Some(choice) = done.choice.clone().filter(|_| can_ask(as_json))
+            && let (Some(chosen), Value::Object(arguments)) = (chosen_here(&choice), &call.arguments)
+        {
+            let arguments = Value::Object(chosen.applied_to(arguments.clone()));
+            done = house.call(Call { arguments, ..call }).await;
         }
         done
     });
@@ -88,6 +95,27 @@ fn asked_here(question: &Question) -> Consent {
         },
         _ => Consent::Unanswered(question.plan),
     }
+}
+
+/// Has whoever sits at the terminal choose, by numbers; an empty line takes what is marked.
+fn chosen_here(choice: &Choice) -> Option<Chosen> {
+    anstream::eprintln!("{}", choice.text);
+    for (number, option) in choice.offered().enumerate() {
+        let mark = if option.chosen { '*' } else { ' ' };
+        anstream::eprintln!(" {mark}{:>3}  {}", number + 1, option.title);
+    }
+    anstream::eprint!("Numbers, or Enter for those with a star: ");
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer).ok().filter(|read| *read > 0)?;
+    let words: Vec<&str> = answer.split([',', ' ', '\n']).filter(|word| !word.is_empty()).collect();
+    if words.is_empty() {
+        return choice.chosen(|option| option.chosen);
+    }
+    let all: Vec<&Offered> = choice.offered().collect();
+    let numbered =
+        |word: &str| all.get(word.parse::<usize>().ok()?.checked_sub(1)?).map(|option| &option.name);
+    let names: Vec<&String> = words.into_iter().map(numbered).collect::<Option<_>>()?;
+    choice.chosen(|option| names.contains(&&option.name))
 }
 
 fn bar(quiet: bool) -> (Progress, ProgressBar) {

@@ -21,7 +21,7 @@ fn arguments() -> Value {
 }
 
 /// One round of the newer era, by a client that can ask its user.
-fn round(remote: &Remote, name: &str, arguments: &Value, back: &Value) -> Answer {
+pub(crate) fn round(remote: &Remote, name: &str, arguments: &Value, back: &Value) -> Answer {
     round_as(remote, "", name, arguments, back)
 }
 
@@ -173,30 +173,36 @@ fn a_client_that_cannot_ask_gets_the_plan_and_the_next_call() {
     assert_eq!(error["error"]["type"], "policy");
 }
 
+/// What a command prints at a terminal of its own where somebody types this; nothing where no terminal can be had.
+pub(crate) fn at_terminal(place: &Place, words: &[&str], typed: &str) -> Option<String> {
+    // From the util-linux program that records sessions.
+    if std::process::Command::new("script").arg("--version").output().is_err() {
+        super::skip("questions at the terminal (no `script`; Debian: apt-get install bsdutils)");
+        return None;
+    }
+    let ours = place.command();
+    let args = ours.get_args().map(|arg| arg.to_str().unwrap().to_owned());
+    let all: Vec<String> = args.chain(words.iter().map(ToString::to_string)).collect();
+    let mut command = std::process::Command::new("script");
+    command.args(["-qec", &format!("{} {}", ours.get_program().display(), all.join(" ")), "/dev/null"]);
+    for (name, value) in ours.get_envs() {
+        command.env(name, value.unwrap_or_default());
+    }
+    let mut child =
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::io::Write::write_all(&mut stdin, typed.as_bytes()).unwrap();
+    let out = child.wait_with_output().unwrap();
+    drop(stdin);
+    Some(String::from_utf8_lossy(&out.stdout).into_owned())
+}
+
 #[test]
 fn whoever_sits_at_the_terminal_is_asked() {
-    // A terminal of its own, from the util-linux program that records sessions.
-    if std::process::Command::new("script").arg("--version").output().is_err() {
-        return super::skip("consent at the terminal (no `script`; Debian: apt-get install bsdutils)");
-    }
     let place = asking();
     let words = ["call", "tokens_build", "--source", "tokens", "--platforms", "css", "--apply"];
     for (typed, expected, applied) in [("n\n", "said no", false), ("y\n", "Done", true)] {
-        let ours = place.command();
-        let args = ours.get_args().map(|arg| arg.to_str().unwrap().to_owned());
-        let all: Vec<String> = args.chain(words.map(str::to_owned)).collect();
-        let mut command = std::process::Command::new("script");
-        command.args(["-qec", &format!("{} {}", ours.get_program().display(), all.join(" ")), "/dev/null"]);
-        for (name, value) in ours.get_envs() {
-            command.env(name, value.unwrap_or_default());
-        }
-        let mut child =
-            command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn().unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        std::io::Write::write_all(&mut stdin, typed.as_bytes()).unwrap();
-        let out = child.wait_with_output().unwrap();
-        drop(stdin);
-        let shown = String::from_utf8_lossy(&out.stdout);
+        let Some(shown) = at_terminal(&place, &words, typed) else { return };
         assert!(shown.contains("create artifacts/") && shown.contains(expected), "{shown}");
         assert_eq!(exists(&place.root().join("artifacts")), applied, "{shown}");
     }

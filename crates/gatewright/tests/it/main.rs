@@ -4,6 +4,7 @@
 
 mod agents;
 mod bench;
+mod choosing;
 mod cli;
 mod clients;
 #[path = "../../../store/tests/it/cluster.rs"]

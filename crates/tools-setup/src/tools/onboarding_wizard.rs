@@ -4,6 +4,7 @@
 //! files stays. A person applies it: by `gatewright init`, or by answering the question that the client asks.
 
 use contract::{Fault, Toolset};
+use kit::choice::{Choice, Offered};
 use kit::{Answer, Change, ChangeDesk, Define, Doc, doc};
 use onboard::{Check, Client, Options, Outcome, Phase, Scope, State, wizard};
 use schemars::JsonSchema;
@@ -17,7 +18,7 @@ use crate::{SETUP, facts};
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "the catalogue's own inputs")]
 pub struct Input {
-    /// Answer with what can be chosen, and plan nothing.
+    /// Have the user choose clients; else answer with the choices.
     #[serde(default)]
     pub interactive: bool,
     /// Name the calls that install the project's dependencies.
@@ -158,7 +159,25 @@ fn look(input: &Input, desk: &ChangeDesk) -> Result<Answer<Output>, Fault> {
         );
     }
     let choices = input.interactive.then(|| Client::ALL.to_vec());
-    Ok(answered(input, outcome, choices, next))
+    let mut answer = answered(input, outcome, choices, next);
+    answer.choice = input.interactive.then(|| offered(&clients));
+    Ok(answer)
+}
+
+/// What the user is asked: the clients whose files are the repository's, those that it shows traces of chosen already.
+fn offered(clients: &[Client]) -> Choice {
+    let of_repository = Client::ALL.into_iter().filter(|client| client.scope() == Scope::Project);
+    let options = of_repository.map(|client| Offered {
+        name: client.name().to_owned(),
+        title: format!("{} ({})", client.name(), client.file()),
+        chosen: clients.contains(&client),
+    });
+    Choice {
+        text: "Which clients are to be set up in this repository?".to_owned(),
+        options: options.collect(),
+        argument: "clients".to_owned(),
+        instead_of: "interactive".to_owned(),
+    }
 }
 
 /// The call that installs what a package manager manages.
