@@ -5,6 +5,7 @@
 mod difference;
 mod formats;
 mod hostile;
+mod managers;
 
 use gatewright_deps::{Format, Lock, Package, read};
 
