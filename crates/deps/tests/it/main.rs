@@ -2,6 +2,7 @@
 
 #![allow(clippy::panic, reason = "a test ends by it")]
 
+mod advisories;
 mod difference;
 mod formats;
 mod hostile;
