@@ -221,6 +221,8 @@ pub fn canonical(data: &[u8]) {
         confinement: String::new(),
         error: None,
         root: None,
+        reached: Vec::new(),
+        refused: Vec::new(),
         effects: Vec::new(),
         diff: String::new(),
         cost: None,
