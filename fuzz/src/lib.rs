@@ -70,6 +70,20 @@ pub const TARGETS: &[Target] = &[
         ],
     },
     Target {
+        name: "locks",
+        run: locks,
+        seeds: &[
+            br#"{"lockfileVersion":3,"packages":{"":{},"node_modules/a":{"version":"1.0.0","resolved":"https://r.example/a/-/a-1.0.0.tgz","integrity":"sha512-a"}}}"#,
+            b"lockfileVersion: '9.0'\npackages:\n  a@1.0.0:\n    resolution: {integrity: sha512-a}\n    engines: {node: '>=18'}\n",
+            b"# yarn lockfile v1\n\n\"@s/a@^1\", b@npm:c@2:\n  version \"1.0.0\"\n  resolved \"https://r.example/a/-/a-1.0.0.tgz#ab\"\n",
+            b"__metadata:\n  version: 8\n\"a@npm:1.0.0\":\n  version: 1.0.0\n  resolution: \"a@npm:1.0.0\"\n",
+            b"{\"lockfileVersion\":1,\"packages\":{\"a\":[\"a@1.0.0\",\"\",{},\"sha512-a\"],}}",
+            b"a==1.0 \\\n  --hash=sha256:aa\nb @ git+https://r.example/b@c\n-e ./x\n",
+            br#"{"auditReportVersion":2,"vulnerabilities":{"a":{"via":[{"source":1,"url":"https://github.com/advisories/GHSA-x","severity":"high"}]}}}"#,
+            br#"{"advisories":{"1":{"id":1,"module_name":"a","findings":[{"version":"1.0.0","paths":[".>a"]}]}}}"#,
+        ],
+    },
+    Target {
         name: "front",
         run: front,
         seeds: &[
@@ -207,6 +221,8 @@ pub fn canonical(data: &[u8]) {
         confinement: String::new(),
         error: None,
         root: None,
+        reached: Vec::new(),
+        refused: Vec::new(),
         effects: Vec::new(),
         diff: String::new(),
         cost: None,
@@ -263,6 +279,29 @@ pub fn redact(data: &[u8]) {
     if let Ok(value) = serde_json::from_slice::<serde_json::Value>(data) {
         let once = redactor.value(&value).value;
         assert_eq!(redactor.value(&once).value, once);
+    }
+}
+
+/// Any bytes as every lock and report: read or refused, sorted, and nothing differs from itself.
+pub fn locks(data: &[u8]) {
+    for format in deps::Format::ALL {
+        if let Ok(lock) = deps::read(format, data) {
+            assert!(deps::Difference::between(&lock, &lock).is_empty(), "{format:?}");
+            assert!(lock.packages.is_sorted_by_key(|p| (p.name.clone(), p.version.clone(), p.place.clone())));
+        }
+    }
+    use deps::{Auditor, Lister, State};
+    for auditor in [Auditor::Npm, Auditor::Pnpm, Auditor::Yarn, Auditor::PipAudit, Auditor::CargoAudit] {
+        let audit = deps::audit(auditor, data);
+        assert_eq!(
+            audit.state == State::Complete,
+            audit.why.is_none(),
+            "{auditor:?}: what is not whole says why"
+        );
+        assert!(audit.advisories.iter().all(|row| !row.package.is_empty() && !row.ids.is_empty()));
+    }
+    for lister in [Lister::Npm, Lister::Pnpm, Lister::Yarn, Lister::Pip] {
+        let _ = deps::outdated(lister, data);
     }
 }
 

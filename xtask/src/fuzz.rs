@@ -5,8 +5,20 @@ use std::process::Command;
 use crate::sh::{Done, step, target, top};
 use crate::tools;
 
-const TARGETS: [&str; 11] =
-    ["tokens", "path", "plan", "canonical", "ledger", "redact", "front", "meta", "notes", "words", "strip"];
+const TARGETS: [&str; 11] = [
+    "tokens",
+    "path",
+    "plan",
+    "canonical",
+    "ledger",
+    "redact",
+    "front",
+    "locks",
+    "meta",
+    "notes",
+    "words",
+    "strip",
+];
 
 pub(crate) fn run(name: &str, seconds: u32) -> Done {
     if !TARGETS.contains(&name) {

@@ -4,6 +4,9 @@
 //! of a lock adds, removes and moves, and what it replaces under the same version. How far a version moves is computed
 //! here by each ecosystem's own rules ([`step`]): a manager's word for it is not taken.
 //!
+//! [`audit`] reads what auditors say of known vulnerabilities, and how much of it is known; [`outdated`] what managers say of newer
+//! versions.
+//!
 //! There is no I/O. Inputs are bounded by [`MAX_BYTES`] and [`MAX_PACKAGES`]; names and versions are only ever text:
 //! nothing here opens what they say.
 //!
@@ -15,10 +18,14 @@
 //! # Ok::<(), gatewright_deps::Unread>(())
 //! ```
 
+mod advisory;
 mod difference;
 mod lock;
+mod outdated;
 mod version;
 
+pub use advisory::{Advisory, Audit, Auditor, Fix, MAX_PATHS, Remark, Severity, State, audit};
 pub use difference::{Change, Difference, Pin};
 pub use lock::{Format, Lock, MAX_BYTES, MAX_PACKAGES, Package, Source, Unread, read};
+pub use outdated::{Lister, Outdated, outdated};
 pub use version::{Ecosystem, Step, step};

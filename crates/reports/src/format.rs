@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::draft::{Draft, Kind};
 use crate::formats::{
     actionlint, cargo_json, commitlint, eslint, gcc, go_build, go_test, golangci, govulncheck, jest, junit,
-    libtest, make, markdownlint, mocha, nextest, pytest, sarif, staticcheck, tap, tsc, yamllint,
+    libtest, make, markdownlint, mocha, nextest, prettier, pytest, rustfmt, sarif, staticcheck, tap, tsc,
+    vitest_bench, yamllint,
 };
 use crate::text::torn;
 use crate::{Context, Report};
@@ -46,6 +47,12 @@ pub enum Format {
     GccJson,
     /// What tsc prints, plain or pretty.
     Tsc,
+    /// `prettier --list-different`.
+    PrettierList,
+    /// `rustfmt -l`, with or without `--check`.
+    RustfmtList,
+    /// `vitest bench --outputJson`.
+    VitestBench,
     /// `eslint -f json`.
     EslintJson,
     /// markdownlint-cli, markdownlint-cli2: text or JSON.
@@ -89,7 +96,7 @@ impl Input<'_> {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 27] = [
         Self::GoTestJson,
         Self::GoBuild,
         Self::Junit,
@@ -104,6 +111,9 @@ impl Format {
         Self::Gcc,
         Self::GccJson,
         Self::Tsc,
+        Self::PrettierList,
+        Self::RustfmtList,
+        Self::VitestBench,
         Self::EslintJson,
         Self::Markdownlint,
         Self::YamllintParsable,
@@ -148,6 +158,9 @@ impl Format {
             Self::Gcc => ("gcc", "gcc", Lines),
             Self::GccJson => ("gcc-json", "gcc", Lines),
             Self::Tsc => ("tsc", "tsc", Lines),
+            Self::PrettierList => ("prettier-list", "prettier", Lines),
+            Self::RustfmtList => ("rustfmt-list", "rustfmt", Lines),
+            Self::VitestBench => ("vitest-bench", "vitest", Document),
             Self::EslintJson => ("eslint-json", "eslint", Document),
             Self::Markdownlint => ("markdownlint", "markdownlint", Lines),
             Self::YamllintParsable => ("yamllint-parsable", "yamllint", Lines),
@@ -209,6 +222,9 @@ pub fn read(
         Format::Gcc => gcc::read(input, into),
         Format::GccJson => gcc::read_json(input, into),
         Format::Tsc => tsc::read(input, into),
+        Format::PrettierList => prettier::read(input, into),
+        Format::RustfmtList => rustfmt::read(input, into),
+        Format::VitestBench => vitest_bench::read(input, into),
         Format::EslintJson => eslint::read(input, into),
         Format::Markdownlint => markdownlint::read(input, into),
         Format::YamllintParsable => yamllint::read(input, into),

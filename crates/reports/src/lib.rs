@@ -17,19 +17,23 @@
 //! ```
 
 mod context;
+mod coverage;
 mod draft;
 mod format;
 mod formats;
 mod id;
 mod json;
+mod profile;
 mod report;
 #[cfg(test)]
 mod size;
 mod text;
 
 pub use context::Context;
+pub use coverage::coverage_summary;
 pub use format::{Format, UnknownFormat, read};
 pub use id::{FailureId, NotAnId, normal};
+pub use profile::{Profile, Spot, cpu_profile, heap_profile};
 pub use report::{
     Benchmark, Counts, Coverage, Covered, Diagnostic, Failure, Level, Levels, MAX_DETAIL, MAX_DIAGNOSTICS,
     MAX_FAILED, MAX_FIGURES, MAX_MESSAGE, MAX_NAME, MAX_PASSED, Outcome, Parsed, Report, TestCase,

@@ -77,6 +77,12 @@ fn many(format: Format, count: usize) -> (Vec<u8>, Vec<u8>) {
             "",
         ),
         Format::Tsc => list(&|n| format!("a{n}.ts({n},1): error TS1: no\n  more\n"), ""),
+        Format::PrettierList => list(&|n| format!("src/a{n}.js\n"), ""),
+        Format::RustfmtList => list(&|n| format!("src/a{n}.rs\n"), ""),
+        Format::VitestBench => {
+            let one = |n| format!("{{\"name\":\"b{n}\",\"rank\":1}}");
+            format!("{{\"files\":[{{\"groups\":[{{\"benchmarks\":[{}]}}]}}]}}", list(&one, ","))
+        }
         Format::EslintJson => {
             let message =
                 |n| format!("{{\"ruleId\":\"r\",\"severity\":2,\"message\":\"no {n}\",\"line\":{n}}}");

@@ -31,6 +31,9 @@ pub const GO: Toolset = Toolset("go");
 /// Packages of Rust.
 pub const RUST: Toolset = Toolset("rust");
 
+/// Packages of Node.
+pub const NODE: Toolset = Toolset("node");
+
 /// Files, data and the time.
 pub const FILES: Toolset = Toolset("files");
 
@@ -41,6 +44,7 @@ pub static FAMILIES: &[&Family] = &[
     &MAKE_FAMILY,
     &GO_FAMILY,
     &RUST_FAMILY,
+    &NODE_FAMILY,
     &LINT_FAMILY,
     &TEST_FAMILY,
     &SMART_FAMILY,
@@ -171,7 +175,31 @@ pub static RUST_FAMILY: Family = Family {
         Entry::run::<tools::cargo_test::CargoTest>(),
         Entry::run::<tools::cargo_clippy::CargoClippy>(),
         Entry::run::<tools::cargo_build::CargoBuild>(),
+        Entry::run::<tools::cargo_fmt::CargoFmt>(),
         Entry::read::<tools::rust_project_info::RustProjectInfo>(),
+    ],
+    sections: &[],
+};
+
+/// Packages of Node.
+pub static NODE_FAMILY: Family = Family {
+    name: "node",
+    guide: "Node: nodejs_test, nodejs_lint, nodejs_format, nodejs_check_types, nodejs_build and more.",
+    shelves: &[],
+    markers: &["package.json"],
+    toolsets: &[NODE],
+    tools: &[
+        Entry::run::<tools::nodejs_test::NodejsTest>(),
+        Entry::run::<tools::nodejs_lint::NodejsLint>(),
+        Entry::run::<tools::nodejs_format::NodejsFormat>(),
+        Entry::run::<tools::nodejs_check_types::NodejsCheckTypes>(),
+        Entry::run::<tools::nodejs_build::NodejsBuild>(),
+        Entry::run::<tools::nodejs_scripts::NodejsScripts>(),
+        Entry::run::<tools::nodejs_benchmark::NodejsBenchmark>(),
+        Entry::run::<tools::nodejs_profile::NodejsProfile>(),
+        Entry::read::<tools::nodejs_project_info::NodejsProjectInfo>(),
+        Entry::read::<tools::nodejs_version::NodejsVersion>(),
+        Entry::read::<tools::nodejs_compatibility::NodejsCompatibility>(),
     ],
     sections: &[],
 };

@@ -76,6 +76,7 @@ pub enum TestRunner {
     Jest,
     Vitest,
     Mocha,
+    Node,
     Npm,
     Pytest,
     Go,

@@ -7,7 +7,7 @@ use projects::{BuildSystem, Project};
 use reports::Format;
 
 use crate::own::Own;
-use crate::running::Asked;
+use crate::running::{Asked, words};
 use crate::settings::{DevtoolsSection, TestRunner};
 
 /// What is to be run.
@@ -17,7 +17,12 @@ pub(crate) struct Wish {
     pub(crate) coverage: bool,
     pub(crate) parallel: Option<bool>,
     pub(crate) verbose: bool,
+    /// Whether coverage is left as istanbul's summary, below [`COVERAGE`].
+    pub(crate) summary: bool,
 }
+
+/// Where coverage is left: where jest and vitest leave it unless they are told otherwise.
+pub(crate) const COVERAGE: &str = "coverage";
 
 /// What runs a project's tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,8 +80,17 @@ impl Chosen {
 
 impl TestRunner {
     /// All of them.
-    const ALL: [Self; 8] =
-        [Self::Make, Self::Jest, Self::Vitest, Self::Mocha, Self::Npm, Self::Pytest, Self::Go, Self::Cargo];
+    const ALL: [Self; 9] = [
+        Self::Make,
+        Self::Jest,
+        Self::Vitest,
+        Self::Mocha,
+        Self::Node,
+        Self::Npm,
+        Self::Pytest,
+        Self::Go,
+        Self::Cargo,
+    ];
 
     /// The runner of `project`, by the precedence of the catalogue: make, npm's, pytest, Go, cargo.
     pub(crate) fn of(project: &Project) -> Option<Self> {
@@ -110,6 +124,7 @@ impl TestRunner {
             Self::Jest => "jest",
             Self::Vitest => "vitest",
             Self::Mocha => "mocha",
+            Self::Node => "node",
             Self::Npm => "npm",
             Self::Pytest => "pytest",
             Self::Go => "go",
@@ -124,7 +139,7 @@ impl TestRunner {
             Self::Jest => Format::JestJson,
             Self::Vitest => Format::VitestJson,
             Self::Mocha => Format::MochaJson,
-            Self::Npm => Format::Tap,
+            Self::Node | Self::Npm => Format::Tap,
             Self::Pytest => Format::Pytest,
             Self::Go => Format::GoTestJson,
             Self::Cargo => Format::Libtest,
@@ -160,6 +175,10 @@ impl TestRunner {
                 flag(&mut flags, true, "--json");
                 flag(&mut flags, serial, "--runInBand");
                 flag(&mut flags, wish.coverage, "--coverage");
+                if wish.coverage && wish.summary {
+                    flags.push("--coverageReporters=json-summary".to_owned());
+                    flags.push(format!("--coverageDirectory={COVERAGE}"));
+                }
                 flags.extend(wish.pattern.iter().map(|pattern| format!("--testNamePattern={pattern}")));
                 asked.node_command(desk, "jest", flags, rest)
             }
@@ -167,6 +186,13 @@ impl TestRunner {
                 flags.extend(["run".to_owned(), "--reporter=json".to_owned()]);
                 flag(&mut flags, serial, "--no-file-parallelism");
                 flag(&mut flags, wish.coverage, "--coverage");
+                if wish.coverage && wish.summary {
+                    flags.extend(words(&[
+                        "--coverage.reporter=json-summary",
+                        "--coverage.reportOnFailure=true",
+                    ]));
+                    flags.push(format!("--coverage.reportsDirectory={COVERAGE}"));
+                }
                 flags.extend(wish.pattern.iter().map(|pattern| format!("--testNamePattern={pattern}")));
                 asked.node_command(desk, "vitest", flags, rest)
             }
@@ -178,6 +204,13 @@ impl TestRunner {
                 flag(&mut flags, wish.parallel == Some(true), "--parallel");
                 flags.extend(wish.pattern.iter().map(|pattern| format!("--grep={pattern}")));
                 asked.node_command(desk, "mocha", flags, rest)
+            }
+            Self::Node => {
+                flags.extend(words(&["--test", "--test-reporter=tap"]));
+                flag(&mut flags, serial, "--test-concurrency=1");
+                flag(&mut flags, wish.coverage, "--experimental-test-coverage");
+                flags.extend(wish.pattern.iter().map(|pattern| format!("--test-name-pattern={pattern}")));
+                asked.command("node", flags, rest)
             }
             Self::Npm => {
                 if wish.pattern.is_some() {

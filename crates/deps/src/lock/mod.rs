@@ -1,9 +1,14 @@
 //! Lock files in one vocabulary.
 
+mod bun;
 mod cargo;
 mod npm;
 mod pipfile;
+mod pnpm;
 mod python;
+mod requirements;
+mod yaml;
+mod yarn;
 
 use std::collections::BTreeSet;
 
@@ -33,11 +38,30 @@ pub enum Format {
     Pylock,
     /// `Pipfile.lock`.
     Pipfile,
+    /// `pnpm-lock.yaml`, versions 6 and 9.
+    Pnpm,
+    /// `yarn.lock`, of yarn 1 and of later ones.
+    Yarn,
+    /// `bun.lock`, the text form.
+    Bun,
+    /// `requirements.txt` of pip.
+    Requirements,
 }
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::Npm, Self::Cargo, Self::Uv, Self::Poetry, Self::Pylock, Self::Pipfile];
+    pub const ALL: [Self; 10] = [
+        Self::Npm,
+        Self::Cargo,
+        Self::Uv,
+        Self::Poetry,
+        Self::Pylock,
+        Self::Pipfile,
+        Self::Pnpm,
+        Self::Yarn,
+        Self::Bun,
+        Self::Requirements,
+    ];
 
     /// The format of a file by its name, without folders; none where it is no lock that is read here.
     pub fn of(file: &str) -> Option<Self> {
@@ -48,6 +72,10 @@ impl Format {
             "poetry.lock" => Some(Self::Poetry),
             "Pipfile.lock" => Some(Self::Pipfile),
             "pylock.toml" => Some(Self::Pylock),
+            "pnpm-lock.yaml" => Some(Self::Pnpm),
+            "yarn.lock" => Some(Self::Yarn),
+            "bun.lock" => Some(Self::Bun),
+            _ if file.starts_with("requirements") && file.ends_with(".txt") => Some(Self::Requirements),
             // PEP 751: `pylock.NAME.toml`, where the name has no dot.
             _ => file
                 .strip_prefix("pylock.")
@@ -60,9 +88,9 @@ impl Format {
     /// Whose rules its versions follow.
     pub const fn ecosystem(self) -> Ecosystem {
         match self {
-            Self::Npm => Ecosystem::Npm,
+            Self::Npm | Self::Pnpm | Self::Yarn | Self::Bun => Ecosystem::Npm,
             Self::Cargo => Ecosystem::Cargo,
-            Self::Uv | Self::Poetry | Self::Pylock | Self::Pipfile => Ecosystem::Python,
+            Self::Uv | Self::Poetry | Self::Pylock | Self::Pipfile | Self::Requirements => Ecosystem::Python,
         }
     }
 }
@@ -173,6 +201,10 @@ pub fn read(format: Format, bytes: &[u8]) -> Result<Lock, Unread> {
         Format::Poetry => python::poetry(text)?,
         Format::Pylock => python::pylock(text)?,
         Format::Pipfile => pipfile::read(text)?,
+        Format::Pnpm => pnpm::read(text)?,
+        Format::Yarn => yarn::read(text)?,
+        Format::Bun => bun::read(text)?,
+        Format::Requirements => requirements::read(text)?,
     };
     within(packages.len())?;
     packages.sort_by(|a, b| (&a.name, &a.version, &a.place).cmp(&(&b.name, &b.version, &b.place)));
@@ -189,6 +221,12 @@ fn within(packages: usize) -> Result<(), Unread> {
 /// The first line of a parser's complaint: the rest quotes the file.
 fn malformed(error: impl std::fmt::Display) -> Unread {
     Unread::Malformed(error.to_string().lines().next().unwrap_or_default().chars().take(200).collect())
+}
+
+/// `NAME@REST`, where the name may begin with `@`.
+fn named(text: &str) -> Option<(&str, &str)> {
+    let at = text.char_indices().skip(1).find(|(_, c)| *c == '@').map(|(at, _)| at)?;
+    Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
 /// The host of an address, in small letters, without user, password and port.

@@ -16,7 +16,7 @@ fn names_of_files_tell_their_formats() {
     assert_eq!(of("npm-shrinkwrap.json"), Some(Format::Npm));
     assert_eq!(of("pylock.dev.toml"), Some(Format::Pylock));
     assert_eq!(
-        (of("pylock..toml"), of("pylock.a.b.toml"), of("yarn.lock"), of("a/Cargo.lock")),
+        (of("pylock..toml"), of("pylock.a.b.toml"), of("bun.lockb"), of("a/Cargo.lock")),
         (None, None, None, None)
     );
 }

@@ -44,6 +44,45 @@ fn nesting_without_end_is_told_and_no_overflow() {
     for format in [Format::Cargo, Format::Uv, Format::Poetry, Format::Pylock] {
         assert!(matches!(read(format, arrays.as_bytes()), Err(Unread::Malformed(_))), "{format:?}");
     }
+    let blocks: String = (0..2_000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+    let berry = "__metadata:\n  version: 8\n";
+    for deep in ["[".repeat(100_000), blocks] {
+        let (pnpm, yarn) =
+            (format!("lockfileVersion: '9.0'\npackages:\n  a: {deep}"), format!("{berry}a: {deep}"));
+        assert!(matches!(read(Format::Pnpm, pnpm.as_bytes()), Err(Unread::Malformed(_))));
+        assert!(matches!(read(Format::Yarn, yarn.as_bytes()), Err(Unread::Malformed(_))));
+    }
+    let bun = format!("{{\"lockfileVersion\":1,\"packages\":{{\"a\":{}", "[".repeat(100_000));
+    assert!(matches!(read(Format::Bun, bun.as_bytes()), Err(Unread::Malformed(_))));
+}
+
+#[test]
+fn d06_aliases_of_yaml_are_not_expanded() {
+    let mut bomb = String::from("lockfileVersion: '9.0'\na0: &a0 {x: lol}\n");
+    for level in 1..40 {
+        let aliases = vec![format!("*a{}", level - 1); 10].join(", ");
+        bomb.push_str(&format!("a{level}: &a{level} [{aliases}]\n"));
+    }
+    bomb.push_str("packages:\n  a@1.0.0: *a39\n  b@1.0.0: {resolution: {integrity: sha512-b}}\n");
+    let read = lock(Format::Pnpm, &bomb);
+    assert_eq!(read.packages.iter().map(|p| p.name.as_str()).collect::<Vec<_>>(), ["b"]);
+}
+
+#[test]
+fn more_packages_than_are_read_are_told_by_every_format_of_npm() {
+    let count = MAX_PACKAGES + 1;
+    let mut pnpm = String::from("lockfileVersion: '9.0'\npackages:\n");
+    let mut yarn = String::from("# yarn lockfile v1\n\n");
+    let mut bun = String::from("{\"lockfileVersion\":1,\"packages\":{");
+    for index in 0..count {
+        pnpm += &format!("  p{index}@1.0.0: {{}}\n");
+        yarn += &format!("p{index}@1.0.0:\n");
+        bun += &format!("\"p{index}\":[\"p{index}@1.0.0\"],");
+    }
+    bun += "}}";
+    for (format, text) in [(Format::Pnpm, pnpm), (Format::Yarn, yarn), (Format::Bun, bun)] {
+        assert_eq!(read(format, text.as_bytes()), Err(Unread::Many(count)), "{format:?}");
+    }
 }
 
 #[test]
@@ -54,6 +93,9 @@ fn editions_that_nobody_knows_are_refused_by_number() {
         (Format::Uv, "version = 2", "2"),
         (Format::Pylock, "lock-version = \"2.0\"", "2.0"),
         (Format::Pipfile, r#"{"_meta": {"pipfile-spec": 7}}"#, "7"),
+        (Format::Pnpm, "lockfileVersion: 10.0\n", "10.0"),
+        (Format::Yarn, "__metadata:\n  version: 99\n", "99"),
+        (Format::Bun, r#"{"lockfileVersion": 2, "packages": {},}"#, "2"),
     ];
     for (format, text, edition) in cases {
         let unread = read(format, text.as_bytes());

@@ -2,9 +2,11 @@
 
 #![allow(clippy::panic, reason = "a test ends by it")]
 
+mod advisories;
 mod difference;
 mod formats;
 mod hostile;
+mod managers;
 
 use gatewright_deps::{Format, Lock, Package, read};
 

@@ -18,13 +18,16 @@ pub(crate) mod make;
 pub(crate) mod markdownlint;
 pub(crate) mod mocha;
 pub(crate) mod nextest;
+pub(crate) mod prettier;
 pub(crate) mod pytest;
 pub(crate) mod rustc;
+pub(crate) mod rustfmt;
 pub(crate) mod sarif;
 pub(crate) mod staticcheck;
 pub(crate) mod tap;
 pub(crate) mod trace;
 pub(crate) mod tsc;
+pub(crate) mod vitest_bench;
 pub(crate) mod yamllint;
 
 use std::sync::LazyLock;

@@ -1,7 +1,8 @@
 //! The Test Anything Protocol.
 //!
 //! Source: the TAP 14 specification, and what node, tap and mocha write. A result that sums up a subtest is no test of
-//! its own; TODO and SKIP count as skipped.
+//! its own; TODO and SKIP count as skipped. Of comments, those tell something in which node says how much was covered, and why a
+//! file could not be run.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -25,6 +26,13 @@ static PLAN: Pattern = LazyLock::new(|| regex::Regex::new(r"^1\.\.(?P<count>\d+)
 static TOTAL: Pattern =
     LazyLock::new(|| regex::Regex::new(r"^# (?P<what>tests|pass|fail|cancelled) +(?P<count>\d+)$").ok());
 
+static COVERED: Pattern =
+    LazyLock::new(|| regex::Regex::new(r"^# (?P<name>\S.*?) +\| +(?P<percent>\d+\.\d+) \|").ok());
+static WHY: Pattern = LazyLock::new(|| regex::Regex::new(r"^(?P<why>\w*Error(?: \[\w+\])?: .+)$").ok());
+
+/// Lines of comments that are kept for the result after them.
+const MAX_SAID: usize = 60;
+
 /// A result that is not complete: its diagnostics follow it.
 struct Open {
     /// Nothing where the result only sums up.
@@ -45,6 +53,10 @@ struct Walk {
     top: u64,
     plan: Option<u64>,
     fails: Option<u64>,
+    /// Comments since the last result.
+    said: Vec<String>,
+    /// Whether coverage is being told.
+    covers: bool,
 }
 
 pub(crate) fn read(input: Input<'_>, draft: &mut Draft<'_>) {
@@ -106,10 +118,32 @@ impl Walk {
             }
         } else if text.starts_with("TAP version ") {
             draft.recognised();
-        } else if text.starts_with('#') || text.starts_with("pragma ") {
-            // Comments tell nothing.
+        } else if let Some(comment) = text.strip_prefix('#') {
+            self.comment(draft, text, comment.strip_prefix(' ').unwrap_or(comment));
+        } else if text.starts_with("pragma ") {
+            // It tells nothing.
         } else {
             draft.unread(text);
+        }
+    }
+
+    /// Comments tell nothing by themselves: node says in them what was covered, and what a file that could not be run wrote.
+    fn comment(&mut self, draft: &mut Draft<'_>, line: &str, text: &str) {
+        if text.ends_with("of coverage report") {
+            self.covers = text.starts_with("start");
+        } else if self.covers {
+            let Some(groups) = matched(&COVERED, line) else { return };
+            let Some(percent) = number(&groups, "percent") else { return };
+            match part(&groups, "name") {
+                "all files" => draft.cover_all(percent),
+                // Below a folder, newer ones indent what is in it, and name it by itself.
+                name => draft.cover(&draft.context.place(name).file, percent),
+            }
+        } else {
+            self.end(draft);
+            if self.said.len() < MAX_SAID {
+                self.said.push(text.to_owned());
+            }
         }
     }
 
@@ -177,7 +211,9 @@ impl Walk {
 
     /// The open result is complete.
     fn end(&mut self, draft: &mut Draft<'_>) {
-        let Some(Open { case: Some(mut case), notes, .. }) = self.open.take() else { return };
+        let Some(open) = self.open.take() else { return };
+        let comments = std::mem::take(&mut self.said);
+        let Open { case: Some(mut case), notes, .. } = open else { return };
         let notes = notes.text();
         let fields = Fields { text: &notes };
         if let Some(time) = fields.value("duration_ms").and_then(|time| time.parse().ok()) {
@@ -202,9 +238,31 @@ impl Walk {
                 (case.place, case.line) = (Some(draft.context.place(file)), Some(line));
             }
             case.detail = notes;
+            unrun(&mut case, &comments, draft);
         }
         draft.test(case);
     }
+}
+
+/// A file that node could not run is a test that failed, and what it wrote stands in the comments above.
+fn unrun(case: &mut Case, said: &[String], draft: &Draft<'_>) {
+    if case.message != "test failed" || case.suite.is_some() {
+        return;
+    }
+    let why = said
+        .iter()
+        .filter_map(|line| matched(&WHY, line))
+        .find_map(|groups| groups.name("why").map(|why| why.as_str().to_owned()));
+    let Some(why) = why else { return };
+    case.message = why;
+    if let Some((file, line)) = said.first().and_then(|first| first.rsplit_once(':')) {
+        let place = draft.context.place(file);
+        let is_file = case.place.as_ref().is_some_and(|known| *known == place);
+        if let (true, Ok(line)) = (is_file, line.parse()) {
+            case.line = Some(line);
+        }
+    }
+    case.detail = said.join("\n");
 }
 
 /// `file:line:column`.

@@ -132,3 +132,64 @@ fn tsc_without_a_file_and_with_more_lines_is_read() {
     let wrong = out(Format::Tsc, "", b"error TS1: No.\n\nFound 2 errors.\n", 2);
     assert_eq!(wrong.disagreements, ["it says 2 errors, and 1 were read"]);
 }
+
+#[test]
+fn prettier_names_what_is_not_formatted_and_says_what_does_not_parse() {
+    let (stdout, stderr) = (fixture!("prettier/fail.txt"), fixture!("prettier/fail.txt.stderr"));
+    let report = read(Format::PrettierList, stdout, stderr, Some(2), &context("js"));
+    let told: Vec<_> =
+        report.diagnostics.iter().map(|found| (at(found), found.severity, found.fix)).collect();
+    assert_eq!(
+        told,
+        [
+            ("js/broken.js:1:7".to_owned(), Level::Error, false),
+            ("js/y.yaml:2:1".to_owned(), Level::Error, false),
+            ("js/.prettierrc".to_owned(), Level::Warning, true),
+            ("js/bad.js".to_owned(), Level::Warning, true),
+        ]
+    );
+    assert_eq!((report.parsed.clone(), report.disagreements.len()), (Parsed::Fully, 0));
+    let broken = ruled(&report, "SyntaxError");
+    assert_eq!(broken.message, "Unexpected token");
+    let names = out(Format::PrettierList, "", b"src/a b.ts\n", 1);
+    assert_eq!((at(&names.diagnostics[0]).as_str(), names.first.is_some()), ("src/a b.ts", false));
+    let setting = b"[error] Invalid configuration for file \"/srv/shop/js/ok.js\":\n[error] YAML Error in \"/srv/shop/js/.prettierrc\":\n[error] Flow map must end with a } at line 1, column 2:\n[error] \n[error] {\n[error]  ^\n";
+    let report = read(Format::PrettierList, b"", setting, Some(2), &context("js"));
+    let first = &report.diagnostics[0];
+    assert_eq!((at(first).as_str(), first.message.as_str()), ("js/ok.js", "Invalid configuration"));
+    assert!(first.help.as_deref().unwrap().contains("Flow map must end"), "{first:?}");
+    let none = read(
+        Format::PrettierList,
+        b"",
+        b"[error] No files matching the pattern were found: \"nope.js\".\n",
+        Some(2),
+        &context("js"),
+    );
+    assert_eq!((none.levels.errors, none.parsed), (1, Parsed::Fully));
+}
+
+#[test]
+fn benchmarks_of_vitest_have_their_time_and_those_that_threw_are_errors() {
+    let report = out(Format::VitestBench, "js", fixture!("vitest-bench/pass.json"), 0);
+    let told: Vec<_> =
+        report.benchmarks.iter().map(|one| (one.name.as_str(), one.suite.as_deref().unwrap())).collect();
+    assert_eq!(told, [("sums > loop", "js/a.bench.mjs"), ("sums > reduce", "js/a.bench.mjs")]);
+    let first = &report.benchmarks[0];
+    let (each, rate) = (first.ns_per_op.unwrap(), first.extra["ops/s"]);
+    assert!(each > 1.0 && (each * rate / 1e9 - 1.0).abs() < 0.05 && first.iterations > 100, "{first:?}");
+    let failed = out(Format::VitestBench, "js", fixture!("vitest-bench/fail.json"), 0);
+    assert_eq!((at(&failed.diagnostics[0]).as_str(), failed.benchmarks.len()), ("js/b.bench.mjs", 0));
+    assert!(failed.diagnostics[0].message.contains("`throws`"));
+}
+
+#[test]
+fn node_says_in_comments_what_was_covered_and_why_a_file_did_not_run() {
+    let report = out(Format::Tap, "js", fixture!("tap/cover.tap"), 1);
+    let coverage = report.coverage.as_ref().unwrap();
+    let parts: Vec<_> = coverage.parts.iter().map(|part| (part.name.as_str(), part.percent)).collect();
+    assert_eq!((coverage.percent, parts), (Some(87.5), vec![("js/sum.js", 75.0), ("js/sum.test.js", 100.0)]));
+    let broken = report.failures().find(|test| test.name.contains("broken")).unwrap();
+    assert_eq!(broken.message.as_deref(), Some("SyntaxError: Unexpected token '='"));
+    assert_eq!(spot(broken), "js/broken.test.js:2");
+    assert_eq!(report.parsed, Parsed::Fully);
+}

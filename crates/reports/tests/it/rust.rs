@@ -2,7 +2,7 @@
 
 use gatewright_reports::{Format, Level, Outcome, Parsed, read};
 
-use crate::{at, context, fixture, named, out, ruled, spot};
+use crate::{at, context, err, fixture, named, out, ruled, spot};
 
 #[test]
 fn cargo_tests_are_of_the_binaries_that_standard_error_names() {
@@ -99,4 +99,19 @@ fn cargo_that_cannot_begin_is_an_error() {
     let begun = fixture!("cargo/fail.json");
     let report = out(Format::CargoJson, "rs", &begun[..begun.len() / 2], 101);
     assert!(matches!(report.parsed, Parsed::Partly { cut: true, .. }));
+}
+
+#[test]
+fn rustfmt_names_what_is_not_formatted_and_says_what_does_not_parse() {
+    let names = out(Format::RustfmtList, "rust", b"/srv/shop/rust/src/lib.rs\n", 1);
+    let first = &names.diagnostics[0];
+    assert_eq!((at(first).as_str(), first.fix, names.first.is_some()), ("rust/src/lib.rs", true, false));
+    assert_eq!(names.parsed, Parsed::Fully);
+    let torn = err(Format::RustfmtList, "rust", fixture!("rustfmt/fail.txt.stderr"), 1);
+    assert_eq!(at(&torn.diagnostics[0]), "rust/src/b.rs:1:13");
+    let manifest = err(Format::RustfmtList, "rust", fixture!("rustfmt/manifest.txt.stderr"), 1);
+    assert_eq!(at(&manifest.diagnostics[0]), "rust/Cargo.toml:1:3");
+    let unstable = b"Warning: can't set `group_imports = One`, unstable features are only available in nightly channel.\n";
+    let warned = err(Format::RustfmtList, "rust", unstable, 0);
+    assert_eq!((warned.levels.warnings, warned.parsed), (1, Parsed::Fully));
 }

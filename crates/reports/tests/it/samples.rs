@@ -72,6 +72,13 @@ samples! {
     Tsc 0 silent;
     Tsc 1 "tsc/fail.txt";
     Tsc 1 "tsc/pretty.txt";
+    PrettierList 0 silent;
+    PrettierList 2 "prettier/fail.txt", "prettier/fail.txt.stderr";
+    RustfmtList 0 silent;
+    RustfmtList 1 silent, "rustfmt/fail.txt.stderr";
+    RustfmtList 1 silent, "rustfmt/manifest.txt.stderr";
+    VitestBench 0 "vitest-bench/pass.json";
+    VitestBench 0 "vitest-bench/fail.json";
     EslintJson 0 "eslint/pass.json";
     EslintJson 1 "eslint/fail.json";
     Markdownlint 0 silent;

@@ -4,14 +4,14 @@
 //! `fix` it proposes the fixes as a plan with a diff.
 
 use contract::{Fault, Toolset};
-use exec::run::Cache;
+use exec::run::{Cache, Ran};
 use kit::limits::Limits;
 use kit::{Answer, Define, Doc, Run, RunDesk, doc};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use reports::Format;
+use reports::{Format, Report};
 
 use crate::families::LINT;
 use crate::findings::{self, Findings};
@@ -32,6 +32,9 @@ pub struct Input {
 /// What has it say its findings as they are read here.
 pub(crate) const FLAGS: &[&str] = &["-f", "json"];
 
+/// What it keeps for the next time.
+pub(crate) const PERSISTS: &[&str] = &[".eslintcache", "node_modules/.cache"];
+
 /// The tool.
 #[derive(Debug, Default)]
 pub struct Eslint;
@@ -46,7 +49,7 @@ impl Define for Eslint {
     const LIMITS: Limits = Limits::RUNS;
     const PROGRAMS: &'static [&'static str] = &["eslint", "node"];
     const CACHES: &'static [Cache] = ALL_CACHES;
-    const PERSISTS: &'static [&'static str] = &[".eslintcache", "node_modules/.cache"];
+    const PERSISTS: &'static [&'static str] = PERSISTS;
 
     fn examples() -> Vec<Value> {
         vec![json!({}), json!({ "files": ["src"], "fix": true })]
@@ -58,12 +61,21 @@ impl Run for Eslint {
     const DESTRUCTIVE: bool = true;
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Findings>, Fault> {
-        let asked = Asked::of(&desk);
-        let files = if input.files.is_empty() { vec![".".to_owned()] } else { input.files.clone() };
-        let mut flags = words(FLAGS);
-        flags.extend(input.fix.then(|| "--fix".to_owned()));
-        let command = asked.node_command(&desk, "eslint", flags, files)?;
-        let (ran, report) = reported(&desk, command, Format::EslintJson).await?;
+        let (ran, report) = checked(&desk, &Asked::of(&desk), &input.files, input.fix).await?;
         Ok(findings::answer("`eslint`", &ran, report, false))
     }
+}
+
+/// Has eslint look at `files`, or at all.
+pub(crate) async fn checked(
+    desk: &RunDesk,
+    asked: &Asked<'_>,
+    files: &[String],
+    fix: bool,
+) -> Result<(Ran, Report), Fault> {
+    let files = if files.is_empty() { vec![".".to_owned()] } else { files.to_vec() };
+    let mut flags = words(FLAGS);
+    flags.extend(fix.then(|| "--fix".to_owned()));
+    let command = asked.node_command(desk, "eslint", flags, files)?;
+    reported(desk, command, Format::EslintJson).await
 }

@@ -11,19 +11,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use std::time::Duration;
-
 use contract::Code;
-use exec::run::Command;
-use serde::Serialize;
 
 use crate::families::TEST;
-use crate::findings::{self, Findings};
-use crate::memory;
-use crate::running::{ALL_CACHES, Asked, WHATEVER_IS_IGNORED, reported};
+use crate::rounds::{self, Round as _, Tested, Tests};
+use crate::running::{ALL_CACHES, Asked, WHATEVER_IS_IGNORED};
 use crate::settings::DevtoolsSection;
 use crate::tests_of::{Chosen, Wish};
-use crate::window::{detected, stamp};
+use crate::window::detected;
 
 /// What it takes.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -46,28 +41,13 @@ pub struct Input {
     pub verbose: bool,
 }
 
-/// How often it is looked whether a file has changed.
-const LOOK: Duration = Duration::from_millis(500);
-
-/// What the tests say.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
-    /// The program that ran them.
-    pub runner: String,
-    /// How often they ran.
-    pub rounds: u32,
-    /// What was found.
-    #[serde(flatten)]
-    pub findings: Findings,
-}
-
 /// The tool.
 #[derive(Debug, Default)]
 pub struct RunTests;
 
 impl Define for RunTests {
     type Input = Input;
-    type Output = Output;
+    type Output = Tested;
     const NAME: &'static str = "run_tests";
     const TOOLSET: Toolset = TEST;
     const DOC: Doc = doc!("run_tests.rs");
@@ -90,7 +70,7 @@ impl Run for RunTests {
     const IDEMPOTENT: bool = false;
     const DESTRUCTIVE: bool = true;
 
-    async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
+    async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Tested>, Fault> {
         let asked = Asked::of(&desk);
         let directory = asked.directory.map(str::to_owned);
         let project = desk.blocking(move |desk| detected(desk, directory.as_deref())).await?;
@@ -104,56 +84,19 @@ impl Run for RunTests {
             coverage: input.coverage,
             parallel: input.parallel,
             verbose: input.verbose,
+            summary: false,
         };
-        let command = chosen.command(&desk, &asked, &wish)?;
+        let tests = Tests {
+            tool: Self::NAME,
+            runner: chosen.program(),
+            command: chosen.command(&desk, &asked, &wish)?,
+            format: chosen.format(),
+            verbose: input.verbose,
+            summary: false,
+        };
         if input.watch {
-            return watched(&desk, &chosen, &command, input.verbose).await;
+            return rounds::watched(&desk, &tests.command, &tests).await;
         }
-        once(&desk, &chosen, command, input.verbose).await
-    }
-}
-
-async fn once(
-    desk: &RunDesk,
-    chosen: &Chosen,
-    command: Command,
-    verbose: bool,
-) -> Result<Answer<Output>, Fault> {
-    let (ran, report) = reported(desk, command, chosen.format()).await?;
-    let verdicts = memory::remember(desk, RunTests::NAME, &ran, &report).await;
-    let answer = findings::answer(&format!("`{}`", ran.line.join(" ")), &ran, report, verbose);
-    let runner = chosen.program().to_owned();
-    Ok(memory::told(answer, verdicts).map(|findings| Output { runner, rounds: 1, findings }))
-}
-
-/// Runs the tests, and again after each change, until the call is cancelled: as a job, whose progress tells how they are.
-/// A change is one below the folder that the call names. Each round works over the root as it is then, and what it writes goes with it.
-async fn watched(
-    desk: &RunDesk,
-    chosen: &Chosen,
-    command: &Command,
-    verbose: bool,
-) -> Result<Answer<Output>, Fault> {
-    desk.go_on_alone();
-    let mut rounds = 0_u32;
-    let now = async || {
-        let dir = command.dir.clone();
-        desk.blocking(move |desk| stamp(desk, dir.as_ref())).await
-    };
-    loop {
-        let before = now().await?;
-        let round = desk.afresh();
-        let answer = once(&round, chosen, command.clone(), verbose).await?;
-        rounds += 1;
-        let first = answer.message.lines().next().unwrap_or_default().to_owned();
-        desk.progress(f64::from(rounds), None, format!("round {rounds}: {first}"));
-        while now().await? == before {
-            if desk.pause(LOOK).await {
-                return Err(Fault::new(
-                    Code::Cancelled,
-                    format!("watching ended after {rounds} rounds; the last: {first}"),
-                ));
-            }
-        }
+        tests.once(&desk).await
     }
 }

@@ -11,6 +11,7 @@ mod hostile;
 mod inputs;
 mod lint;
 mod make;
+mod node;
 mod node_tests;
 mod registries;
 mod remote;

@@ -287,3 +287,72 @@ fn rust_project_info_says_what_cargo_reads_and_what_it_does_not_understand() {
     assert!(torn["message"].as_str().unwrap().contains("Cargo.toml"), "{torn}");
     assert_eq!(session.fails("rust_project_info", json!({ "directory": "nowhere" }))["code"], "not_found");
 }
+
+#[test]
+fn cargo_fmt_names_what_is_not_formatted_and_proposes_it() {
+    let Some(mut session) = serve() else { return };
+    let bench = bench().unwrap();
+    let good = session.ok("cargo_fmt", json!({ "check": true, "package": "cli" }));
+    assert_eq!(
+        (good["success"].as_bool(), good["message"].as_str(), command(&good)),
+        (Some(true), Some("Every file is formatted."), "cargo fmt --package cli --check -- -l"),
+        "{good}"
+    );
+    let torn = session.ok("cargo_fmt", json!({ "directory": "torn" }));
+    assert_eq!(
+        (torn["success"].as_bool(), torn["diagnostics"][0]["file"].as_str(), &torn["unformatted"]),
+        (Some(false), Some("torn/Cargo.toml"), &json!([])),
+        "{torn}"
+    );
+    let own = Bench::new(&[
+        ("Cargo.toml", &alone("plain")),
+        ("src/lib.rs", "mod other;\npub fn f( ) { }\n"),
+        ("src/other.rs", "pub fn g() {}\n"),
+        ("broken/Cargo.toml", &alone("broken")),
+        ("broken/src/lib.rs", "pub fn f( {\n"),
+    ])
+    .patient();
+    let own = match std::env::home_dir() {
+        Some(home) => own.telling("HOME", home),
+        None => own,
+    };
+    let mut session = own.serve();
+    let listed = session.ok("cargo_fmt", json!({ "check": true }));
+    assert_eq!(
+        (listed["success"].as_bool(), &listed["unformatted"], listed["message"].as_str()),
+        (Some(false), &json!(["src/lib.rs"]), Some("1 file not formatted: src/lib.rs.")),
+        "{listed}"
+    );
+    let planned = session.ok("cargo_fmt", json!({ "args": ["--", "--edition", "2021"] }));
+    assert_eq!(
+        (planned["success"].as_bool(), command(&planned)),
+        (Some(true), "cargo fmt --all -- --edition 2021 -l"),
+        "{planned}"
+    );
+    assert!(planned["plan"]["diff"].as_str().unwrap().contains("+pub fn f() {}"), "{planned}");
+    assert_eq!(own.git(&["status", "--porcelain"]), "");
+    let plan = session.ok("cargo_fmt", json!({}))["plan"]["id"].clone();
+    session.ok("cargo_fmt", json!({ "apply": true, "plan": plan }));
+    assert_eq!(own.read("src/lib.rs").as_deref(), Some("mod other;\npub fn f() {}\n"));
+    let broken = session.ok("cargo_fmt", json!({ "directory": "broken" }));
+    let first = &broken["diagnostics"][0];
+    assert_eq!(
+        (
+            broken["success"].as_bool(),
+            first["file"].as_str(),
+            first["line"].as_u64(),
+            first["severity"].as_str()
+        ),
+        (Some(false), Some("broken/src/lib.rs"), Some(1), Some("error")),
+        "{broken}"
+    );
+    assert_eq!(
+        session.fails("cargo_fmt", json!({ "package": "--manifest-path" }))["code"],
+        "invalid_argument"
+    );
+    assert_eq!(
+        session.fails("cargo_fmt", json!({ "args": ["--", "--config-path=/tmp"] }))["code"],
+        "invalid_argument"
+    );
+    assert_eq!(bench.git(&["status", "--porcelain"]), "");
+}

@@ -36,24 +36,49 @@ fn tools() -> Vec<(&'static str, Value, &'static str)> {
         ("go_vulncheck", none(), "-test"),
         ("staticcheck", none(), "-tests=false"),
         ("analyze_command", json!({ "command": "make test" }), "--keep-going"),
+        ("cargo_check", none(), "--locked"),
+        ("cargo_build", none(), "--locked"),
+        ("cargo_clippy", none(), "--locked"),
+        ("cargo_test", none(), "--locked"),
+        ("cargo_fmt", none(), "--quiet"),
+        ("nodejs_test", none(), "--test-only"),
+        ("nodejs_lint", none(), "--quiet"),
+        ("nodejs_format", none(), "--no-config"),
+        ("nodejs_check_types", none(), "--strict"),
+        ("nodejs_build", none(), "--if-present"),
+        ("nodejs_scripts", json!({ "script": "build" }), "--if-present"),
+        ("nodejs_benchmark", none(), "--globals"),
+        ("nodejs_profile", none(), "--if-present"),
     ]
 }
 
 /// Stand-ins for the programs of these tools: each says where it is, and takes its time where it is told to.
 pub(super) fn stand_ins(programs: &std::path::Path) {
-    for name in [
-        "make",
-        "go",
-        "gofmt",
-        "golangci-lint",
-        "govulncheck",
-        "staticcheck",
-        "eslint",
-        "markdownlint",
-        "yamllint",
-        "actionlint",
-        "commitlint",
-    ] {
+    put(
+        programs,
+        &[
+            "make",
+            "go",
+            "gofmt",
+            "golangci-lint",
+            "govulncheck",
+            "staticcheck",
+            "eslint",
+            "markdownlint",
+            "yamllint",
+            "actionlint",
+            "commitlint",
+        ],
+    );
+}
+
+/// Those of Node and Rust besides: of use to none but the tools that are tried here.
+fn more_stand_ins(programs: &std::path::Path) {
+    put(programs, &["cargo", "node", "npm", "prettier", "tsc", "vitest"]);
+}
+
+fn put(programs: &std::path::Path, names: &[&str]) {
+    for name in names {
         let file = programs.join(name);
         std::fs::write(&file, "#!/bin/sh\npwd\nif [ -e slow ]; then sleep 20; fi\n").unwrap();
         std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -62,6 +87,7 @@ pub(super) fn stand_ins(programs: &std::path::Path) {
 
 fn bench(programs: &std::path::Path) -> Bench {
     stand_ins(programs);
+    more_stand_ins(programs);
     let makefile = "lint test depend build clean:\n\ttrue\n";
     let mut files = Vec::new();
     for place in ["", "sub/", "late/"] {
@@ -69,6 +95,10 @@ fn bench(programs: &std::path::Path) -> Bench {
         files.push((format!("{place}.yamllint"), "extends: default\n"));
         files.push((format!("{place}a.yaml"), "---\na: 1\n"));
         files.push((format!("{place}a.md"), "# A\n"));
+        files.push((
+            format!("{place}package.json"),
+            "{ \"scripts\": { \"build\": \"true\", \"start\": \"true\" } }\n",
+        ));
     }
     files.push(("late/slow".into(), ""));
     let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), *text)).collect();
