@@ -21,4 +21,4 @@ mod version;
 
 pub use difference::{Change, Difference, Pin};
 pub use lock::{Format, Lock, MAX_BYTES, MAX_PACKAGES, Package, Source, Unread, read};
-pub use version::{Ecosystem, Step, step};
+pub use version::{Ecosystem, Step, python_admits, step};

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::draft::{Draft, Kind};
 use crate::formats::{
-    actionlint, cargo_json, commitlint, eslint, gcc, go_build, go_test, golangci, govulncheck, jest, junit,
-    libtest, make, markdownlint, mocha, nextest, pytest, sarif, staticcheck, tap, tsc, yamllint,
+    actionlint, bandit, cargo_json, commitlint, eslint, gcc, go_build, go_test, golangci, govulncheck, jest,
+    junit, libtest, make, markdownlint, mocha, mypy, nextest, pyright, pytest, ruff, sarif, staticcheck, tap,
+    tsc, vermin, yamllint,
 };
 use crate::text::torn;
 use crate::{Context, Report};
@@ -62,6 +63,16 @@ pub enum Format {
     StaticcheckJson,
     /// `govulncheck -json`.
     GovulncheckJson,
+    /// `ruff check --output-format=json`, and of `ruff format --check` the same.
+    RuffJson,
+    /// `pyright --outputjson`.
+    PyrightJson,
+    /// mypy's lines.
+    Mypy,
+    /// `bandit -f json`.
+    BanditJson,
+    /// `vermin -f parsable --violations`.
+    VerminParsable,
     /// SARIF 2.1.0.
     Sarif,
     /// Which target make could not build, and compilers' lines on the way.
@@ -89,7 +100,7 @@ impl Input<'_> {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 29] = [
         Self::GoTestJson,
         Self::GoBuild,
         Self::Junit,
@@ -112,6 +123,11 @@ impl Format {
         Self::GolangciJson,
         Self::StaticcheckJson,
         Self::GovulncheckJson,
+        Self::RuffJson,
+        Self::PyrightJson,
+        Self::Mypy,
+        Self::BanditJson,
+        Self::VerminParsable,
         Self::Sarif,
         Self::Make,
     ];
@@ -156,6 +172,11 @@ impl Format {
             Self::GolangciJson => ("golangci-json", "golangci-lint", Document),
             Self::StaticcheckJson => ("staticcheck-json", "staticcheck", Lines),
             Self::GovulncheckJson => ("govulncheck-json", "govulncheck", Document),
+            Self::RuffJson => ("ruff-json", "ruff", Document),
+            Self::PyrightJson => ("pyright-json", "pyright", Document),
+            Self::Mypy => ("mypy", "mypy", Lines),
+            Self::BanditJson => ("bandit-json", "bandit", Document),
+            Self::VerminParsable => ("vermin-parsable", "vermin", Lines),
             Self::Sarif => ("sarif", "sarif", Document),
             Self::Make => ("make", "make", Lines),
         }
@@ -217,6 +238,11 @@ pub fn read(
         Format::GolangciJson => golangci::read(input, into),
         Format::StaticcheckJson => staticcheck::read(input, into),
         Format::GovulncheckJson => govulncheck::read(input, into),
+        Format::RuffJson => ruff::read(input, into),
+        Format::PyrightJson => pyright::read(input, into),
+        Format::Mypy => mypy::read(input, into),
+        Format::BanditJson => bandit::read(input, into),
+        Format::VerminParsable => vermin::read(input, into),
         Format::Sarif => sarif::read(input, into),
         Format::Make => make::read(input, into),
     }

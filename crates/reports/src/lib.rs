@@ -18,6 +18,7 @@
 
 mod context;
 mod draft;
+mod figures;
 mod format;
 mod formats;
 mod id;
@@ -28,6 +29,7 @@ mod size;
 mod text;
 
 pub use context::Context;
+pub use figures::{coverage_py, pytest_benchmark};
 pub use format::{Format, UnknownFormat, read};
 pub use id::{FailureId, NotAnId, normal};
 pub use report::{

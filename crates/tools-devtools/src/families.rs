@@ -31,6 +31,9 @@ pub const GO: Toolset = Toolset("go");
 /// Packages of Rust.
 pub const RUST: Toolset = Toolset("rust");
 
+/// Packages of Python.
+pub const PYTHON: Toolset = Toolset("python");
+
 /// Files, data and the time.
 pub const FILES: Toolset = Toolset("files");
 
@@ -41,6 +44,7 @@ pub static FAMILIES: &[&Family] = &[
     &MAKE_FAMILY,
     &GO_FAMILY,
     &RUST_FAMILY,
+    &PYTHON_FAMILY,
     &LINT_FAMILY,
     &TEST_FAMILY,
     &SMART_FAMILY,
@@ -172,6 +176,24 @@ pub static RUST_FAMILY: Family = Family {
         Entry::run::<tools::cargo_clippy::CargoClippy>(),
         Entry::run::<tools::cargo_build::CargoBuild>(),
         Entry::read::<tools::rust_project_info::RustProjectInfo>(),
+    ],
+    sections: &[],
+};
+
+/// Packages of Python.
+pub static PYTHON_FAMILY: Family = Family {
+    name: "python",
+    guide: "Python: python_test, python_lint, python_format, python_check_types, python_security and more.",
+    shelves: &[],
+    markers: &["pyproject.toml", "requirements.txt", "setup.py", "Pipfile"],
+    toolsets: &[PYTHON],
+    tools: &[
+        Entry::run::<tools::python_test::PythonTest>(),
+        Entry::run::<tools::python_lint::PythonLint>(),
+        Entry::run::<tools::python_format::PythonFormat>(),
+        Entry::run::<tools::python_check_types::PythonCheckTypes>(),
+        Entry::run::<tools::python_benchmark::PythonBenchmark>(),
+        Entry::read::<tools::python_version::PythonVersion>(),
     ],
     sections: &[],
 };

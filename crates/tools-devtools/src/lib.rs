@@ -15,6 +15,7 @@ pub mod memory;
 mod message;
 mod newline;
 mod own;
+mod python;
 pub mod querying;
 pub mod registries;
 mod review;

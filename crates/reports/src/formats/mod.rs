@@ -3,6 +3,7 @@
 #![allow(clippy::struct_field_names, reason = "fields are named as the formats name them")]
 
 pub(crate) mod actionlint;
+pub(crate) mod bandit;
 pub(crate) mod cargo_json;
 pub(crate) mod commitlint;
 pub(crate) mod eslint;
@@ -17,14 +18,18 @@ pub(crate) mod libtest;
 pub(crate) mod make;
 pub(crate) mod markdownlint;
 pub(crate) mod mocha;
+pub(crate) mod mypy;
 pub(crate) mod nextest;
+pub(crate) mod pyright;
 pub(crate) mod pytest;
+pub(crate) mod ruff;
 pub(crate) mod rustc;
 pub(crate) mod sarif;
 pub(crate) mod staticcheck;
 pub(crate) mod tap;
 pub(crate) mod trace;
 pub(crate) mod tsc;
+pub(crate) mod vermin;
 pub(crate) mod yamllint;
 
 use std::sync::LazyLock;
