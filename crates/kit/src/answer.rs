@@ -31,15 +31,15 @@ impl Engine {
         &self,
         tool: &Registered,
         call: &Call,
-        planned: Planned,
+        planned: &Planned,
         wish: &Wish,
         notes: &mut Notes,
     ) -> Result<Reply, Fault> {
         let cleaner = self.cleaner();
         let budget = tool.tool.budget(self.parts.budget);
-        let mut answer = planned.answer;
+        let mut answer = planned.answer.clone();
         let mut truncated = answer.truncated.take();
-        let (plan, status) = match planned.proposal {
+        let (plan, status) = match &planned.proposal {
             None => (None, Status::Completed),
             Some((id, proposal)) => {
                 let mut effects = notes.effects.clone();
@@ -55,7 +55,7 @@ impl Engine {
                 }
                 let done = wish.apply || proposal.plan.is_empty();
                 let status = if done { Status::Completed } else { Status::Proposed };
-                (Some(PlanView { id, effects, diff: notes.diff.clone() }), status)
+                (Some(PlanView { id: *id, effects, diff: notes.diff.clone() }), status)
             }
         };
         let mut output = match cleaner.value(&Value::Object(answer.output)) {
@@ -79,8 +79,8 @@ impl Engine {
         }
         let mut metadata = shape::metadata();
         metadata.results_count = answer.results;
-        let side = Some(planned.side).filter(|side| side.files > 0);
-        let side_writes = side.map(|side| SideWrites { paths: side.paths, bytes: side.bytes });
+        let side = Some(&planned.side).filter(|side| side.files > 0);
+        let side_writes = side.map(|side| SideWrites { paths: side.paths.clone(), bytes: side.bytes });
         let blocked =
             planned.blocked.iter().map(|b| cleaner.text(&format!("{}: {}", b.path, b.why))).collect();
         let shown = |run: &Ended| {

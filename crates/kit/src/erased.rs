@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use contract::{Annotations, Fault, Head, Kind, ToolName};
 use exec::run::Cache;
 use exec::workshop::Unplannable;
-use exec::workshop::persist::SideWrites;
+use exec::workshop::persist::{Settled, SideWrites};
 use exec::{Draft, View};
 use serde_json::{Map, Value};
 
@@ -47,6 +47,15 @@ pub(crate) struct Declared {
     pub(crate) programs: &'static [&'static str],
     pub(crate) caches: &'static [Cache],
     pub(crate) persists: &'static [&'static str],
+    pub(crate) settles: &'static [&'static str],
+}
+
+/// What a tool did after its plan stood.
+pub(crate) struct After {
+    /// Its answer, its output as JSON.
+    pub(crate) answer: Answer<Map<String, Value>>,
+    /// What it left.
+    pub(crate) settled: Settled,
 }
 
 /// What is derived when it is first asked for: a server of a hundred tools starts without the schemas of those that nobody sees.
@@ -57,6 +66,8 @@ fn lazily<T>(make: impl FnOnce() -> T + Send + 'static) -> Lazily<T> {
 }
 
 type Invoking = Boxed<Result<Invoked, Fault>>;
+
+type Settling = Box<dyn Fn(Value, Setting) -> Boxed<Result<Option<After>, Fault>> + Send + Sync>;
 
 /// A tool without its types: what it says about itself, and its code.
 pub struct Tool {
@@ -75,6 +86,8 @@ pub struct Tool {
     examples: fn() -> Vec<Value>,
     foreign: Option<(Value, Arc<dyn Foreign>)>,
     code: Box<dyn Fn(Value, Setting) -> Invoking + Send + Sync>,
+    /// Of one that installs.
+    settling: Option<Settling>,
 }
 
 impl Tool {
@@ -198,6 +211,19 @@ impl Tool {
         (self.code)(arguments, setting)
     }
 
+    /// Whether it installs something after its plan was applied.
+    pub(crate) const fn settles(&self) -> bool {
+        self.settling.is_some()
+    }
+
+    /// Has it do what follows once its plan stands.
+    pub(crate) fn settle(&self, arguments: Value, setting: Setting) -> Boxed<Result<Option<After>, Fault>> {
+        match &self.settling {
+            Some(settling) => settling(arguments, setting),
+            None => Box::pin(async { Ok(None) }),
+        }
+    }
+
     /// A tool whose definition arrives from elsewhere, with its own schemas.
     #[must_use]
     pub fn foreign(tool: Arc<dyn Foreign>) -> Self {
@@ -241,6 +267,7 @@ impl Tool {
             examples: Vec::new,
             foreign,
             code: Box::new(code),
+            settling: None,
         }
     }
 }
@@ -259,7 +286,7 @@ fn erase<T, F>(
     kind: Kind,
     annotations: Annotations,
     work: impl Fn(Arc<T>, T::Input, Setting) -> F + Send + Sync + 'static,
-) -> Arc<Tool>
+) -> Tool
 where
     T: Define + Default,
     F: Future<Output = Result<(Answer<T::Output>, Option<Drafted>), Fault>> + Send + 'static,
@@ -279,21 +306,12 @@ where
     let code = move |mut arguments: Value, mut setting: Setting| -> Invoking {
         let (tool, work) = (Arc::clone(&tool), Arc::clone(&work));
         Box::pin(async move {
-            let unfit = |e: serde_json::Error| Fault::invalid(format!("{}: {e}", T::NAME));
-            if let (Kind::Run, Some(arguments)) = (kind, arguments.as_object_mut()) {
-                setting.asked = Asked::take(arguments).map_err(unfit)?;
-            }
-            let input: T::Input = serde_json::from_value(arguments).map_err(unfit)?;
+            let input = decoded::<T>(kind, &mut arguments, &mut setting)?;
             let (answer, draft) = work(tool, input, setting).await?;
-            let answer = answer.try_map(|output| match serde_json::to_value(output) {
-                Ok(Value::Object(map)) => Ok(map),
-                Ok(_) => Err(Fault::internal("an output is not an object")),
-                Err(error) => Err(Fault::internal(error.to_string())),
-            })?;
-            Ok(Invoked { answer, draft })
+            Ok(Invoked { answer: answer.try_map(object)?, draft })
         })
     };
-    Arc::new(Tool {
+    Tool {
         head,
         input: lazily(move || {
             schema::input::<T::Input>(Besides {
@@ -307,7 +325,12 @@ where
         list: T::LIST,
         page: T::PAGE,
         budget: T::BUDGET,
-        declared: Declared { programs: T::PROGRAMS, caches: T::CACHES, persists: T::PERSISTS },
+        declared: Declared {
+            programs: T::PROGRAMS,
+            caches: T::CACHES,
+            persists: T::PERSISTS,
+            settles: T::SETTLES,
+        },
         wraps: T::WRAPS,
         project: T::PROJECT,
         library: T::LIBRARY,
@@ -315,7 +338,25 @@ where
         examples: T::examples,
         foreign: None,
         code: Box::new(code),
-    })
+        settling: None,
+    }
+}
+
+/// The input of a call, and what was asked for besides.
+fn decoded<T: Define>(kind: Kind, arguments: &mut Value, setting: &mut Setting) -> Result<T::Input, Fault> {
+    let unfit = |e: serde_json::Error| Fault::invalid(format!("{}: {e}", T::NAME));
+    if let (Kind::Run, Some(arguments)) = (kind, arguments.as_object_mut()) {
+        setting.asked = Asked::take(arguments).map_err(unfit)?;
+    }
+    serde_json::from_value(arguments.take()).map_err(unfit)
+}
+
+fn object(output: impl serde::Serialize) -> Result<Map<String, Value>, Fault> {
+    match serde_json::to_value(output) {
+        Ok(Value::Object(map)) => Ok(map),
+        Ok(_) => Err(Fault::internal("an output is not an object")),
+        Err(error) => Err(Fault::internal(error.to_string())),
+    }
 }
 
 #[expect(clippy::expect_used, reason = "a constant that fits the grammar")]
@@ -325,44 +366,62 @@ fn bad_name() -> ToolName {
 
 pub(crate) fn read<T: Read + Default>() -> Arc<Tool> {
     let annotations = hints(Kind::Read, false, true, T::OPEN_WORLD);
-    erase(Kind::Read, annotations, |tool: Arc<T>, input, setting| async move {
+    Arc::new(erase(Kind::Read, annotations, |tool: Arc<T>, input, setting| async move {
         Ok((tool.read(input, ReadDesk::of(setting, T::NEEDS_ROOT)?).await?, None))
-    })
+    }))
 }
 
 /// A tool that makes the calls of others: it may do whatever they do.
 pub(crate) fn envoy<T: Read + Default>() -> Arc<Tool> {
     let reads = matches!(T::WRAPS, Some(Wraps::Reading));
     let kind = if reads { Kind::Read } else { Kind::Record };
-    erase(kind, hints(kind, !reads, reads, true), |tool: Arc<T>, input, setting| async move {
+    Arc::new(erase(kind, hints(kind, !reads, reads, true), |tool: Arc<T>, input, setting| async move {
         Ok((tool.read(input, ReadDesk::of(setting, T::NEEDS_ROOT)?).await?, None))
-    })
+    }))
 }
 
 pub(crate) fn change<T: Change + Default>() -> Arc<Tool> {
     let annotations = hints(Kind::Change, T::DESTRUCTIVE, T::IDEMPOTENT, T::OPEN_WORLD);
-    erase(Kind::Change, annotations, |tool: Arc<T>, input, setting| async move {
+    Arc::new(erase(Kind::Change, annotations, |tool: Arc<T>, input, setting| async move {
         let desk = ChangeDesk::new(setting, T::PERSON_APPLIES)?;
         let answer = tool.plan(input, desk.clone()).await?;
         let home = desk.home_view();
         let (draft, view) = desk.into_parts();
         let (side, blocked) = (SideWrites::default(), Vec::new());
         Ok((answer, Some(Drafted { draft, view, home, side, blocked })))
-    })
+    }))
 }
 
 pub(crate) fn run<T: Run + Default>() -> Arc<Tool> {
     let annotations = hints(Kind::Run, T::DESTRUCTIVE, T::IDEMPOTENT, T::OPEN_WORLD);
-    erase(Kind::Run, annotations, |tool: Arc<T>, input, setting| async move {
+    let tool = erase(Kind::Run, annotations, |tool: Arc<T>, input, setting| async move {
         let desk = RunDesk::new(setting)?;
         let answer = tool.run(input, desk.clone()).await?;
         Ok((answer, Some(desk.into_drafted().await?)))
+    });
+    Arc::new(Tool { settling: (!T::SETTLES.is_empty()).then(settling::<T>), ..tool })
+}
+
+/// What a tool that installs does after its plan was applied.
+fn settling<T: Run + Default>() -> Settling {
+    let tool = Arc::new(T::default());
+    Box::new(move |mut arguments, mut setting| {
+        let tool = Arc::clone(&tool);
+        Box::pin(async move {
+            let input = decoded::<T>(Kind::Run, &mut arguments, &mut setting)?;
+            let desk = RunDesk::new(setting)?;
+            let Some(answer) = tool.settle(input, desk.clone()).await? else { return Ok(None) };
+            let answer = answer.try_map(object)?;
+            // Half of an installation is none.
+            let settled = if answer.success { desk.into_settled().await? } else { Settled::default() };
+            Ok(Some(After { answer, settled }))
+        })
     })
 }
 
 pub(crate) fn record<T: Record + Default>() -> Arc<Tool> {
     let annotations = hints(Kind::Record, false, false, T::OPEN_WORLD);
-    erase(Kind::Record, annotations, |tool: Arc<T>, input, setting| async move {
+    Arc::new(erase(Kind::Record, annotations, |tool: Arc<T>, input, setting| async move {
         Ok((tool.record(input, RecordDesk::<T::Store>::new(setting, T::NEEDS_ROOT)?).await?, None))
-    })
+    }))
 }

@@ -56,6 +56,9 @@ pub trait Define: Send + Sync + 'static {
     /// Globs of paths that persist without a plan, where the project ignores them: caches and build folders. A tool whose
     /// very purpose is to change ignored paths declares none.
     const PERSISTS: &'static [&'static str] = &[];
+    /// Of a tool of the kind [`Run`] that installs: globs of paths that [`Run::settle`] leaves, where the project ignores them. Nothing else
+    /// of what it writes stays.
+    const SETTLES: &'static [&'static str] = &[];
     /// The output's field that is a list, when the tool answers with one: it is paged with `limit` and `cursor`, and
     /// gives way to the budget.
     const LIST: Option<&'static str> = None;
@@ -122,6 +125,18 @@ pub trait Run: Define {
         input: Self::Input,
         desk: RunDesk,
     ) -> impl Future<Output = Result<Answer<Self::Output>, Fault>> + Send;
+
+    /// Of a tool that [installs](Define::SETTLES): what follows once its plan stands, over the root as it then is. Called when `apply` was
+    /// asked for, also where the plan is empty or was reviewed before, and never after a rehearsal without success. Fields that its
+    /// answer's output has replace those of the rehearsal; its message is added. Where it fails, nothing of it stays and the plan does.
+    fn settle(
+        &self,
+        input: Self::Input,
+        desk: RunDesk,
+    ) -> impl Future<Output = Result<Option<Answer<Self::Output>>, Fault>> + Send {
+        let _ = (input, desk);
+        async { Ok(None) }
+    }
 }
 
 /// A tool of a plugin or an upstream server. It arrives with its schemas; nothing here can rehearse it or undo it.

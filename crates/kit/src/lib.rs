@@ -49,6 +49,7 @@ pub mod resources;
 mod running;
 pub mod schema;
 pub mod settings;
+mod settling;
 pub mod shape;
 pub mod skills;
 #[cfg(feature = "testing")]

@@ -1,7 +1,7 @@
 //! The one way that every call takes. It reads from top to bottom:
 //!
-//! resolve → authorise → admit → approved → validate → decide → plan (or load the reviewed plan) → confirm → apply → shape →
-//! transcript → reply.
+//! resolve → authorise → admit → approved → validate → decide → plan (or load the reviewed plan) → confirm → apply → settle →
+//! shape → transcript → reply.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -30,6 +30,7 @@ use crate::limits::Limits;
 use crate::notes::{MAX_STREAM, Notes};
 use crate::registry::Registered;
 use crate::running::{blocking, cancelled, invoke, panic_text};
+use crate::settling::Later;
 use crate::shape;
 use crate::transcribe::ledger_fault;
 use crate::wish::{self, Wish};
@@ -142,6 +143,7 @@ impl Engine {
             place = self.parts.limiter.enter(&name, limits) => place,
             () = call.cancel.cancelled() => return Err(cancelled()),
         };
+        let later = (wish.apply && tool.tool.settles()).then(|| arguments.clone());
         let planned = match wish.plan {
             Some(id) => {
                 let (engine, tool, owner) = (Arc::clone(self), Arc::clone(&tool), call.principal.clone());
@@ -156,9 +158,10 @@ impl Engine {
             }
             None => self.plan(&tool, call, arguments, &wish, notes).await?,
         };
-        let planned = self.note_plan(planned, notes).await?;
+        let mut planned = self.note_plan(planned, notes).await?;
         let applies = wish.apply && planned.proposal.as_ref().is_some_and(|(_, p)| !p.plan.is_empty());
-        if applies && decision == Decision::Confirm {
+        let later = later.filter(|_| planned.answer.success && planned.blocked.is_empty());
+        if (applies || later.is_some()) && decision == Decision::Confirm {
             let plan = planned.proposal.as_ref().map(|(id, _)| *id);
             let question = Question::about_plan(&name, plan, &notes.effects);
             let fault = ask(question, &name, notes);
@@ -166,14 +169,16 @@ impl Engine {
         }
         let effects = planned.proposal.as_ref().filter(|_| applies).map(|(id, p)| (*id, p.plan.clone()));
         // The reply is put together first: one that cannot be given must not follow an apply.
-        let mut reply = self.reply(&tool, call, planned, &wish, notes)?;
+        let mut reply = self.reply(&tool, call, &planned, &wish, notes)?;
         if let Some((id, plan)) = effects {
             self.apply(call, notes, id, &plan).await?;
             if notes.artifacts.is_empty() && plan.effects.iter().all(|e| e.change().is_some()) {
                 // The same plan was applied before.
                 notes.effects.clear();
                 notes.diff.clear();
-                reply.envelope.message = String::from("Nothing to do: what the plan makes stands already.");
+                let message = String::from("Nothing to do: what the plan makes stands already.");
+                planned.answer.message.clone_from(&message);
+                reply.envelope.message = message;
                 notes.measured.cut = 0;
                 if let Some(shown) = &mut reply.envelope.plan {
                     shown.effects.clear();
@@ -181,7 +186,13 @@ impl Engine {
                 }
             }
         }
-        Ok(reply)
+        match later {
+            Some(arguments) => {
+                let later = Later { tool: &tool, call, wish: &wish, arguments, planned };
+                Ok(self.settled(later, reply, notes).await)
+            }
+            None => Ok(reply),
+        }
     }
 
     fn resolve(&self, call: &Call, notes: &mut Notes) -> Result<Arc<Registered>, Fault> {

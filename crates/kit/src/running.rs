@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::desk::Setting;
-use crate::erased::Invoked;
+use crate::erased::{After, Invoked};
 use crate::registry::Registered;
 
 /// Runs the tool's code: what only looks right here, anything else on its own task, which can be left behind even when
@@ -27,6 +27,18 @@ pub(crate) async fn invoke(
 ) -> Result<Invoked, Fault> {
     let (limit, looks) = (tool.tool.limits().timeout, tool.head().kind == Kind::Read);
     bounded(async move { tool.tool.invoke(arguments, setting).await }, looks, limit, asked, inner).await
+}
+
+/// Has the tool do what follows once its plan stands.
+pub(crate) async fn settle(
+    tool: Arc<Registered>,
+    arguments: Value,
+    setting: Setting,
+    asked: &CancellationToken,
+    inner: &CancellationToken,
+) -> Result<Option<After>, Fault> {
+    let limit = tool.tool.limits().timeout;
+    bounded(async move { tool.tool.settle(arguments, setting).await }, false, limit, asked, inner).await
 }
 
 /// Runs `work`, where `here` on this task: cancelled through `inner` when it was `asked` or has taken longer than

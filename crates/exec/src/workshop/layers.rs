@@ -125,6 +125,11 @@ impl Layers {
             || above.iter().any(|above| is_mark(above.as_str()) || self.is_opaque(above.as_str()))
     }
 
+    /// Whether `folder` is there after the programs.
+    pub(crate) fn has_folder(&self, folder: &RelPath) -> bool {
+        self.dir.symlink_metadata(folder.as_str()).is_ok_and(|there| there.is_dir()) || !self.hides(folder)
+    }
+
     fn is_opaque(&self, folder: &str) -> bool {
         attribute(&self.upper.join(folder), OPAQUE).is_some_and(|value| value == b"y")
     }

@@ -5,6 +5,7 @@
 use cap_fs_ext::DirExt as _;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use cap_std::fs::{Dir, DirBuilder, MetadataExt as _, PermissionsExt as _};
 use contract::{Code, Digest, Fault, Mode, RelPath, State};
@@ -77,6 +78,12 @@ impl Declared {
         Ok(Self { globs: globs_of, anything: globs.contains(&"**") })
     }
 
+    /// The topmost folder (or file) above `path`, or `path` itself, that is declared.
+    fn place(&self, path: &RelPath) -> Option<RelPath> {
+        let above = path.ancestors().into_iter().chain([path.clone()]);
+        above.into_iter().filter(|above| self.globs.is_match(above.as_str())).min_by_key(|a| a.as_str().len())
+    }
+
     /// Whether `path` may persist, as far as the tool is concerned.
     #[must_use]
     pub fn has(&self, path: &RelPath) -> bool {
@@ -90,12 +97,83 @@ impl Declared {
     }
 }
 
+/// What a tool installed after its plan was applied, and what of it did not stay.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Settled {
+    /// What is in the root now.
+    pub side: SideWrites,
+    /// What is not, and why: one line each, [`MAX_UNKEPT`] at most.
+    pub unkept: Vec<String>,
+    /// Files that may hold secrets by their names: they are never kept.
+    pub secrets: u64,
+}
+
+/// Most lines about what did not stay.
+const MAX_UNKEPT: usize = 10;
+
+impl Settled {
+    fn unkept(&mut self, line: String) {
+        if self.unkept.len() < MAX_UNKEPT && !self.unkept.contains(&line) {
+            self.unkept.push(line);
+        }
+    }
+}
+
 impl Workshop {
+    /// Why nothing that is written at `place` could stay; nothing where it could.
+    #[must_use]
+    pub fn unkept(&self, declared: &Declared, place: &RelPath) -> Option<String> {
+        if self.root.rights() == Rights::Read {
+            return Some("the root may only be read".into());
+        }
+        if !declared.has(place) {
+            return Some(format!("{place}: the tool does not install there"));
+        }
+        let inside = RelPath::new(&format!("{place}/x")).ok()?;
+        (!self.ignores(&inside)).then(|| {
+            format!("{place}: git does not ignore it here; add `{}/` to .gitignore", place.file_name())
+        })
+    }
+
+    /// Moves what was installed into the root, after the plan stands: of what is declared, what the project ignores. All else
+    /// that the programs wrote is gone with them.
+    pub fn settle(&self, declared: &Declared) -> Result<Settled, Fault> {
+        let mut settled = Settled::default();
+        let (changed, unplannable) = self.changed()?;
+        let lost = |at: &str| RelPath::new(at).is_ok_and(|path| declared.place(&path).is_some());
+        for left in unplannable.iter().filter(|left| lost(&left.path)) {
+            settled.unkept(format!("{}: {}", left.path, left.why));
+        }
+        let mut chosen = Vec::new();
+        for (path, left) in &changed {
+            let Ok(path) = RelPath::new(path) else { continue };
+            let Some(place) = declared.place(&path) else { continue };
+            if !declared.has(&path) {
+                settled.secrets += 1;
+            } else if let Some(why) = self.unkept(declared, &place) {
+                settled.unkept(why);
+            } else {
+                chosen.push((path, left));
+            }
+        }
+        // What goes makes place for what comes.
+        chosen.sort_by_key(|(_, left)| **left != Left::Gone);
+        let mut unkept = |path: &RelPath, why: &str| {
+            settled.unkept(if why.starts_with(path.as_str()) {
+                why.to_owned()
+            } else {
+                format!("{path}: {why}")
+            });
+        };
+        let side = self.taken(chosen, Some(declared), &mut unkept)?;
+        settled.side = side;
+        Ok(settled)
+    }
+
     /// Moves what persists into the root. `persists` says of a path whether it does.
     pub fn persist(&self, persists: &dyn Fn(&RelPath) -> bool) -> Result<SideWrites, Fault> {
-        let mut told = SideWrites::default();
         if self.root.rights() == Rights::Read {
-            return Ok(told);
+            return Ok(SideWrites::default());
         }
         let (changed, _) = self.changed()?;
         let chosen: Vec<(RelPath, &Left)> = changed
@@ -103,6 +181,19 @@ impl Workshop {
             .filter_map(|(path, left)| Some((RelPath::new(path).ok()?, left)))
             .filter(|(path, _)| persists(path))
             .collect();
+        // What stands in the way stays: this is a cache.
+        self.taken(chosen, None, &mut |path, why| tracing::debug!(%path, why, "a side write was left out"))
+    }
+
+    /// Moves each of `chosen` into the root, and says what was left out. Where it is `installed`, links to programs outside the
+    /// root are taken, of which an environment of Python is made, and a link that a folder replaced gives way.
+    fn taken(
+        &self,
+        chosen: Vec<(RelPath, &Left)>,
+        installed: Option<&Declared>,
+        left_out: &mut dyn FnMut(&RelPath, &str),
+    ) -> Result<SideWrites, Fault> {
+        let mut told = SideWrites::default();
         if chosen.is_empty() {
             return Ok(told);
         }
@@ -124,10 +215,10 @@ impl Workshop {
                 }
             };
             if !self.is_untouched(&path, &standing) {
-                tracing::debug!(%path, "a side write was left out: somebody else has changed it");
+                left_out(&path, "somebody else has changed it");
                 continue;
             }
-            match self.moved(from, &path, left) {
+            match self.moved(from, &path, left, installed) {
                 Ok(bytes) => {
                     told.files += 1;
                     told.bytes += bytes;
@@ -137,9 +228,8 @@ impl Workshop {
                         told.paths.push(shown);
                     }
                 }
-                // What stands in the way stays: this is a cache.
                 Err(fault) if matches!(fault.code, Code::PathNotAllowed | Code::NotFound) => {
-                    tracing::debug!(%path, fault = fault.message, "a side write was left out");
+                    left_out(&path, &fault.message);
                 }
                 Err(fault) => return Err(fault),
             }
@@ -148,9 +238,15 @@ impl Workshop {
     }
 
     /// Moves one file or link into the root, or takes away what was removed. Gives its bytes.
-    fn moved(&self, from: &Dir, path: &RelPath, left: &Left) -> Result<u64, Fault> {
+    fn moved(
+        &self,
+        from: &Dir,
+        path: &RelPath,
+        left: &Left,
+        installed: Option<&Declared>,
+    ) -> Result<u64, Fault> {
         let io = |e: std::io::Error| jail::fault(path, &e);
-        let to = made(self.root.dir(), path)?;
+        let to = made(self.root.dir(), path, installed)?;
         let name = path.file_name();
         let standing = to.symlink_metadata(name).ok();
         if standing.as_ref().is_some_and(cap_std::fs::Metadata::is_dir) {
@@ -161,11 +257,16 @@ impl Workshop {
                 if standing.is_some() {
                     to.remove_file(name).map_err(io)?;
                 }
+                if installed.is_some() {
+                    self.emptied(path);
+                }
                 return Ok(0);
             }
             Left::Link(target) => {
-                path.resolve_link(target)
-                    .map_err(|why| Fault::new(Code::PathNotAllowed, format!("{path}: {why}")))?;
+                let inside = path.resolve_link(target);
+                if !(installed.is_some() && self.is_program_outside(target)) {
+                    inside.map_err(|why| Fault::new(Code::PathNotAllowed, format!("{path}: {why}")))?;
+                }
                 if standing.is_some() {
                     to.remove_file(name).map_err(io)?;
                 }
@@ -187,6 +288,42 @@ impl Workshop {
             }
         };
         Ok(bytes)
+    }
+}
+
+impl Workshop {
+    /// Whether `target` is the absolute place of a program of this machine that only its owner may write, outside the root and
+    /// what is kept of it.
+    fn is_program_outside(&self, target: &str) -> bool {
+        let place = Path::new(target);
+        let Ok(real) = std::fs::canonicalize(place) else { return false };
+        let ours = [self.root.path(), self.state.path()];
+        place.is_absolute()
+            && !ours.iter().any(|ours| place.starts_with(ours) || real.starts_with(ours))
+            && std::fs::metadata(&real).is_ok_and(|there| {
+                let mode = there.permissions().mode();
+                there.is_file() && mode & 0o111 != 0 && mode & 0o002 == 0
+            })
+    }
+
+    /// Takes away the folders above `path` that hold nothing any more, where they are not there after the run either.
+    fn emptied(&self, path: &RelPath) {
+        let mut above = path.ancestors();
+        above.sort_by_key(|a| std::cmp::Reverse(a.as_str().len()));
+        for folder in above {
+            // One that holds anything is not removed.
+            if self.left_folder(&folder) || self.root.dir().remove_dir(folder.as_str()).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Whether programs left `folder` where it was.
+    fn left_folder(&self, folder: &RelPath) -> bool {
+        match &self.floor {
+            Floor::Layers(layers) => layers.has_folder(folder),
+            Floor::Copy(copy) => copy.dir().symlink_metadata(folder.as_str()).is_ok_and(|m| m.is_dir()),
+        }
     }
 }
 
@@ -215,11 +352,18 @@ fn copied(from: &Dir, to: &Dir, path: &RelPath, mode: u32) -> Result<u64, Fault>
     })
 }
 
-/// The folder of `path`, made where it is missing, through no link.
-fn made(root: &Dir, path: &RelPath) -> Result<Dir, Fault> {
+/// The folder of `path`, made where it is missing, through no link. A link or a file in the way goes, where all that is there is
+/// `installed`.
+fn made(root: &Dir, path: &RelPath, installed: Option<&Declared>) -> Result<Dir, Fault> {
     let io = |e: std::io::Error| jail::fault(path, &e);
     let mut here = root.try_clone().map_err(io)?;
-    for folder in path.parent().iter().flat_map(RelPath::components) {
+    let folders = path.ancestors();
+    for place in &folders {
+        let folder = place.file_name();
+        let standing = here.symlink_metadata(folder).ok();
+        if standing.is_some_and(|there| !there.is_dir()) && installed.is_some_and(|d| d.has(place)) {
+            here.remove_file(folder).map_err(io)?;
+        }
         match here.create_dir_with(folder, &DirBuilder::new()) {
             Ok(()) => {}
             Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use contract::{Fault, RelPath};
 use exec::run::{Command, Ran};
-use exec::workshop::persist::{Declared as Declaration, SideWrites};
+use exec::workshop::persist::{Declared as Declaration, Settled, SideWrites};
 use exec::{Draft, Workshop};
 
 use super::{ReadDesk, Setting};
@@ -46,6 +46,25 @@ impl RunDesk {
     #[must_use]
     pub fn workshop(&self) -> Option<&Arc<Workshop>> {
         self.workshop.get()
+    }
+
+    /// Why what is installed at `place` would not stay; nothing where it would. For a tool that [installs](crate::Define::SETTLES), before
+    /// it fetches anything.
+    pub async fn unkept(&self, place: &RelPath) -> Result<Option<String>, Fault> {
+        let workshop = Arc::clone(self.workshop.get_or_try_init(|| self.read.workshop()).await?);
+        let place = place.clone();
+        self.read
+            .blocking(move |desk| {
+                Ok(workshop.unkept(&Declaration::new(desk.setting.declared.settles)?, &place))
+            })
+            .await
+    }
+
+    /// What the programs installed is moved into the root; all else that they wrote is gone.
+    pub(crate) async fn into_settled(self) -> Result<Settled, Fault> {
+        let Some(workshop) = self.workshop.get().cloned() else { return Ok(Settled::default()) };
+        let settled = |desk: &ReadDesk| Declaration::new(desk.setting.declared.settles);
+        self.read.blocking(move |desk| workshop.settle(&settled(desk)?)).await
     }
 
     /// What the programs left: what persists is moved into the root, everything else becomes a draft.

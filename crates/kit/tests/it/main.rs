@@ -5,3 +5,4 @@
 mod definitions;
 mod kinds;
 mod pipeline;
+mod settle;
