@@ -193,7 +193,11 @@ pub static PYTHON_FAMILY: Family = Family {
         Entry::run::<tools::python_format::PythonFormat>(),
         Entry::run::<tools::python_check_types::PythonCheckTypes>(),
         Entry::run::<tools::python_benchmark::PythonBenchmark>(),
+        Entry::run::<tools::python_profile::PythonProfile>(),
+        Entry::run::<tools::python_security::PythonSecurity>(),
+        Entry::read::<tools::python_compatibility::PythonCompatibility>(),
         Entry::read::<tools::python_version::PythonVersion>(),
+        Entry::read::<tools::python_project_info::PythonProjectInfo>(),
     ],
     sections: &[],
 };

@@ -1,5 +1,8 @@
 //! What runs of Python have in common: the project's environment, the program that is meant, and where programs keep what is theirs.
 
+pub(crate) mod audit;
+pub(crate) mod pins;
+
 use contract::{Code, Fault, RelPath};
 use exec::run::{Cache, Command, INPUT, find};
 use kit::{ReadDesk, RunDesk};
@@ -74,14 +77,19 @@ impl Venv {
         self.below("bin/python")
     }
 
+    /// The folders of its packages.
+    pub(crate) fn packages(&self, desk: &ReadDesk) -> Vec<RelPath> {
+        let Ok(lib) = self.below("lib") else { return Vec::new() };
+        let versions = desk.view().list(Some(&lib)).unwrap_or_default();
+        let folders = versions.iter().filter_map(|of| lib.join(&format!("{}/site-packages", of.name)).ok());
+        folders.filter(|folder| desk.view().is_folder(folder)).collect()
+    }
+
     /// Whether a module is installed in it.
     pub(crate) fn has(&self, desk: &ReadDesk, module: &str) -> bool {
-        let Ok(lib) = self.below("lib") else { return false };
-        let versions = desk.view().list(Some(&lib)).unwrap_or_default();
-        versions.iter().any(|version| {
-            let package = lib.join(&format!("{}/site-packages/{module}", version.name));
-            let single = lib.join(&format!("{}/site-packages/{module}.py", version.name));
-            package.is_ok_and(|package| desk.view().is_folder(&package))
+        self.packages(desk).iter().any(|packages| {
+            let single = packages.join(&format!("{module}.py"));
+            packages.join(module).is_ok_and(|package| desk.view().is_folder(&package))
                 || single.is_ok_and(|single| desk.view().size(&single).is_some())
         })
     }

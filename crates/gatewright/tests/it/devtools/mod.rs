@@ -12,6 +12,8 @@ mod inputs;
 mod lint;
 mod make;
 mod node_tests;
+mod python;
+mod python_venvs;
 mod registries;
 mod remote;
 mod runs;
