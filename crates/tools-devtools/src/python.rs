@@ -23,7 +23,7 @@ pub(crate) const CACHES: &[Cache] = &[
 pub(crate) const VENVS: [&str; 2] = [".venv", "venv"];
 
 /// Folders that checks of all of a project leave out.
-pub(crate) const NOT_OURS: [&str; 6] = [".venv", "venv", "node_modules", ".git", ".tox", ".nox"];
+pub(crate) const NOT_OURS: [&str; 5] = [".venv", "venv", "node_modules", ".tox", ".nox"];
 
 /// The module of a program, where that is called otherwise.
 fn module(program: &str) -> &str {

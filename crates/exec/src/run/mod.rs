@@ -71,7 +71,8 @@ pub struct Command {
     pub dir: Option<RelPath>,
     /// Variables besides those that every run has.
     pub env: BTreeMap<String, String>,
-    /// Files that it finds in its home: an argument or variable that is [`INPUT`] and a name becomes the place of that one.
+    /// Files that it finds in its home: an argument or variable that is [`INPUT`] and a name, behind a flag and `=` or
+    /// without, becomes the place of that one.
     /// What it leaves there: `Workshop::left`.
     pub inputs: BTreeMap<String, Vec<u8>>,
     /// How long it may take, at most [`MAX_TIMEOUT`].

@@ -292,8 +292,11 @@ impl Workshop {
                 .and_then(|mut file| std::io::Write::write_all(&mut file, bytes))
                 .map_err(|e| broken("scratch folder", &e))?;
             let (stands, place) = (format!("{}{name}", run::INPUT), seen.join(name).display().to_string());
-            for word in named.args.iter_mut().chain(named.env.values_mut()).filter(|word| **word == stands) {
-                word.clone_from(&place);
+            for word in named.args.iter_mut().chain(named.env.values_mut()) {
+                let flag = word.strip_suffix(&stands).filter(|flag| flag.is_empty() || flag.ends_with('='));
+                if let Some(flag) = flag {
+                    *word = format!("{flag}{place}");
+                }
             }
         }
         Ok(named)

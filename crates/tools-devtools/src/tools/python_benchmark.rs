@@ -109,7 +109,8 @@ impl Run for PythonBenchmark {
         let mut command = python::remembering(asked.python_command(&desk, "pytest", flags, rest)?);
         command.timeout = exec::run::MAX_TIMEOUT;
         let figures = python::beside(&mut command, FIGURES);
-        command.args.extend(["--benchmark-json".to_owned(), figures]);
+        // In one word: pytest looks for its root above whatever is named on its own.
+        command.args.push(format!("--benchmark-json={figures}"));
         let (ran, mut report) = reported(&desk, command, Format::Pytest).await?;
         let said = ran.stderr.text();
         if ran.code() == Some(4) && said.contains("--benchmark") {

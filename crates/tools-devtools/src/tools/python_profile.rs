@@ -178,8 +178,10 @@ impl Run for PythonProfile {
         })?;
         let root = format!("{}/", desk.view().root().path().display());
         for function in &mut output.top {
+            // What is started by its name is known by that.
+            let named = function.file.as_deref().filter(|file| !file.starts_with('/')).map(|file| asked.below(file));
             let inside = function.file.as_deref().and_then(|file| file.strip_prefix(root.as_str())).map(str::to_owned);
-            function.file = inside.or(function.file.take());
+            function.file = named.or(inside).or(function.file.take());
         }
         let mut answer = Answer::new(String::new(), output);
         answer.success = ran.is_success();

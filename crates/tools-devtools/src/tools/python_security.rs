@@ -157,7 +157,7 @@ impl Run for PythonSecurity {
                 let bytes = sarif(&all, &output.advisories);
                 let file = ReportFile { name: "python_security.sarif".into(), mime: "application/sarif+json", bytes };
                 let kept = desk.blocking(move |desk| desk.keep_report("python_security", &[file])).await?;
-                parts.push(format!("All of it as SARIF: {kept}"));
+                parts.push(format!("All of it as SARIF: report://{kept}"));
                 output.report = Some(kept);
                 parts.join("\n\n")
             }

@@ -10,8 +10,8 @@ use super::python::with_programs;
 use super::{Bench, installed};
 
 /// What pytest and its coverage need.
-const PACKAGES: [&str; 8] =
-    ["pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "coverage", "pytest_cov"];
+const PACKAGES: [&str; 9] =
+    ["py", "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "coverage", "pytest_cov"];
 
 /// An environment in the root that has pytest, as `python -m venv` makes it.
 fn with_venv(files: &[(&str, &str)]) -> Option<Bench> {
