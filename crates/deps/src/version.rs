@@ -61,6 +61,21 @@ pub fn step(ecosystem: Ecosystem, from: &str, to: &str) -> Option<Step> {
     })
 }
 
+/// Whether a range of Pythons (PEP 440, as `requires-python` has it) admits `version`; none where one of them is not understood. A
+/// version of two parts stands for its newest release.
+pub fn python_admits(range: &str, version: &str) -> Option<bool> {
+    let range = pep440_rs::VersionSpecifiers::from_str(range.trim()).ok()?;
+    let version = pep440_rs::Version::from_str(version.trim()).ok()?;
+    if range.contains(&version) {
+        return Some(true);
+    }
+    let newest = match version.release() {
+        [major, minor] => pep440_rs::Version::new([*major, *minor, 999]),
+        _ => return Some(false),
+    };
+    Some(range.contains(&newest))
+}
+
 fn parts(ecosystem: Ecosystem, version: &str) -> Option<Parts> {
     let (mut numbers, pre) = match ecosystem {
         Ecosystem::Npm => {
@@ -82,4 +97,26 @@ fn parts(ecosystem: Ecosystem, version: &str) -> Option<Parts> {
         numbers.pop();
     }
     Some(Parts { numbers, pre })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_of_pythons_admits_versions_of_two_parts_by_their_newest_release() {
+        for (range, version, admits) in [
+            (">=3.9", "3.11.7", Some(true)),
+            (">=3.9", "3.8", Some(false)),
+            (">=3.9.2", "3.9", Some(true)),
+            (">=3.9,<3.12", "3.12", Some(false)),
+            ("!=3.0.*,>=2.7", "3.0", Some(false)),
+            ("~=3.8", "3.14", Some(true)),
+            ("", "3.8", Some(true)),
+            ("python3", "3.8", None),
+            (">=3.8", "any", None),
+        ] {
+            assert_eq!(python_admits(range, version), admits, "{range} of {version}");
+        }
+    }
 }

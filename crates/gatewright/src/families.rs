@@ -15,6 +15,7 @@ pub const ALL: &[&Family] = &[
     &tools_devtools::families::GO_FAMILY,
     &tools_devtools::families::RUST_FAMILY,
     &tools_devtools::families::NODE_FAMILY,
+    &tools_devtools::families::PYTHON_FAMILY,
     &tools_devtools::families::LINT_FAMILY,
     &tools_devtools::families::TEST_FAMILY,
     &tools_devtools::families::SMART_FAMILY,

@@ -36,6 +36,7 @@ entries![
     "black",
     "cargo",
     "commitlint",
+    "coverage",
     "eslint",
     "git",
     "go",
@@ -50,8 +51,11 @@ entries![
     "mypy",
     "node",
     "npm",
+    "pip" = "pip3",
     "pip-audit",
+    "pipenv",
     "pnpm",
+    "poetry",
     "prettier",
     "pyright",
     "pytest",
@@ -69,7 +73,7 @@ entries![
 ];
 
 /// Programs that are asked for and never run, and what to do instead.
-const NEVER: [(&str, &str); 31] = [
+const NEVER: [(&str, &str); 32] = [
     ("sh", "is a shell"),
     ("bash", "is a shell"),
     ("dash", "is a shell"),
@@ -99,7 +103,8 @@ const NEVER: [(&str, &str); 31] = [
     ("php", "is an interpreter"),
     ("awk", "is an interpreter"),
     ("sed", "is an interpreter"),
-    ("pip", "installs for the account; use `uv` or the install tool"),
+    ("py-spy", "looks into other processes, which no confined program may"),
+    ("memray", "runs any file; `python_profile` measures with what can be confined"),
     ("docker", "starts other programs with other rights"),
 ];
 

@@ -64,6 +64,9 @@ pub(crate) fn exec(
     let filters = filters(spec)?;
     let mut command = Command::new(&spec.program);
     command.args(&spec.args).env_clear().envs(&spec.env).current_dir(&spec.dir);
+    if let Some(called) = &spec.called {
+        command.arg0(called);
+    }
     for filter in &filters {
         apply_filter(filter).map_err(Failure::doing("filtering system calls"))?;
     }

@@ -31,6 +31,8 @@ pub struct Spec {
     pub ground: Ground,
     /// The program.
     pub program: PathBuf,
+    /// What the program is told that it is called, where that is not its own place.
+    pub called: Option<PathBuf>,
     /// Its arguments, without its own name.
     pub args: Vec<String>,
     /// Its whole environment.

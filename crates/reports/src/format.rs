@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::draft::{Draft, Kind};
 use crate::formats::{
-    actionlint, cargo_json, commitlint, eslint, gcc, go_build, go_test, golangci, govulncheck, jest, junit,
-    libtest, make, markdownlint, mocha, nextest, prettier, pytest, rustfmt, sarif, staticcheck, tap, tsc,
-    vitest_bench, yamllint,
+    actionlint, bandit, cargo_json, commitlint, eslint, gcc, go_build, go_test, golangci, govulncheck, jest,
+    junit, libtest, make, markdownlint, mocha, mypy, nextest, prettier, pyright, pytest, ruff, rustfmt,
+    sarif, staticcheck, tap, tsc, vermin, vitest_bench, yamllint,
 };
 use crate::text::torn;
 use crate::{Context, Report};
@@ -69,6 +69,16 @@ pub enum Format {
     StaticcheckJson,
     /// `govulncheck -json`.
     GovulncheckJson,
+    /// `ruff check --output-format=json`, and of `ruff format --check` the same.
+    RuffJson,
+    /// `pyright --outputjson`.
+    PyrightJson,
+    /// mypy's lines.
+    Mypy,
+    /// `bandit -f json`.
+    BanditJson,
+    /// `vermin -f parsable --violations`.
+    VerminParsable,
     /// SARIF 2.1.0.
     Sarif,
     /// Which target make could not build, and compilers' lines on the way.
@@ -96,7 +106,7 @@ impl Input<'_> {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 32] = [
         Self::GoTestJson,
         Self::GoBuild,
         Self::Junit,
@@ -122,6 +132,11 @@ impl Format {
         Self::GolangciJson,
         Self::StaticcheckJson,
         Self::GovulncheckJson,
+        Self::RuffJson,
+        Self::PyrightJson,
+        Self::Mypy,
+        Self::BanditJson,
+        Self::VerminParsable,
         Self::Sarif,
         Self::Make,
     ];
@@ -169,6 +184,11 @@ impl Format {
             Self::GolangciJson => ("golangci-json", "golangci-lint", Document),
             Self::StaticcheckJson => ("staticcheck-json", "staticcheck", Lines),
             Self::GovulncheckJson => ("govulncheck-json", "govulncheck", Document),
+            Self::RuffJson => ("ruff-json", "ruff", Document),
+            Self::PyrightJson => ("pyright-json", "pyright", Document),
+            Self::Mypy => ("mypy", "mypy", Lines),
+            Self::BanditJson => ("bandit-json", "bandit", Document),
+            Self::VerminParsable => ("vermin-parsable", "vermin", Lines),
             Self::Sarif => ("sarif", "sarif", Document),
             Self::Make => ("make", "make", Lines),
         }
@@ -233,6 +253,11 @@ pub fn read(
         Format::GolangciJson => golangci::read(input, into),
         Format::StaticcheckJson => staticcheck::read(input, into),
         Format::GovulncheckJson => govulncheck::read(input, into),
+        Format::RuffJson => ruff::read(input, into),
+        Format::PyrightJson => pyright::read(input, into),
+        Format::Mypy => mypy::read(input, into),
+        Format::BanditJson => bandit::read(input, into),
+        Format::VerminParsable => vermin::read(input, into),
         Format::Sarif => sarif::read(input, into),
         Format::Make => make::read(input, into),
     }

@@ -19,6 +19,7 @@
 mod context;
 mod coverage;
 mod draft;
+mod figures;
 mod format;
 mod formats;
 mod id;
@@ -31,6 +32,7 @@ mod text;
 
 pub use context::Context;
 pub use coverage::coverage_summary;
+pub use figures::{coverage_py, pytest_benchmark};
 pub use format::{Format, UnknownFormat, read};
 pub use id::{FailureId, NotAnId, normal};
 pub use profile::{Profile, Spot, cpu_profile, heap_profile};

@@ -33,6 +33,8 @@ pub const RUST: Toolset = Toolset("rust");
 
 /// Packages of Node.
 pub const NODE: Toolset = Toolset("node");
+/// Packages of Python.
+pub const PYTHON: Toolset = Toolset("python");
 
 /// Files, data and the time.
 pub const FILES: Toolset = Toolset("files");
@@ -45,6 +47,7 @@ pub static FAMILIES: &[&Family] = &[
     &GO_FAMILY,
     &RUST_FAMILY,
     &NODE_FAMILY,
+    &PYTHON_FAMILY,
     &LINT_FAMILY,
     &TEST_FAMILY,
     &SMART_FAMILY,
@@ -200,6 +203,28 @@ pub static NODE_FAMILY: Family = Family {
         Entry::read::<tools::nodejs_project_info::NodejsProjectInfo>(),
         Entry::read::<tools::nodejs_version::NodejsVersion>(),
         Entry::read::<tools::nodejs_compatibility::NodejsCompatibility>(),
+    ],
+    sections: &[],
+};
+
+/// Packages of Python.
+pub static PYTHON_FAMILY: Family = Family {
+    name: "python",
+    guide: "Python: python_test, python_lint, python_format, python_check_types, python_security and more.",
+    shelves: &[],
+    markers: &["pyproject.toml", "requirements.txt", "setup.py", "Pipfile"],
+    toolsets: &[PYTHON],
+    tools: &[
+        Entry::run::<tools::python_test::PythonTest>(),
+        Entry::run::<tools::python_lint::PythonLint>(),
+        Entry::run::<tools::python_format::PythonFormat>(),
+        Entry::run::<tools::python_check_types::PythonCheckTypes>(),
+        Entry::run::<tools::python_benchmark::PythonBenchmark>(),
+        Entry::run::<tools::python_profile::PythonProfile>(),
+        Entry::run::<tools::python_security::PythonSecurity>(),
+        Entry::read::<tools::python_compatibility::PythonCompatibility>(),
+        Entry::read::<tools::python_version::PythonVersion>(),
+        Entry::read::<tools::python_project_info::PythonProjectInfo>(),
     ],
     sections: &[],
 };

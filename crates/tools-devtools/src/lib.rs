@@ -16,6 +16,7 @@ mod message;
 mod newline;
 mod node;
 mod own;
+mod python;
 pub mod querying;
 pub mod registries;
 mod review;

@@ -20,6 +20,8 @@ pub struct RegistriesSection {
     pub cargo: RegistrySection,
     /// Modules of Go, by the proxy protocol; without, `https://proxy.golang.org`.
     pub go: RegistrySection,
+    /// Advisories of Python's packages, by OSV's API (`/v1/query`); without, those of PyPI.
+    pub osv: RegistrySection,
 }
 
 /// One registry.
@@ -52,6 +54,8 @@ pub struct Registries {
     pub cargo: Registry,
     /// Of Go.
     pub go: Registry,
+    /// Of advisories of Python's packages: none but the user's.
+    pub osv: Registry,
 }
 
 impl Default for Registries {
@@ -64,6 +68,7 @@ impl Default for Registries {
             cargo: public(&["index.crates.io", "static.crates.io"]),
             // Modules, their checksums, and the toolchains that `go.mod` names.
             go: public(&["proxy.golang.org", "sum.golang.org", "storage.googleapis.com"]),
+            osv: public(&[]),
         }
     }
 }
@@ -77,6 +82,7 @@ impl Registries {
             python: public.python.told("python", &section.python)?,
             cargo: public.cargo.told("cargo", &section.cargo)?,
             go: public.go.told("go", &section.go)?,
+            osv: public.osv.told("osv", &section.osv)?,
         })
     }
 }

@@ -113,6 +113,7 @@ impl Ground {
         env.insert("PATH".into(), std::env::join_paths(&path).unwrap().into_string().unwrap());
         Spec {
             program,
+            called: None,
             args: words[1..].iter().map(|word| (*word).to_owned()).collect(),
             env,
             dir: self.top().to_owned(),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use contract::{Code, Fault};
+use contract::{Code, Fault, RelPath};
 use launcher::{
     Bound, Ground, Isolation, Layer, Limits, Network, Overlay, Report, SCRATCH_BYTES, Said, Spec,
 };
@@ -25,6 +25,7 @@ use super::waiting::Begun;
 use super::watch::Watch;
 use super::{
     Captured, Command, Exit, Launcher, Level, MAX_ARG_BYTES, MAX_ARGS, MAX_TIMEOUT, Outside, Ran, find,
+    interpreter,
 };
 
 /// How often a running program's cancellation is looked at, at least.
@@ -80,7 +81,11 @@ pub(crate) fn run(command: &Command, setup: Setup<'_>, cancel: &CancellationToke
         return Err(Fault::new(Code::ConfinementUnavailable, message)
             .suggest("`gatewright doctor` says why this machine makes no namespaces."));
     }
-    let program = find(command.program, setup.path, setup.around.root)?;
+    let program = match &command.interpreter {
+        Some(link) => interpreter::real(link, &setup.around, setup.path)?,
+        None => find(command.program, setup.path, setup.around.root)?,
+    };
+    let called = command.interpreter.as_ref().map(|link| setup.root.join(link.as_str()));
     let sight = sight::of(&setup.around, setup.path, &program);
     let mut env = environment(command, &setup)?;
     env.extend(sight.env);
@@ -96,6 +101,7 @@ pub(crate) fn run(command: &Command, setup: Setup<'_>, cancel: &CancellationToke
     hidden.extend(setup.hidden);
     let spec = Spec {
         program,
+        called,
         args: command.args.clone(),
         env,
         dir,
@@ -127,7 +133,8 @@ pub(crate) fn run(command: &Command, setup: Setup<'_>, cancel: &CancellationToke
     } else {
         confined(setup.launcher, &spec, &mut watch, &streams)?
     };
-    let line = std::iter::once(command.program.to_owned()).chain(command.args.iter().cloned()).collect();
+    let first = command.interpreter.as_ref().map_or(command.program, RelPath::as_str).to_owned();
+    let line = std::iter::once(first).chain(command.args.iter().cloned()).collect();
     Ok(Ran {
         line,
         exit: ended.exit,
@@ -270,6 +277,7 @@ fn end(child: &mut Child, said: &Said, isolation: Isolation) {
 /// Runs a program with the rights of whoever runs gatewright, where policy asks for nothing else.
 fn plain(spec: &Spec, watch: &mut Watch<'_>, files: &[PathBuf; 2]) -> Result<Ended, Fault> {
     let mut child = std::process::Command::new(&spec.program)
+        .arg0(spec.called.as_ref().unwrap_or(&spec.program))
         .args(&spec.args)
         .current_dir(&spec.dir)
         .env_clear()

@@ -262,6 +262,7 @@ impl Launcher {
 fn nothing(stage: &Path, isolation: Isolation) -> Spec {
     Spec {
         program: "/usr/bin/true".into(),
+        called: None,
         args: Vec::new(),
         env: BTreeMap::new(),
         dir: "/usr".into(),

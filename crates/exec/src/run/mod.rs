@@ -1,7 +1,7 @@
 //! One program, started by argv in a world of its own: absolute, from a trusted place, with an environment of its own,
 //! seeing what [`sight`] names and no more, its output kept whole.
 //!
-//! - [`find`]: where programs come from.
+//! - [`find`]: where programs come from; [`interpreter`]: one that the project names.
 //! - [`sight`]: what a run may read besides its root.
 //! - [`launcher`]: how programs are started, and what this machine offers them.
 //! - [`waiting`]: launchers that wait for their run.
@@ -14,6 +14,7 @@
 pub mod capture;
 pub mod door;
 pub mod find;
+pub mod interpreter;
 pub mod launch;
 pub mod launcher;
 mod memory;
@@ -61,13 +62,18 @@ pub const INPUT: &str = "\u{1}input:";
 pub struct Command {
     /// The program's plain name, one that the tool declares.
     pub program: &'static str,
+    /// The project's own interpreter, a link in the root, in the place of a program of the path: its program is then what
+    /// the record calls it.
+    pub interpreter: Option<RelPath>,
     /// Its arguments, each passed as it is.
     pub args: Vec<String>,
     /// Where in the root it starts; the root itself when `None`.
     pub dir: Option<RelPath>,
     /// Variables besides those that every run has.
     pub env: BTreeMap<String, String>,
-    /// Files that it finds in its home: an argument that is [`INPUT`] and a name becomes the place of that one.
+    /// Files that it finds in its home: an argument or variable that is [`INPUT`] and a name, behind a flag and `=` or
+    /// without, becomes the place of that one.
+    /// What it leaves there: `Workshop::left`.
     pub inputs: BTreeMap<String, Vec<u8>>,
     /// How long it may take, at most [`MAX_TIMEOUT`].
     pub timeout: Duration,
@@ -84,6 +90,7 @@ impl Command {
     pub fn new(program: &'static str, args: &[&str]) -> Self {
         Self {
             program,
+            interpreter: None,
             args: args.iter().map(|a| (*a).to_owned()).collect(),
             dir: None,
             env: BTreeMap::new(),

@@ -100,6 +100,7 @@ impl Resident {
         env.extend(needs.env);
         let spec = Spec {
             program: needs.program,
+            called: None,
             args: needs.args,
             env,
             dir: HOME.into(),

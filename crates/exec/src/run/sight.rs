@@ -193,6 +193,14 @@ pub fn of(around: &Surroundings<'_>, path: &[PathBuf], program: &Path) -> Sight 
     Sight { ground, readable, hidden, env }
 }
 
+/// Whether `real` lies among the system's programs or the user's toolchains.
+#[must_use]
+pub fn is_of_toolchains(around: &Surroundings<'_>, real: &Path) -> bool {
+    let of_home = TOOLCHAINS.iter().filter_map(|name| around.home.map(|home| home.join(name)));
+    let kept = KEPT.iter().flat_map(|by| Kept::of(by, around.home)).flat_map(|kept| kept.parts);
+    SYSTEM.iter().map(PathBuf::from).chain(of_home).chain(kept).any(|place| real.starts_with(place))
+}
+
 /// Those of `places` that may be shown, without those that lie within another.
 fn outermost(around: &Surroundings<'_>, places: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = places.filter(|place| is_harmless(around, place)).collect();

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use cap_fs_ext::DirExt as _;
+use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::fs::Dir;
 use contract::{Code, Fault, Mode, Principal, RelPath, State};
 use launcher::Bound;
@@ -41,6 +41,9 @@ const HOME: &str = "/home/run";
 
 /// Where it finds the caches that its tool declares.
 const CACHES: &str = "/home/caches";
+
+/// Most bytes of a file that programs leave in a command's home.
+pub const MAX_LEFT: u64 = 64 << 20;
 
 /// On which terms programs run.
 #[derive(Clone)]
@@ -289,11 +292,36 @@ impl Workshop {
                 .and_then(|mut file| std::io::Write::write_all(&mut file, bytes))
                 .map_err(|e| broken("scratch folder", &e))?;
             let (stands, place) = (format!("{}{name}", run::INPUT), seen.join(name).display().to_string());
-            for arg in named.args.iter_mut().filter(|arg| **arg == stands) {
-                arg.clone_from(&place);
+            for word in named.args.iter_mut().chain(named.env.values_mut()) {
+                let flag = word.strip_suffix(&stands).filter(|flag| flag.is_empty() || flag.ends_with('='));
+                if let Some(flag) = flag {
+                    *word = format!("{flag}{place}");
+                }
             }
         }
         Ok(named)
+    }
+
+    /// What programs left of a command's input, or in its place: at most [`MAX_LEFT`] bytes of a plain file.
+    pub fn left(&self, name: &str) -> Result<Vec<u8>, Fault> {
+        let absent = || Fault::new(Code::NotFound, format!("{name}: no program left it"));
+        let home = Dir::open_ambient_dir(self.place.path().join("home"), cap_std::ambient_authority())
+            .map_err(|e| broken("scratch folder", &e))?;
+        let mut options = cap_std::fs::OpenOptions::new();
+        // Neither a link nor a pipe that nobody writes to.
+        options.read(true).follow(FollowSymlinks::No).nonblock(true);
+        let file = home.open_with(name, &options).map_err(|_| absent())?;
+        let there = file.metadata().map_err(|e| broken("scratch folder", &e))?;
+        if !there.is_file() {
+            return Err(absent());
+        }
+        if there.len() > MAX_LEFT {
+            return Err(Fault::new(Code::TooLarge, format!("{name}: {} bytes were left of it", there.len())));
+        }
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut std::io::Read::take(file, MAX_LEFT), &mut bytes)
+            .map_err(|e| broken("scratch folder", &e))?;
+        Ok(bytes)
     }
 
     /// Whether the project's own rules, as they are in the root, leave `path` out of its record. No run changes them there.

@@ -44,6 +44,7 @@ impl Place {
                 scratch_bytes: SCRATCH_BYTES,
             },
             program: "/bin/sh".into(),
+            called: None,
             args: Vec::new(),
             env: BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
             dir: real.join("root"),

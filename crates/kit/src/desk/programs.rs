@@ -21,6 +21,11 @@ impl ReadDesk {
         self.setting.launcher.path(self.view.root().path())
     }
 
+    /// The real place of the interpreter that a link in the root leads to, where it is one that runs start.
+    pub fn interpreter(&self, link: &RelPath) -> Result<PathBuf, Fault> {
+        exec::run::interpreter::of_root(link, self.view.root(), &self.setting.state, &self.programs())
+    }
+
     /// Runs a helper of the user's, which acts with the user's own credentials and is not confined; the record says so.
     pub async fn helper(
         &self,

@@ -63,6 +63,7 @@ impl World {
         }
         let spec = Spec {
             program: "/bin/sh".into(),
+            called: None,
             args: Vec::new(),
             env: BTreeMap::from([
                 ("PATH".to_owned(), "/usr/bin:/bin".to_owned()),

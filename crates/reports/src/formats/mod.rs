@@ -3,6 +3,7 @@
 #![allow(clippy::struct_field_names, reason = "fields are named as the formats name them")]
 
 pub(crate) mod actionlint;
+pub(crate) mod bandit;
 pub(crate) mod cargo_json;
 pub(crate) mod commitlint;
 pub(crate) mod eslint;
@@ -17,9 +18,12 @@ pub(crate) mod libtest;
 pub(crate) mod make;
 pub(crate) mod markdownlint;
 pub(crate) mod mocha;
+pub(crate) mod mypy;
 pub(crate) mod nextest;
 pub(crate) mod prettier;
+pub(crate) mod pyright;
 pub(crate) mod pytest;
+pub(crate) mod ruff;
 pub(crate) mod rustc;
 pub(crate) mod rustfmt;
 pub(crate) mod sarif;
@@ -27,6 +31,7 @@ pub(crate) mod staticcheck;
 pub(crate) mod tap;
 pub(crate) mod trace;
 pub(crate) mod tsc;
+pub(crate) mod vermin;
 pub(crate) mod vitest_bench;
 pub(crate) mod yamllint;
 

@@ -68,6 +68,8 @@ fn silence_is_all_well_only_where_a_program_is_silent_when_all_is_well() {
                 | Format::YamllintParsable
                 | Format::Commitlint
                 | Format::StaticcheckJson
+                | Format::Mypy
+                | Format::VerminParsable
                 | Format::Make
         );
         assert_eq!(silent(Some(0)).parsed == Parsed::Fully, lines, "{format}");

@@ -54,7 +54,7 @@ fn other_durations_and_addresses_give_the_same_identities() {
 #[test]
 fn shifted_lines_give_the_same_identities() {
     let place = Regex::new(
-        r#"(\.(?:go|c|h|ts|md|yaml|rs|py|toml)[:(]|Error: [^\n(]*\(|"line": ?|"line_start":|"line_end":|"startLine": )(\d+)"#,
+        r#"(\.(?:go|c|h|ts|md|yaml|rs|py|toml)[:(]|Error: [^\n(]*\(|"line": ?|"row": |"line_number": |"line_start":|"line_end":|"startLine": )(\d+)"#,
     )
     .unwrap();
     for sample in SAMPLES {

@@ -1,6 +1,8 @@
-//! pytest.
+//! pytest, and the programs that check Python.
 
-use gatewright_reports::{Format, Outcome, Parsed, Report};
+use gatewright_reports::{
+    Context, Diagnostic, Format, Level, Outcome, Parsed, Report, coverage_py, pytest_benchmark,
+};
 
 use crate::{fixture, named, out, spot};
 
@@ -91,5 +93,83 @@ fn without_a_summary_the_blocks_tell() {
     let whole = pytest(whole.as_bytes(), 1);
     for name in ["test_discount[50-100]", "TestCart::test_deep", "TestCart::test_shop"] {
         assert_eq!(named(&report, name).id, named(&whole, name).id, "{name}");
+    }
+}
+
+fn of_rule<'r>(report: &'r Report, rule: &str) -> &'r Diagnostic {
+    report.diagnostics.iter().find(|found| found.rule.as_deref() == Some(rule)).unwrap()
+}
+
+#[test]
+fn ruff_says_what_it_can_put_right_and_what_only_unsafely() {
+    let report = out(Format::RuffJson, "", fixture!("ruff/fail.json"), 1);
+    let unused = of_rule(&report, "F401");
+    assert_eq!(
+        (unused.file.as_deref(), unused.line, unused.column, unused.end_column, unused.fix),
+        (Some("py/bad.py"), Some(1), Some(8), Some(10), true)
+    );
+    assert_eq!(unused.help.as_deref(), Some("Remove unused import: `os`"));
+    let undefined = of_rule(&report, "F821");
+    assert_eq!((undefined.line, undefined.fix), (Some(14), false));
+    let unformatted = out(Format::RuffJson, "", fixture!("ruff/format.json"), 1);
+    assert_eq!(of_rule(&unformatted, "unformatted").file.as_deref(), Some("py/bad.py"));
+    let syntax = out(Format::RuffJson, "", fixture!("ruff/syntax.json"), 1);
+    assert_eq!(syntax.diagnostics[0].rule.as_deref(), Some("invalid-syntax"));
+}
+
+#[test]
+fn type_checkers_name_the_place_from_one_whichever_they_count_from() {
+    let pyright = out(Format::PyrightJson, "", fixture!("pyright/fail.json"), 1);
+    let wrong = of_rule(&pyright, "reportReturnType");
+    assert_eq!((wrong.line, wrong.column, wrong.end_column), (Some(7), Some(12), Some(18)));
+    let mypy = out(Format::Mypy, "py", fixture!("mypy/fail.txt"), 1);
+    let same = of_rule(&mypy, "return-value");
+    assert_eq!((same.file.as_deref(), same.line, same.column), (Some("py/bad.py"), Some(7), Some(12)));
+}
+
+#[test]
+fn a_note_of_mypy_belongs_to_the_error_before_it() {
+    let said = b"a.py:3:5: error: Missing return  [return]\na.py:3:5: note: see the docs\na.py:9: note: Revealed type is \"int\"\nFound 1 error in 1 file (checked 2 source files)\n";
+    let report = out(Format::Mypy, "", said, 1);
+    assert_eq!(report.parsed, Parsed::Fully);
+    assert_eq!((report.levels.errors, report.levels.notes), (1, 1));
+    assert_eq!(of_rule(&report, "return").help.as_deref(), Some("see the docs"));
+}
+
+#[test]
+fn what_bandit_finds_has_the_weight_that_it_says_and_what_it_cannot_parse_is_told() {
+    let report = out(Format::BanditJson, "", fixture!("bandit/fail.json"), 1);
+    let shell = of_rule(&report, "B602");
+    assert_eq!((shell.severity, shell.line, shell.column), (Level::Error, Some(6), Some(5)));
+    assert!(shell.help.as_deref().unwrap().starts_with("CWE-78\nconfidence high\nhttps://"));
+    assert_eq!(of_rule(&report, "B404").severity, Level::Note);
+    let syntax = out(Format::BanditJson, "", fixture!("bandit/syntax.json"), 0);
+    let unchecked = of_rule(&syntax, "not-checked");
+    assert_eq!((unchecked.file.as_deref(), unchecked.severity), (Some("syn.py"), Level::Error));
+}
+
+#[test]
+fn vermin_says_which_python_a_line_needs() {
+    let report = out(Format::VerminParsable, "", fixture!("vermin/fail.txt"), 1);
+    let found = &report.diagnostics[0];
+    assert_eq!(
+        (found.file.as_deref(), found.line, found.message.as_str()),
+        (Some("py/bad.py"), Some(11), "pattern matching needs Python 3.10")
+    );
+    let syntax = b"/srv/shop/s.py:1:6:~2:~3:error: '(' was never closed: def f(\n:::~2:~3:\n";
+    assert_eq!(out(Format::VerminParsable, "", syntax, 1).diagnostics[0].rule.as_deref(), Some("syntax"));
+}
+
+#[test]
+fn figures_that_are_left_in_files_are_read_and_what_is_none_is_nothing() {
+    let context = Context { root: "/srv/shop", dir: "py", modules: &[] };
+    let coverage = coverage_py(fixture!("coverage/two.json"), &context).unwrap();
+    assert!(coverage.percent.is_some_and(|percent| percent > 0.0 && percent < 100.0), "{coverage:?}");
+    assert!(coverage.parts.iter().any(|part| part.name == "py/bad.py" && part.percent == 0.0));
+    let rows = pytest_benchmark(fixture!("pytest-benchmark/two.json")).unwrap();
+    assert_eq!((rows[0].name.as_str(), rows[0].suite.as_deref()), ("test_x", Some("test_b.py")));
+    assert!(rows[0].ns_per_op.is_some_and(|ns| ns > 1.0) && rows[0].extra.contains_key("median ns"));
+    for torn in [&b""[..], b"{", b"{\"benchmarks\": 1}", b"[]"] {
+        assert!(coverage_py(torn, &context).is_none() && pytest_benchmark(torn).is_none());
     }
 }

@@ -99,6 +99,18 @@ samples! {
     StaticcheckJson 1 "staticcheck/fail.txt";
     GovulncheckJson 0 "govulncheck/pass.json";
     GovulncheckJson 3 "govulncheck/fail.json";
+    RuffJson 0 "ruff/pass.json";
+    RuffJson 1 "ruff/fail.json";
+    RuffJson 1 "ruff/format.json";
+    RuffJson 2 "ruff/syntax.json";
+    PyrightJson 0 "pyright/pass.json";
+    PyrightJson 1 "pyright/fail.json";
+    Mypy 0 silent;
+    Mypy 1 "mypy/fail.txt";
+    BanditJson 0 "bandit/pass.json";
+    BanditJson 1 "bandit/fail.json";
+    VerminParsable 0 "vermin/pass.txt";
+    VerminParsable 1 "vermin/fail.txt";
     Sarif 0 "sarif/pass.sarif";
     Sarif 0 "sarif/staticcheck.sarif";
     Make 0 "make/uptodate.txt";

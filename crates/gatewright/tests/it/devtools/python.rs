@@ -1,0 +1,334 @@
+//! The tools of Python, with the real programs.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::{Bench, Session, installed};
+
+const SHOP: &str = "\"\"\"A shop.\"\"\"\n\n\ndef total(prices: list[int]) -> int:\n    return sum(prices)\n\n\ndef never() -> int:\n    return 1\n";
+
+const TESTS: &str = "import pytest\n\nfrom shop import total\n\n\ndef test_adds():\n    assert total([1, 2]) == 3\n\n\ndef test_pays():\n    assert total([]) == 7, \"somebody pays\"\n\n\n@pytest.mark.slow\ndef test_slow():\n    pass\n";
+
+const BAD: &str = "import os\nimport subprocess\n\n\ndef label(number: int) -> str:\n    subprocess.call(\"ls \" + str(number), shell=True)\n    return number\n\n\ndef pick(value):\n    match value:\n        case 1:\n            return  undefined\n";
+
+/// A bench with the programs that were installed for these tests on its PATH.
+pub(super) fn with_programs(bench: Bench) -> Option<Bench> {
+    let programs = installed("the Python tools", "python/devtools/bin")?;
+    let bench = bench.with(programs).patient();
+    // Interpreters are found by the home of whoever serves; the one of these tests is empty.
+    Some(match std::env::home_dir() {
+        Some(home) => bench.telling("HOME", home),
+        None => bench,
+    })
+}
+
+fn serve(files: &[(&str, &str)]) -> Option<(Bench, Session)> {
+    let bench = with_programs(Bench::new(files))?;
+    let session = bench.serve();
+    Some((bench, session))
+}
+
+fn command(result: &Value) -> &str {
+    result["runs"][0]["command"].as_str().unwrap()
+}
+
+fn of_rule<'v>(result: &'v Value, rule: &str) -> &'v Value {
+    let all = result["diagnostics"].as_array().unwrap_or_else(|| panic!("{result:#}"));
+    all.iter().find(|found| found["rule"] == rule).unwrap_or_else(|| panic!("{rule}: {result:#}"))
+}
+
+#[test]
+fn python_lint_finds_says_what_it_can_put_right_and_proposes_it() {
+    let Some((bench, mut session)) = serve(&[("src/bad.py", BAD), ("good.py", SHOP)]) else { return };
+    let found = session.ok("python_lint", json!({}));
+    let unused = of_rule(&found, "F401");
+    assert_eq!(
+        (&found["success"], &unused["file"], &unused["line"], &unused["fix"], &found["fixable"]),
+        (&json!(false), &json!("src/bad.py"), &json!(1), &json!(true), &json!(1)),
+        "{found:#}"
+    );
+    assert_eq!(of_rule(&found, "F821")["fix"], Value::Null, "{found:#}");
+    assert_eq!(session.ok("python_lint", json!({ "files": ["good.py"] }))["success"], true);
+    let fixed = session.ok("python_lint", json!({ "fix": true }));
+    assert!(fixed["plan"]["diff"].as_str().unwrap().contains("-import os"), "{fixed:#}");
+    assert_eq!(fixed["fixable"], 0);
+    assert_eq!(bench.dirt(), "", "nothing is left beside sources");
+    bench.put("ruff.toml", "fix = true\n");
+    let looked = session.ok("python_lint", json!({ "check": true }));
+    assert_eq!(looked["plan"]["effects"], json!([]), "{looked:#}");
+    assert_eq!(
+        session.fails("python_lint", json!({ "check": true, "fix": true }))["code"],
+        "invalid_argument"
+    );
+    bench.put("ruff.toml", "no-such-setting = 1\n");
+    let broken = session.fails("python_lint", json!({}));
+    assert_eq!(broken["code"], "tool_execution_failed", "{broken:#}");
+    assert!(broken["message"].as_str().unwrap().contains("no-such-setting"), "{broken:#}");
+    let refused = session.fails("python_lint", json!({ "args": ["--config", "extend = '/etc/x'"] }));
+    assert_eq!(refused["code"], "invalid_argument");
+}
+
+#[test]
+fn python_format_names_proposes_and_tells_what_it_cannot_parse() {
+    let Some((bench, mut session)) = serve(&[("a/bad.py", "x = {  'a':1 }\n"), ("good.py", SHOP)]) else {
+        return;
+    };
+    let looked = session.ok("python_format", json!({ "check": true }));
+    assert_eq!(
+        (&looked["success"], &looked["unformatted"], &looked["plan"]["effects"]),
+        (&json!(false), &json!(["a/bad.py"]), &json!([])),
+        "{looked:#}"
+    );
+    let written = session.ok("python_format", json!({}));
+    assert_eq!(written["success"], true, "{written:#}");
+    assert!(written["plan"]["diff"].as_str().unwrap().contains("+x = {\"a\": 1}"), "{written:#}");
+    assert_eq!(session.ok("python_format", json!({ "check": true, "files": ["good.py"] }))["success"], true);
+    bench.put("broken.py", "def f(\n");
+    let broken = session.ok("python_format", json!({ "check": true }));
+    let syntax = of_rule(&broken, "invalid-syntax");
+    assert_eq!((&broken["success"], &syntax["file"]), (&json!(false), &json!("broken.py")), "{broken:#}");
+    assert_eq!(broken["unformatted"], json!(["a/bad.py"]), "{broken:#}");
+}
+
+#[test]
+fn python_test_runs_pytest_and_says_what_did_not_hold_and_what_was_covered() {
+    let files = [
+        ("shop.py", SHOP),
+        ("tests/test_shop.py", TESTS),
+        ("pytest.ini", "[pytest]\npythonpath = .\nmarkers = slow\n"),
+    ];
+    let Some((bench, mut session)) = serve(&files) else { return };
+    let ran = session.ok("python_test", json!({ "verbose": true }));
+    assert_eq!((&ran["success"], &ran["runner"]), (&json!(false), &json!("pytest")), "{ran:#}");
+    let pays = &ran["tests"][0];
+    assert_eq!(
+        (&pays["name"], &pays["file"], &pays["line"], &ran["counts"]["passed"]),
+        (&json!("test_pays"), &json!("tests/test_shop.py"), &json!(11), &json!(2)),
+        "{ran:#}"
+    );
+    assert!(pays["message"].as_str().unwrap().contains("somebody pays"), "{ran:#}");
+    assert_eq!(ran["passed"].as_array().map(Vec::len), Some(2), "{ran:#}");
+    let one = session.ok("python_test", json!({ "testPath": "tests/test_shop.py::test_adds" }));
+    assert_eq!((&one["success"], &one["counts"]["total"]), (&json!(true), &json!(1)), "{one:#}");
+    let named = session.ok("python_test", json!({ "pattern": "adds or slow" }));
+    assert_eq!(named["counts"]["passed"], 2, "{named:#}");
+    let marked = session.ok("python_test", json!({ "markers": "slow" }));
+    assert_eq!(marked["counts"]["passed"], 1, "{marked:#}");
+    let covered = session.ok("python_test", json!({ "pattern": "adds", "coverage": true }));
+    let parts = covered["coverage"]["parts"].as_array().unwrap_or_else(|| panic!("{covered:#}"));
+    let shop = parts.iter().find(|part| part["name"] == "shop.py").unwrap();
+    assert_eq!(shop["percent"], 75.0, "{covered:#}");
+    assert!(covered["runs"][1]["command"].as_str().unwrap().starts_with("coverage json"), "{covered:#}");
+    assert_eq!(covered["plan"]["effects"], json!([]), "nothing of it is left in the project: {covered:#}");
+    bench.put("tests/test_torn.py", "import nosuchmodule\n");
+    let torn = session.ok("python_test", json!({ "testPath": "tests/test_torn.py" }));
+    assert_eq!((&torn["success"], &torn["counts"]["errored"]), (&json!(false), &json!(1)), "{torn:#}");
+    assert_eq!(session.fails("python_test", json!({ "args": ["-p", "evil"] }))["code"], "invalid_argument");
+    assert_eq!(session.fails("python_test", json!({ "testPath": "/etc" }))["code"], "invalid_argument");
+}
+
+#[test]
+fn python_check_types_finds_with_pyright_and_with_mypy() {
+    let Some((bench, _)) = serve(&[("src/bad.py", BAD), ("good.py", SHOP), ("mypy.ini", "[mypy]\n")]) else {
+        return;
+    };
+    let Some(node) = installed("the programs of npm", "npm/devtools/node_modules/.bin") else { return };
+    let bench = bench.with(node);
+    let mut session = bench.serve();
+    for (checker, rule, column) in [("pyright", "reportReturnType", 12), ("mypy", "return-value", 12)] {
+        let found = session.ok("python_check_types", json!({ "checker": checker, "files": ["src/bad.py"] }));
+        let wrong = of_rule(&found, rule);
+        assert_eq!(
+            (&found["success"], &found["checker"], &wrong["file"], &wrong["line"], &wrong["column"]),
+            (&json!(false), &json!(checker), &json!("src/bad.py"), &json!(7), &json!(column)),
+            "{found:#}"
+        );
+        let clean = session.ok("python_check_types", json!({ "checker": checker, "files": ["good.py"] }));
+        assert_eq!(clean["success"], true, "{clean:#}");
+        assert_eq!(clean["plan"]["effects"], json!([]), "{clean:#}");
+    }
+    let configured = session.ok("python_check_types", json!({}));
+    assert_eq!(configured["checker"], "mypy", "mypy.ini says so: {configured:#}");
+    let more = session
+        .ok("python_check_types", json!({ "verbose": true, "checker": "mypy", "files": ["src/bad.py"] }));
+    assert!(command(&more).contains("--show-error-code-links"), "{more:#}");
+    let refused = session
+        .fails("python_check_types", json!({ "args": ["--python-executable=/tmp/x"], "checker": "mypy" }));
+    assert_eq!(refused["code"], "invalid_argument");
+}
+
+#[test]
+fn python_version_says_what_is_there_and_until_when_it_is_maintained() {
+    let Some((_bench, mut session)) = serve(&[("pyproject.toml", "[project]\nname = \"x\"\n")]) else {
+        return;
+    };
+    let all = session.ok("python_version", json!({}));
+    let tools = all["tools"].as_array().unwrap();
+    let named: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(named, ["python", "pip", "uv", "poetry", "pyright", "ruff", "pytest"], "{all:#}");
+    let python = &tools[0];
+    assert!(python["version"].as_str().unwrap().starts_with("3."), "{all:#}");
+    assert_eq!(python["from"], "machine", "{all:#}");
+    assert!(python["endOfLife"]["pep"].as_str().unwrap().starts_with("PEP "), "{all:#}");
+    let ruff = session.ok("python_version", json!({ "tool": "ruff" }));
+    assert_eq!(ruff["tools"].as_array().map(Vec::len), Some(1));
+    assert!(ruff["tools"][0]["version"].as_str().unwrap().starts_with("0."), "{ruff:#}");
+    let none = Bench::new(&[]).serve().ok("python_version", json!({ "tool": "poetry" }));
+    assert_eq!((&none["success"], &none["tools"][0]["missing"]), (&json!(true), &json!(true)), "{none:#}");
+    assert_eq!(session.fails("python_version", json!({ "directory": "gone" }))["code"], "not_found");
+}
+
+#[test]
+fn python_project_info_describes_what_manifests_say_and_names_what_it_does_not_understand() {
+    let manifest = "[project]\nname = \"shop\"\nversion = \"1.2.0\"\nrequires-python = \">=3.9\"\ndependencies = [\"attrs>=23\"]\n\n[project.optional-dependencies]\nweb = [\"requests\"]\n\n[project.scripts]\nshop = \"shop:main\"\n\n[dependency-groups]\ndev = [\"pytest\"]\n\n[build-system]\nrequires = [\"hatchling\"]\nbuild-backend = \"hatchling.build\"\n";
+    let lock = "version = 1\nrequires-python = \">=3.9\"\n\n[[package]]\nname = \"attrs\"\nversion = \"23.1.0\"\nsource = { registry = \"https://pypi.org/simple\" }\n\n[[package]]\nname = \"shop\"\nversion = \"1.2.0\"\nsource = { editable = \".\" }\n";
+    let files = [
+        ("pyproject.toml", manifest),
+        ("uv.lock", lock),
+        ("broken/pyproject.toml", "[project\n"),
+        ("old/requirements.txt", "six==1.16.0\n-e .\n"),
+    ];
+    let Some((_bench, mut session)) = serve(&files) else { return };
+    let info = session.ok("python_project_info", json!({}));
+    assert_eq!(
+        (
+            &info["name"],
+            &info["version"],
+            &info["requiresPython"],
+            &info["backend"],
+            &info["manager"]["name"]
+        ),
+        (&json!("shop"), &json!("1.2.0"), &json!(">=3.9"), &json!("hatchling.build"), &json!("uv")),
+        "{info:#}"
+    );
+    let groups: Vec<&str> =
+        info["groups"].as_array().unwrap().iter().map(|g| g["name"].as_str().unwrap()).collect();
+    assert_eq!(groups, ["main", "extra web", "group dev"], "{info:#}");
+    assert_eq!((&info["lock"]["packages"], &info["scripts"]), (&json!(1), &json!(["shop"])), "{info:#}");
+    assert!(info["python"].as_str().unwrap().starts_with("3."), "{info:#}");
+    let old = session.ok("python_project_info", json!({ "directory": "old" }));
+    assert_eq!(old["groups"][0]["requirements"], json!(["six==1.16.0"]), "{old:#}");
+    let broken = session.ok("python_project_info", json!({ "directory": "broken" }));
+    assert!(broken["problems"][0].as_str().unwrap().starts_with("pyproject.toml"), "{broken:#}");
+    assert_eq!(session.fails("python_project_info", json!({ "directory": "gone" }))["code"], "not_found");
+}
+
+#[test]
+fn python_compatibility_says_what_needs_a_newer_python_and_where() {
+    let lock = "version = 1\n\n[[package]]\nname = \"new\"\nversion = \"2.0\"\nsource = { registry = \"https://pypi.org/simple\" }\n\n[package.metadata]\n";
+    let poetry = "[[package]]\nname = \"new\"\nversion = \"2.0\"\npython-versions = \">=3.11\"\nfiles = []\n\n[metadata]\nlock-version = \"2.1\"\n";
+    let _ = lock;
+    let files = [
+        ("pyproject.toml", "[project]\nname = \"x\"\nrequires-python = \">=3.8\"\n"),
+        ("src/bad.py", BAD),
+        ("good.py", "X = 1\n"),
+        ("locked/poetry.lock", poetry),
+        ("locked/a.py", "X = 1\n"),
+    ];
+    let Some((_bench, mut session)) = serve(&files) else { return };
+    let found = session.ok("python_compatibility", json!({}));
+    assert_eq!(
+        (&found["success"], &found["target"], &found["minimum"]),
+        (&json!(false), &json!("3.8"), &json!("3.10")),
+        "{found:#}"
+    );
+    let first = &found["violations"][0];
+    assert_eq!((&first["file"], &first["line"]), (&json!("src/bad.py"), &json!(11)), "{found:#}");
+    assert_eq!(session.ok("python_compatibility", json!({ "targetVersion": "3.10" }))["success"], true);
+    let good = session.ok("python_compatibility", json!({ "files": ["good.py"] }));
+    assert_eq!((&good["success"], &good["minimum"]), (&json!(true), &Value::Null), "{good:#}");
+    let locked = session.ok("python_compatibility", json!({ "directory": "locked", "targetVersion": "3.9" }));
+    assert_eq!(
+        locked["packages"],
+        json!([{ "package": "new", "version": "2.0", "wants": ">=3.11" }]),
+        "{locked:#}"
+    );
+    let told = session.ok("python_compatibility", json!({ "suggest": true }));
+    assert!(told["suggestionsForOlder"].as_array().is_some_and(|told| !told.is_empty()), "{told:#}");
+    assert_eq!(
+        session.fails("python_compatibility", json!({ "targetVersion": "three" }))["code"],
+        "invalid_argument"
+    );
+}
+
+#[test]
+fn python_profile_names_the_function_that_takes_longest() {
+    let app = "import sys\n\n\ndef hot(rounds):\n    total = 0\n    for number in range(rounds):\n        total += number * number\n    return total\n\n\ndef cold():\n    return 1\n\n\nfor _ in range(20):\n    hot(20_000)\n    cold()\nif len(sys.argv) > 1:\n    raise ValueError(sys.argv[1])\n";
+    let Some((bench, mut session)) = serve(&[("app.py", app), ("sub/app.py", app)]) else { return };
+    let found = session.ok("python_profile", json!({ "command": "python app.py", "topN": 3 }));
+    let first = &found["top"][0];
+    assert_eq!(
+        (&found["success"], &first["function"], &first["file"], &first["line"], &first["calls"]),
+        (&json!(true), &json!("hot"), &json!("app.py"), &json!(4), &json!(20)),
+        "{found:#}"
+    );
+    assert_eq!(found["top"].as_array().map(Vec::len), Some(3), "{found:#}");
+    let failed =
+        session.ok("python_profile", json!({ "command": "app.py 3", "format": "json", "directory": "sub" }));
+    assert_eq!(
+        (&failed["success"], &failed["top"][0]["file"]),
+        (&json!(false), &json!("sub/app.py")),
+        "{failed:#}"
+    );
+    assert!(failed["message"].as_str().unwrap().trim_start().starts_with('{'), "{failed:#}");
+    let kept = session.ok("python_profile", json!({ "command": "app.py", "outputFile": "out/app.pstats" }));
+    assert!(kept["plan"]["effects"][0].as_str().unwrap().starts_with("create out/app.pstats"), "{kept:#}");
+    assert_eq!(bench.dirt(), "");
+    for refused in [
+        "python app.py | sh",
+        "python -c 'print(1)'",
+        "python -m http.server",
+        "sh app.py",
+        "python ../x.py",
+        "python -m pip install x",
+    ] {
+        let fault = session.fails("python_profile", json!({ "command": refused }));
+        let code = fault["code"].as_str().unwrap();
+        assert!(["invalid_argument", "path_not_allowed"].contains(&code), "{refused}: {fault:#}");
+    }
+    assert_eq!(session.fails("python_profile", json!({ "command": "python gone.py" }))["code"], "not_found");
+    for profiler in ["pyspy", "memray"] {
+        let fault = session.fails("python_profile", json!({ "command": "app.py", "profiler": profiler }));
+        assert_eq!(fault["code"], "confinement_unavailable", "{fault:#}");
+    }
+    let graph = session.fails("python_profile", json!({ "command": "app.py", "format": "flamegraph" }));
+    assert_eq!(graph["code"], "invalid_argument");
+}
+
+#[test]
+fn python_benchmark_measures_saves_and_compares() {
+    let benches = "def test_sum(benchmark):\n    benchmark(sum, [1, 2])\n\n\ndef test_sort(benchmark):\n    benchmark(sorted, [2, 1])\n\n\ndef test_plain():\n    pass\n";
+    let files = [("bench/test_speed.py", benches), ("empty/test_none.py", "def test_plain():\n    pass\n")];
+    let Some((bench, mut session)) = serve(&files) else { return };
+    let quick = json!(["--benchmark-max-time=0.05", "--benchmark-min-rounds=1"]);
+    let ran = session.ok(
+        "python_benchmark",
+        json!({ "args": quick, "benchmarks": "bench", "save": "before", "json": true }),
+    );
+    let rows = ran["benchmarks"].as_array().unwrap_or_else(|| panic!("{ran:#}"));
+    assert_eq!(
+        (&ran["success"], rows.len(), &rows[0]["suite"]),
+        (&json!(true), 2, &json!("bench/test_speed.py")),
+        "{ran:#}"
+    );
+    assert!(rows[0]["nsPerOp"].as_f64().unwrap() > 1.0, "{ran:#}");
+    assert!(ran["report"].as_str().unwrap().starts_with("report_"), "{ran:#}");
+    assert!(ran["plan"]["effects"].to_string().contains("_before.json"), "{ran:#}");
+    let applied = session.ok(
+        "python_benchmark",
+        json!({ "args": quick, "benchmarks": "sort", "save": "kept", "apply": true }),
+    );
+    assert_eq!(applied["benchmarks"].as_array().map(Vec::len), Some(1), "{applied:#}");
+    let compared = session.ok(
+        "python_benchmark",
+        json!({ "args": quick, "benchmarks": "sort", "compare": "0001", "warmup": 10 }),
+    );
+    assert!(compared["comparison"].as_str().is_some_and(|table| table.contains("0001_kept")), "{compared:#}");
+    assert!(command(&compared).contains("--benchmark-warmup-iterations=10"), "{compared:#}");
+    let none = session.ok("python_benchmark", json!({ "benchmarks": "empty/test_none.py" }));
+    assert!(none["benchmarks"].as_array().is_none_or(Vec::is_empty), "{none:#}");
+    let out = session.fails("python_benchmark", json!({ "args": ["--benchmark-storage=file:///tmp"] }));
+    assert_eq!(out["code"], "invalid_argument");
+    drop(bench);
+}

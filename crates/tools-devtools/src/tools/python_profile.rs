@@ -1,0 +1,307 @@
+//! Find where a Python program spends its time.
+//!
+//! Runs a file of the project, a module, or its tests under cProfile. Returns the functions that took longest with file, line, calls and
+//! seconds; `outputFile` proposes the profile itself as a file. Started without a shell, confined, without network.
+
+use contract::{Code, Fault, RelPath, Toolset};
+use exec::run::{Cache, INPUT};
+use kit::limits::Limits;
+use kit::{Answer, Define, Doc, Run, RunDesk, doc};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::families::PYTHON;
+use crate::python;
+use crate::running::{self, Asked, WHATEVER_IS_IGNORED};
+
+/// What it takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Input {
+    /// `python app.py ARGS`, `python -m pytest ARGS`, or `app.py`.
+    #[schemars(length(min = 1, max = 4_000))]
+    pub command: String,
+    /// What measures.
+    #[serde(default)]
+    pub profiler: Profiler,
+    /// Most functions to name.
+    #[serde(default = "twenty", rename = "topN")]
+    #[schemars(range(min = 1, max = 200))]
+    pub top_n: u32,
+    /// Where to propose the profile.
+    #[serde(default)]
+    pub output_file: Option<String>,
+    /// How the message shows it.
+    #[serde(default)]
+    pub format: Shown,
+}
+
+const fn twenty() -> u32 {
+    20
+}
+
+/// What measures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Profiler {
+    #[default]
+    Cprofile,
+    Pyspy,
+    Memray,
+}
+
+/// How the message shows it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Shown {
+    #[default]
+    Text,
+    Json,
+    Flamegraph,
+}
+
+/// What it says.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// Seconds in all.
+    pub seconds: f64,
+    /// Calls in all.
+    pub calls: u64,
+    /// Functions, the one that took longest itself first.
+    pub top: Vec<Function>,
+    /// Functions that were called.
+    pub functions: u64,
+}
+
+/// A function.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Function {
+    /// Its name.
+    pub function: String,
+    /// Its file: from the root where it lies there; none of what is built in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Where it begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// How often it was called.
+    pub calls: u64,
+    /// Seconds in itself.
+    pub self_seconds: f64,
+    /// Seconds in it and what it called.
+    pub total_seconds: f64,
+}
+
+/// Reads a profile by Python's own module, and says it as JSON.
+const READER: &str = r#"import json, pstats, sys
+stats = pstats.Stats(sys.argv[1])
+rows = []
+for (file, line, name), (_, calls, own, total, _) in stats.stats.items():
+    known = line > 0 and not file.startswith("<")
+    rows.append({"function": name, "file": file if known else None, "line": line if known else None,
+                 "calls": calls, "selfSeconds": round(own, 6), "totalSeconds": round(total, 6)})
+rows.sort(key=lambda row: (-row["selfSeconds"], -row["totalSeconds"], row["function"], row["file"] or ""))
+print(json.dumps({"seconds": round(stats.total_tt, 6), "calls": stats.total_calls,
+                  "top": rows[: int(sys.argv[2])], "functions": len(rows)}))
+"#;
+
+/// What is left of a profile, and what reads it.
+const PROFILE: &str = "profile.pstats";
+const SCRIPT: &str = "read.py";
+
+/// The tool.
+#[derive(Debug, Default)]
+pub struct PythonProfile;
+
+impl Define for PythonProfile {
+    type Input = Input;
+    type Output = Output;
+    const NAME: &'static str = "python_profile";
+    const TOOLSET: Toolset = PYTHON;
+    const DOC: Doc = doc!("python_profile.rs");
+
+    const LIMITS: Limits = Limits::RUNS;
+    const PROGRAMS: &'static [&'static str] = &["python3", "python"];
+    const CACHES: &'static [Cache] = python::CACHES;
+    const PERSISTS: &'static [&'static str] = WHATEVER_IS_IGNORED;
+
+    fn examples() -> Vec<Value> {
+        vec![
+            json!({ "command": "python -m pytest -q" }),
+            json!({ "command": "python app.py --rounds 3", "topN": 5, "format": "json", "outputFile": "app.pstats" }),
+        ]
+    }
+}
+
+impl Run for PythonProfile {
+    const IDEMPOTENT: bool = false;
+    const DESTRUCTIVE: bool = true;
+
+    async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
+        possible(&input)?;
+        let asked = Asked::of(&desk);
+        let dir = running::directory(asked.directory)?;
+        let own = desk.asked().args.clone();
+        let at = dir.clone();
+        let line = input.command.clone();
+        let program = desk.blocking(move |desk| profiled(desk, at.as_ref(), &line, &own)).await?;
+        let kept = input
+            .output_file
+            .as_deref()
+            .map(|file| exec::view::path_argument(&asked.below(file)))
+            .transpose()?;
+        let mut measure = python::interpreter(&desk, dir.clone(), Vec::new())?;
+        measure.inputs.insert(PROFILE.to_owned(), Vec::new());
+        measure.args =
+            vec!["-m".to_owned(), "cProfile".to_owned(), "-o".to_owned(), format!("{INPUT}{PROFILE}")];
+        measure.args.extend(program);
+        let measure = running::configured(&desk, measure).await?;
+        let ran = desk.run(measure).await?;
+        let Some(profile) = python::left(&desk, PROFILE).await? else {
+            let said = python::said(&ran.stderr.text());
+            return Err(Fault::new(Code::ToolExecutionFailed, format!("nothing was measured: {said}"))
+                .suggest("Run it without a profiler first, or name another command."));
+        };
+        if let Some(path) = &kept {
+            place(&desk, dir.clone(), path, &profile).await?;
+        }
+        let mut read = python::interpreter(&desk, dir, Vec::new())?;
+        // Nothing of the project is loaded to read a file.
+        read.args = vec![
+            "-I".to_owned(),
+            format!("{INPUT}{SCRIPT}"),
+            format!("{INPUT}{PROFILE}"),
+            input.top_n.to_string(),
+        ];
+        read.inputs.insert(SCRIPT.to_owned(), READER.as_bytes().to_vec());
+        read.inputs.insert(PROFILE.to_owned(), profile);
+        let figures = desk.run(read).await?;
+        let mut output: Output = serde_json::from_slice(&figures.stdout.bytes).map_err(|_| {
+            let said = python::said(&figures.stderr.text());
+            Fault::new(Code::ToolExecutionFailed, format!("the profile cannot be read: {said}")).suggest(
+                "The program may have ended before its profile was whole; `run_output` has what it said.",
+            )
+        })?;
+        let root = format!("{}/", desk.view().root().path().display());
+        for function in &mut output.top {
+            // What is started by its name is known by that.
+            let named =
+                function.file.as_deref().filter(|file| !file.starts_with('/')).map(|file| asked.below(file));
+            let inside =
+                function.file.as_deref().and_then(|file| file.strip_prefix(root.as_str())).map(str::to_owned);
+            function.file = named.or(inside).or(function.file.take());
+        }
+        let mut answer = Answer::new(String::new(), output);
+        answer.success = ran.is_success();
+        answer.message = message(&answer.output, input.format, ran.code(), answer.success);
+        Ok(answer)
+    }
+}
+
+/// What cannot be had is said before anything runs.
+fn possible(input: &Input) -> Result<(), Fault> {
+    match (input.profiler, input.format) {
+        (Profiler::Pyspy, _) => Err(Fault::new(
+            Code::ConfinementUnavailable,
+            "py-spy reads the memory of another process (ptrace, process_vm_readv), which no confined program may",
+        )
+        .suggest("Leave out `profiler`: cProfile measures every call. Or run py-spy yourself.")),
+        (Profiler::Memray, _) => Err(Fault::new(
+            Code::ConfinementUnavailable,
+            "memray is not offered: it was not tried within the confinement of runs",
+        )
+        .suggest("Leave out `profiler`, or run memray yourself.")),
+        (Profiler::Cprofile, Shown::Flamegraph) => {
+            Err(Fault::invalid("format: cProfile keeps no stacks, of which a flame graph would be made")
+                .suggest("Take `text` or `json`, or give `outputFile` to a viewer of profiles."))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What is run under the profiler: `-m MODULE …` by the grammar of Python, or a file of the project with its arguments.
+fn profiled(
+    desk: &kit::ReadDesk,
+    dir: Option<&RelPath>,
+    command: &str,
+    more: &[String],
+) -> Result<Vec<String>, Fault> {
+    let mut words = grammar::split(command).map_err(|error| Fault::invalid(format!("command: {error}")))?;
+    if words.first().is_some_and(|first| ["python", "python3"].contains(&first.as_str())) {
+        words.remove(0);
+    }
+    if words.first().is_some_and(|first| first == "pytest") {
+        words.insert(0, "-m".to_owned());
+    }
+    words.extend(more.iter().cloned());
+    let Some(first) = words.first() else {
+        return Err(
+            Fault::invalid("command: it names neither a file nor a module").suggest("Write `python app.py`.")
+        );
+    };
+    if first == "-m" {
+        running::held("python", &words, dir)?;
+        return Ok(words);
+    }
+    if first.starts_with('-') || !first.ends_with(".py") {
+        return Err(Fault::invalid(format!(
+            "command: {first:?} is neither a file of the project that ends in .py nor `-m`"
+        ))
+        .suggest("Write `python app.py`, or `python -m pytest`; text is never run as a program."));
+    }
+    let below = dir.map_or_else(|| first.clone(), |dir| format!("{dir}/{first}"));
+    let path = exec::view::path_argument(&below)?;
+    if !matches!(desk.view().state(&path)?, contract::State::File { .. }) {
+        return Err(Fault::new(Code::NotFound, format!("{path}: there is no such file"))
+            .about(path.as_str())
+            .suggest("Name a file below the root, from `directory` where that is given."));
+    }
+    Ok(words)
+}
+
+/// Has the profile written where it is proposed: by the interpreter, over the copy that the programs work over.
+async fn place(desk: &RunDesk, dir: Option<RelPath>, path: &RelPath, profile: &[u8]) -> Result<(), Fault> {
+    let up = "../".repeat(dir.as_ref().map_or(0, |dir| dir.as_str().split('/').count()));
+    let mut copy = python::interpreter(desk, dir, Vec::new())?;
+    copy.args =
+        vec!["-I".to_owned(), format!("{INPUT}copy.py"), format!("{INPUT}{PROFILE}"), format!("{up}{path}")];
+    let script = "import os, shutil, sys\nos.makedirs(os.path.dirname(sys.argv[2]) or '.', exist_ok=True)\nshutil.copyfile(sys.argv[1], sys.argv[2])\n";
+    copy.inputs.insert("copy.py".to_owned(), script.as_bytes().to_vec());
+    copy.inputs.insert(PROFILE.to_owned(), profile.to_vec());
+    let ran = desk.run(copy).await?;
+    if ran.is_success() {
+        return Ok(());
+    }
+    let said = python::said(&ran.stderr.text());
+    Err(Fault::new(Code::ToolExecutionFailed, format!("outputFile: {path} cannot be written: {said}"))
+        .suggest("Name a file in a folder of the project."))
+}
+
+fn message(output: &Output, format: Shown, code: Option<i32>, success: bool) -> String {
+    if format == Shown::Json {
+        return serde_json::to_string_pretty(output).unwrap_or_default();
+    }
+    let ended = match code {
+        _ if success => String::new(),
+        Some(code) => format!(" The program ended with exit code {code}."),
+        None => " The program was ended by a signal.".to_owned(),
+    };
+    let mut text =
+        format!("{} s in {} calls of {} functions.{ended}\n", output.seconds, output.calls, output.functions);
+    for row in &output.top {
+        let place = match (&row.file, row.line) {
+            (Some(file), Some(line)) => format!(" ({file}:{line})"),
+            _ => String::new(),
+        };
+        text.push_str(&format!(
+            "\n- {} s self, {} s total, {} calls: `{}`{place}",
+            row.self_seconds, row.total_seconds, row.calls, row.function
+        ));
+    }
+    text
+}
