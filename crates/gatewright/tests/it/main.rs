@@ -23,6 +23,7 @@ mod headers;
 mod http;
 mod knowledge;
 mod oauth;
+mod plugins;
 mod power;
 mod reading;
 mod recipes;
@@ -36,6 +37,7 @@ mod stdio;
 mod store;
 mod strings;
 mod tls;
+mod trust;
 mod upstreams;
 mod wire;
 
