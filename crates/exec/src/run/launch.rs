@@ -83,7 +83,7 @@ pub(crate) fn run(command: &Command, setup: Setup<'_>, cancel: &CancellationToke
     }
     let program = match &command.interpreter {
         Some(link) => interpreter::real(link, &setup.around, setup.path)?,
-        None => find(command.program, setup.path, setup.around.root)?,
+        None => find(&command.program, setup.path, setup.around.root)?,
     };
     let called = command.interpreter.as_ref().map(|link| setup.root.join(link.as_str()));
     let sight = sight::of(&setup.around, setup.path, &program);
@@ -133,7 +133,7 @@ pub(crate) fn run(command: &Command, setup: Setup<'_>, cancel: &CancellationToke
     } else {
         confined(setup.launcher, &spec, &mut watch, &streams)?
     };
-    let first = command.interpreter.as_ref().map_or(command.program, RelPath::as_str).to_owned();
+    let first = command.interpreter.as_ref().map_or(&*command.program, RelPath::as_str).to_owned();
     let line = std::iter::once(first).chain(command.args.iter().cloned()).collect();
     Ok(Ran {
         line,

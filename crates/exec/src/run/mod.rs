@@ -25,6 +25,7 @@ pub mod waiting;
 mod watch;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use contract::RelPath;
@@ -61,7 +62,7 @@ pub const INPUT: &str = "\u{1}input:";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
     /// The program's plain name, one that the tool declares.
-    pub program: &'static str,
+    pub program: Arc<str>,
     /// The project's own interpreter, a link in the root, in the place of a program of the path: its program is then what
     /// the record calls it.
     pub interpreter: Option<RelPath>,
@@ -87,9 +88,9 @@ pub struct Command {
 impl Command {
     /// `program` with `args` at the root's top, for at most [`DEFAULT_TIMEOUT`], without network.
     #[must_use]
-    pub fn new(program: &'static str, args: &[&str]) -> Self {
+    pub fn new(program: impl Into<Arc<str>>, args: &[&str]) -> Self {
         Self {
-            program,
+            program: program.into(),
             interpreter: None,
             args: args.iter().map(|a| (*a).to_owned()).collect(),
             dir: None,

@@ -49,7 +49,7 @@ pub const MAX_LEFT: u64 = 64 << 20;
 #[derive(Clone)]
 pub struct Terms {
     /// The only programs that run.
-    pub programs: &'static [&'static str],
+    pub programs: Arc<[Arc<str>]>,
     /// Folders outside the root that they find again.
     pub caches: &'static [Cache],
     /// How they are started.

@@ -66,16 +66,23 @@ pub struct Declared {
 
 impl Declared {
     /// The paths that match one of `globs`, and those below them.
-    pub fn new(globs: &[&str]) -> Result<Self, Fault> {
+    pub fn new(globs: &[impl AsRef<str>]) -> Result<Self, Fault> {
         let mut set = GlobSetBuilder::new();
         for glob in globs {
-            for glob in [(*glob).to_owned(), format!("{glob}/**")] {
+            let glob = glob.as_ref();
+            for glob in [glob.to_owned(), format!("{glob}/**")] {
                 let glob = Glob::new(&glob).map_err(|e| Fault::internal(e.to_string()))?;
                 set.add(glob);
             }
         }
         let globs_of = set.build().map_err(|e| Fault::internal(e.to_string()))?;
-        Ok(Self { globs: globs_of, anything: globs.contains(&"**") })
+        Ok(Self { globs: globs_of, anything: globs.iter().any(|glob| glob.as_ref() == "**") })
+    }
+
+    /// Whether `path` is one of those that are declared, whatever it is called.
+    #[must_use]
+    pub fn may_write(&self, path: &RelPath) -> bool {
+        self.globs.is_match(path.as_str())
     }
 
     /// The topmost folder (or file) above `path`, or `path` itself, that is declared.

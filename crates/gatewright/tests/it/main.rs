@@ -26,6 +26,7 @@ mod headers;
 mod http;
 mod knowledge;
 mod oauth;
+mod plugins;
 mod power;
 mod reading;
 mod recipes;
@@ -39,6 +40,7 @@ mod stdio;
 mod store;
 mod strings;
 mod tls;
+mod trust;
 mod upstreams;
 mod wire;
 

@@ -96,7 +96,7 @@ impl House {
     fn new(
         families: &[&Family],
         files: &[(&str, &str)],
-        programs: &[&str],
+        programs: &[Arc<str>],
         most: Level,
         policy: Policy,
     ) -> Self {
@@ -108,7 +108,7 @@ impl House {
         let all: Vec<(&str, &str)> = files.iter().copied().chain(tracked).collect();
         let bench = Bench::with(families, &all, setup);
         for program in programs {
-            let file = folder.path().join(program);
+            let file = folder.path().join(&**program);
             std::fs::write(&file, stand_in()).unwrap();
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
         }
@@ -165,7 +165,7 @@ fn rehearsal(bench: &Bench, tool: &Tool, arguments: &Value) -> Option<Reply> {
         assert!(is_told, "{name} {arguments}: {path} was left and not told: {told:?}");
         assert_eq!(path, BUILT, "{name} {arguments}: it was left without a plan");
     }
-    let declares = exec::workshop::persist::Declared::new(tool.declared().persists).unwrap();
+    let declares = exec::workshop::persist::Declared::new(&tool.declared().persists).unwrap();
     let built = contract::RelPath::new(BUILT).unwrap();
     if !declares.has(&built) {
         assert!(left.is_empty(), "{name} {arguments}: {left:?} is left and not declared");
