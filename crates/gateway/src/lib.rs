@@ -5,7 +5,8 @@
 //! - `identity`: what an approval is bound to, and what is offered of it.
 //! - `pin`: only under the TLS key that was approved.
 //! - `tap`: lists of tools as they came over the wire, keys that nobody understands included.
-//! - `session`, `link`: one connection for each credential, made when it is needed.
+//! - `stream`: the messages of a program's standard input and output, as they came; `program`: which one it is.
+//! - `session`, `link`: one connection for each credential, made when it is needed; `life`: when an upstream is left alone.
 //! - `error`: why an upstream did not answer, without its words.
 //! - `exchange`: another token for a caller's (RFC 8693). The caller's own goes to its issuer alone.
 //! - `tool`: a tool of theirs, as the kit calls it.
@@ -17,10 +18,13 @@ pub mod config;
 mod error;
 mod exchange;
 mod identity;
+mod life;
 mod link;
 mod name;
 mod pin;
+mod program;
 mod session;
+mod stream;
 mod tap;
 mod tool;
 
@@ -33,7 +37,7 @@ use kit::lock::Lock;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use config::Upstream;
+use config::{Ground, Upstream};
 use identity::Refusal;
 use link::Link;
 use tool::UpstreamTool;
@@ -76,13 +80,13 @@ pub struct Offered {
 
 impl Gateway {
     /// A gateway to `upstreams`. Nothing is connected to before it is needed.
-    pub fn new(upstreams: Vec<Upstream>) -> Result<Self, GatewayError> {
-        let changes = watch::Sender::new(0);
+    pub fn new(upstreams: Vec<Upstream>, ground: Ground) -> Result<Self, GatewayError> {
+        let (changes, ground) = (watch::Sender::new(0), Arc::new(ground));
         let mut links = BTreeMap::new();
         for upstream in upstreams {
             upstream.check().map_err(|why| GatewayError::Config { upstream: upstream.name.clone(), why })?;
             let name = upstream.name.clone();
-            links.insert(name, Arc::new(Link::new(upstream, changes.clone())?));
+            links.insert(name, Arc::new(Link::new(upstream, Arc::clone(&ground), changes.clone())?));
         }
         Ok(Self { links, changes })
     }
@@ -108,11 +112,14 @@ impl Gateway {
             else {
                 continue;
             };
+            // What it holds to is what is approved; what is offered, what is wanted of that and is called so.
+            of.entry(upstream).or_default().insert(name.to_owned(), identity.clone());
+            let there = identity::name_there(identity).unwrap_or_default();
+            if !link.wants(there) || link.wire(there).is_ok_and(|called| called.as_str() != name) {
+                continue;
+            }
             match UpstreamTool::new(link, name, identity.clone()) {
-                Ok(tool) => {
-                    offered.tools.push(Arc::new(tool));
-                    of.entry(upstream).or_default().insert(name.to_owned(), identity.clone());
-                }
+                Ok(tool) => offered.tools.push(Arc::new(tool)),
                 Err(Refusal(why)) => offered.refused.push(format!("{name}: {why}")),
             }
         }

@@ -41,6 +41,9 @@ impl Foreign for UpstreamTool {
         let (link, there) = (Arc::clone(&self.link), self.there.clone());
         let (wire, approved) = (self.definition.name.clone(), self.definition.identity.clone());
         Box::pin(async move {
+            if !link.wants(&there) {
+                return Err(gone(wire.as_str(), None));
+            }
             let (_, listed) = link.listed(desk.bearer()).await?;
             let mut named = listed.identities().filter(|i| identity::name_there(i) == Some(there.as_str()));
             match (named.next(), named.next()) {
@@ -74,8 +77,21 @@ impl Foreign for UpstreamTool {
                 .suggest("A person reads `gatewright approvals diff`."));
             }
             desk.progress(0.0, None, format!("asking {}", link.name()));
+            let given_up = GivenUp { link: &link, session: &session };
             let answered = session.call(&there, arguments).await;
-            match answered.map_err(|e| masked_fault(&session, e.of_call(link.name(), wire.as_str())))? {
+            std::mem::forget(given_up);
+            let answered = match answered {
+                Ok(answered) => {
+                    link.worked();
+                    answered
+                }
+                Err(error) => {
+                    let error = session.explained(error, link.name()).await;
+                    link.failed(&error);
+                    return Err(masked_fault(&session, error.of_call(link.name(), wire.as_str())));
+                }
+            };
+            match answered {
                 CallToolResponse::Complete(result) => answer(wire.as_str(), result)
                     .map(|answer| masked_answer(&session, answer))
                     .map_err(|fault| masked_fault(&session, fault)),
@@ -89,6 +105,18 @@ impl Foreign for UpstreamTool {
                 )),
             }
         })
+    }
+}
+
+/// A call that nobody waits for any more, when it is dropped.
+struct GivenUp<'a> {
+    link: &'a Arc<Link>,
+    session: &'a Arc<Session>,
+}
+
+impl Drop for GivenUp<'_> {
+    fn drop(&mut self) {
+        self.link.gave_up(self.session);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Puts an engine together for this user, here.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use exec::run::{Launcher, Outside};
 use exec::{Root, StateDir};
 use failures::Analyzer;
 use gateway::Gateway;
+use gateway::config::Ground;
 use jiff::SignedDuration;
 use kit::desk::Services;
 use kit::engine::Parts;
@@ -109,12 +110,28 @@ fn toolsets() -> impl Iterator<Item = &'static str> {
 
 /// The upstreams that the user configured.
 pub fn gateway() -> Result<Gateway, Fault> {
-    gateway_of(&configuration(None)?)
+    let config = configuration(None)?;
+    let launcher = Arc::new(launcher(&config)?);
+    gateway_of(&config, &launcher, None)
 }
 
-fn gateway_of(config: &Config) -> Result<Gateway, Fault> {
+/// What starts programs.
+fn launcher(config: &Config) -> Result<Launcher, Fault> {
+    let level = config.security.confinement.level();
+    Ok(Launcher::own().at_least(level).with_outside(outside(&config.security)?))
+}
+
+fn gateway_of(config: &Config, launcher: &Arc<Launcher>, root: Option<&Root>) -> Result<Gateway, Fault> {
     let taken: Vec<&str> = toolsets().chain(["all", AUTO]).collect();
-    upstreams::gateway(&config.upstreams, &taken)
+    let own = config::user_path().and_then(|file| file.parent().map(Path::to_owned));
+    let ground = Ground {
+        launcher: Arc::clone(launcher),
+        state: state(root)?,
+        home: std::env::var_os("HOME").map(PathBuf::from),
+        root: root.map(|root| root.path().to_owned()),
+        hidden: own.into_iter().chain([StateDir::base()?]).collect(),
+    };
+    upstreams::gateway(&config.upstreams, &taken, ground)
 }
 
 /// The registry of everything that is compiled in and wanted, over these roots.
@@ -189,7 +206,8 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let roots = asked.all(first, &config.roots)?;
     let names: Vec<&str> = roots.iter().map(|r| r.name()).collect();
     let offered = if access.is_some() { Roots::Given } else { Roots::of(&names) };
-    let gateway = Arc::new(gateway_of(&config)?);
+    let launcher = Arc::new(launcher(&config)?);
+    let gateway = Arc::new(gateway_of(&config, &launcher, roots.first().map(|root| &**root))?);
     offer.check(&gateway.names().map(str::to_owned).collect::<Vec<_>>())?;
     let mut registry = registry_of(offer, offered)?;
     let catalog = Arc::new(if gateway.is_empty() {
@@ -204,11 +222,6 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         Catalog::changing(registry)
     });
     let limiter = Arc::new(Limiter::new(config.limits.enabled));
-    let launcher = Arc::new(
-        Launcher::own()
-            .at_least(config.security.confinement.level())
-            .with_outside(outside(&config.security)?),
-    );
     let jobs = Arc::new(Jobs::default());
     let patterns = &config.failures.patterns;
     let analyzer = Analyzer::new(patterns).map_err(|e| Fault::invalid(format!("[failures]: {e}")))?;
