@@ -111,11 +111,6 @@ impl Chosen {
     pub(crate) fn called<'a>(&'a self, there: &'a str) -> &'a str {
         self.rename.iter().find(|(theirs, _)| theirs == there).map_or(there, |(_, ours)| ours)
     }
-
-    /// What is to be said of it instead of its own description.
-    pub(crate) fn described(&self, there: &str) -> Option<&str> {
-        self.describe.iter().find(|(theirs, _)| theirs == there).map(|(_, text)| text.as_str())
-    }
 }
 
 /// Whether a name is what a pattern means, in which `*` stands for anything.

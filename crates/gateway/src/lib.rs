@@ -70,6 +70,25 @@ pub fn upstream_of(wire: &str) -> Option<&str> {
     name::upstream(wire)
 }
 
+/// How an upstream that was asked is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    /// What it calls itself: the upstream's own words.
+    pub server: String,
+    /// Its version: the same.
+    pub version: String,
+    /// Whether it speaks the newer era (2026-07-28).
+    pub is_current: bool,
+    /// How many tools it offers that are wanted.
+    pub tools: usize,
+    /// How many tools it has besides: left out by the configuration, or refused.
+    pub others: usize,
+    /// How many lines of its program were no messages.
+    pub noise: u64,
+    /// How long it took to connect and to list.
+    pub took: std::time::Duration,
+}
+
 /// What an upstream offers now.
 pub struct Offered {
     /// Its tools.
@@ -133,6 +152,12 @@ impl Gateway {
     pub async fn offered(&self) -> Vec<(&str, Result<Offered, Fault>)> {
         let asked =
             self.links.iter().map(|(name, link)| async move { (name.as_str(), link.offered().await) });
+        futures_util::future::join_all(asked).await
+    }
+
+    /// How each upstream is: it is asked, with gatewright's own credential.
+    pub async fn health(&self) -> Vec<(&str, Result<Health, Fault>)> {
+        let asked = self.links.iter().map(|(name, link)| async move { (name.as_str(), link.health().await) });
         futures_util::future::join_all(asked).await
     }
 

@@ -19,7 +19,7 @@ use crate::life::{self, Breaker};
 use crate::pin::{self, Keys};
 use crate::session::Session;
 use crate::tool::UpstreamTool;
-use crate::{GatewayError, Offered, exchange, name};
+use crate::{GatewayError, Health, Offered, exchange, name};
 
 /// Most connections to one upstream: one for each caller where tokens are exchanged.
 const MAX_SESSIONS: usize = 64;
@@ -444,6 +444,27 @@ impl Link {
         let found = listed.identities().find(|identity| lock::unnamed(identity) == wanted)?;
         let there = identity::name_there(&found)?;
         self.wire(there).ok().map(|name| name.to_string())
+    }
+
+    /// How it is.
+    pub(crate) async fn health(self: &Arc<Self>) -> Result<Health, Fault> {
+        let began = Instant::now();
+        let (session, listed) = self.listed(None).await?;
+        let all = listed.tools.len();
+        let tools = listed.identities().filter(|identity| {
+            identity::name_there(identity).is_some_and(|there| self.wants(there) && self.wire(there).is_ok())
+        });
+        let (tools, (server, version)) = (tools.count(), session.called());
+        let (server, version) = (session.masked(server.to_owned()), session.masked(version.to_owned()));
+        Ok(Health {
+            server,
+            version,
+            is_current: session.is_current(),
+            tools,
+            others: all - tools,
+            noise: session.noise(),
+            took: began.elapsed(),
+        })
     }
 
     /// Everything that it offers now.

@@ -76,7 +76,7 @@ pub fn write_team(root: &Path, lock: &Lock) -> Result<(), Fault> {
 }
 
 /// Writes a file beside its place and renames it: whatever comes to stand there meanwhile is replaced, never followed.
-fn write(file: &Path, text: &str, mode: u32) -> Result<(), Fault> {
+pub fn write(file: &Path, text: &str, mode: u32) -> Result<(), Fault> {
     refuse_link(file)?;
     let written = || -> std::io::Result<()> {
         let folder = file.parent().unwrap_or_else(|| Path::new("."));

@@ -103,16 +103,21 @@ impl Offer {
 /// The menu that is chosen where none is asked for.
 const AUTO: &str = "auto";
 
+/// The names that no upstream may have.
+pub fn taken() -> Vec<&'static str> {
+    toolsets().chain(["all", AUTO]).collect()
+}
+
 /// The toolsets of what is compiled in.
 fn toolsets() -> impl Iterator<Item = &'static str> {
     families::ALL.iter().flat_map(|f| f.toolsets).map(|t| t.0)
 }
 
-/// The upstreams that the user configured.
-pub fn gateway() -> Result<Gateway, Fault> {
+/// The upstreams that the user configured; their programs see `root` as far as they may.
+pub fn gateway(root: Option<&Root>) -> Result<Gateway, Fault> {
     let config = configuration(None)?;
     let launcher = Arc::new(launcher(&config)?);
-    gateway_of(&config, &launcher, None)
+    gateway_of(&config, &launcher, root)
 }
 
 /// What starts programs.
@@ -122,7 +127,6 @@ fn launcher(config: &Config) -> Result<Launcher, Fault> {
 }
 
 fn gateway_of(config: &Config, launcher: &Arc<Launcher>, root: Option<&Root>) -> Result<Gateway, Fault> {
-    let taken: Vec<&str> = toolsets().chain(["all", AUTO]).collect();
     let own = config::user_path().and_then(|file| file.parent().map(Path::to_owned));
     let ground = Ground {
         launcher: Arc::clone(launcher),
@@ -131,7 +135,7 @@ fn gateway_of(config: &Config, launcher: &Arc<Launcher>, root: Option<&Root>) ->
         root: root.map(|root| root.path().to_owned()),
         hidden: own.into_iter().chain([StateDir::base()?]).collect(),
     };
-    upstreams::gateway(&config.upstreams, &taken, ground)
+    upstreams::gateway(&config.upstreams, &taken(), ground)
 }
 
 /// The registry of everything that is compiled in and wanted, over these roots.
@@ -143,7 +147,7 @@ pub fn registry(offer: &Offer, roots: Roots) -> Result<Registry, Fault> {
 /// As [`registry`], with the tools of upstreams that the user approved.
 pub fn registry_with_approved() -> Result<Registry, Fault> {
     let mut registry = registry(&Offer::default(), Roots::One)?;
-    let gateway = gateway()?;
+    let gateway = gateway(None)?;
     if !gateway.is_empty() {
         upstreams::add(&mut registry, gateway.approved(&approved::own().unwrap_or_default()), |_| true);
     }

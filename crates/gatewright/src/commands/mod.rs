@@ -21,6 +21,7 @@ mod setup;
 mod store;
 mod tools;
 mod undo;
+mod upstreams;
 
 use std::process::ExitCode;
 
@@ -79,6 +80,7 @@ pub fn run(cli: Cli) -> CommandResult {
         Command::Recover(args) => recover::run(root, &args),
         Command::Audit(command) => audit::run(root, command),
         Command::Approvals(command) => approvals::run(root, command),
+        Command::Upstreams(command) => upstreams::run(root, command),
         Command::Config(ConfigCommand::Schema) => print_json(&config::schema()),
         Command::Config(ConfigCommand::Show) => show_config(root),
         Command::Store(command) => store::run(command),

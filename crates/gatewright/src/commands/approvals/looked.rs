@@ -25,7 +25,7 @@ impl Looked {
     pub fn at_everything() -> Result<Self, CommandError> {
         let registry = compose::registry(&Offer::default(), Roots::One)?;
         let mut looked = Self { registry, silent: Vec::new(), asked: Vec::new() };
-        let gateway = compose::gateway()?;
+        let gateway = compose::gateway(None)?;
         if gateway.is_empty() {
             return Ok(looked);
         }
