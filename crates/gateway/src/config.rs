@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use exec::StateDir;
 use exec::run::Launcher;
+use kit::Label;
 
 use zeroize::Zeroizing;
 
@@ -22,8 +23,24 @@ pub struct Upstream {
     pub chosen: Chosen,
     /// Whether links in its results that could carry something away are taken apart.
     pub defang: bool,
+    /// Before which of its calls a person is asked.
+    pub asks: Asks,
+    /// What its calls bring into a session, or take out of it.
+    pub labels: Vec<Label>,
     /// How long one call may take.
     pub timeout: Duration,
+}
+
+/// Before which calls a person is asked, by what a tool says of itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Asks {
+    /// Those that it says may destroy.
+    #[default]
+    Destructive,
+    /// All but those that it says only look.
+    Writing,
+    /// None: the user's own policy says what is asked.
+    Never,
 }
 
 /// How an upstream is reached.

@@ -1,12 +1,13 @@
 //! What an approval is bound to, and what is offered of it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use contract::{Digest, ToolName, canonical, text};
 use kit::kinds::Definition;
 use kit::limits::Limits;
 use serde_json::{Map, Value, json};
+
+use crate::config::{Asks, Upstream};
 
 /// Longest description that models are shown, in characters.
 const MAX_DESCRIPTION: usize = 4_000;
@@ -101,8 +102,7 @@ pub(crate) fn says_it_reads(identity: &Value) -> bool {
 
 /// What is offered of an identity. What models read of it has no hidden characters; the identity keeps them.
 pub(crate) fn definition(
-    upstream: &str,
-    timeout: Duration,
+    upstream: &Upstream,
     name: ToolName,
     identity: Value,
 ) -> Result<Definition, Refusal> {
@@ -122,16 +122,25 @@ pub(crate) fn definition(
         Some(schema @ Value::Object(_)) => Ok(Some(visible(schema))),
         Some(_) => Err(Refusal(format!("its {field} is no object"))),
     };
+    let hint = |name: &str| identity.pointer(&format!("/tool/annotations/{name}"));
+    let asks = match upstream.asks {
+        Asks::Never => false,
+        Asks::Destructive => hint("destructiveHint") == Some(&Value::Bool(true)),
+        Asks::Writing => hint("readOnlyHint") != Some(&Value::Bool(true)),
+    };
     Ok(Definition {
         name,
         title,
         description: format!(
-            "{description}\n\nA tool of the upstream server `{upstream}`: not rehearsed, not undone."
+            "{description}\n\nA tool of the upstream server `{}`: not rehearsed, not undone.",
+            upstream.name
         ),
-        toolset: upstream.to_owned(),
+        toolset: upstream.name.clone(),
         input_schema: schema("inputSchema")?.ok_or_else(|| refusal("it has no inputSchema"))?,
         output_schema: schema("outputSchema")?,
-        limits: Limits { timeout, ..Limits::DEFAULT },
+        limits: Limits { timeout: upstream.timeout, ..Limits::DEFAULT },
+        asks,
+        labels: upstream.labels.clone(),
         identity,
     })
 }
@@ -162,7 +171,10 @@ pub(crate) fn visible(value: &Value) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::config::{Chosen, Credential, Http, Reached};
 
     fn offered(tool: Value) -> Result<Definition, Refusal> {
         let server = Server {
@@ -172,7 +184,21 @@ mod tests {
             key: None,
         };
         let name = ToolName::new("docs__search").unwrap();
-        definition("docs", Duration::from_secs(9), name, of(&server, &tool))
+        let upstream = Upstream {
+            name: "docs".into(),
+            reached: Reached::Http(Http {
+                url: "https://docs.example/mcp".into(),
+                credential: Credential::None,
+                headers: Vec::new(),
+                pin_key: false,
+            }),
+            chosen: Chosen::default(),
+            defang: true,
+            asks: Asks::default(),
+            labels: Vec::new(),
+            timeout: Duration::from_secs(9),
+        };
+        definition(&upstream, name, of(&server, &tool))
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! - `tap`: lists of tools as they came over the wire, keys that nobody understands included.
 //! - `stream`: the messages of a program's standard input and output, as they came; `program`: which one it is.
 //! - `session`, `link`: one connection for each credential, made when it is needed; `life`: when an upstream is left alone.
+//! - `defang`: links in results that could carry something away.
 //! - `error`: why an upstream did not answer, without its words.
 //! - `exchange`: another token for a caller's (RFC 8693). The caller's own goes to its issuer alone.
 //! - `tool`: a tool of theirs, as the kit calls it.
@@ -15,6 +16,7 @@
 //! approved, without asking anybody, and asked for again before every call.
 
 pub mod config;
+mod defang;
 mod error;
 mod exchange;
 mod identity;

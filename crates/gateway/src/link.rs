@@ -198,8 +198,8 @@ impl Link {
         &self.upstream.name
     }
 
-    pub(crate) const fn timeout(&self) -> Duration {
-        self.upstream.timeout
+    pub(crate) const fn upstream(&self) -> &Upstream {
+        &self.upstream
     }
 
     /// Which of its tools are approved, as they are.

@@ -9,6 +9,7 @@ use kit::{Answer, Foreign, ForeignDesk};
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Map, Value, json};
 
+use crate::defang::defanged;
 use crate::error::their_words;
 use crate::identity::{self, Refusal};
 use crate::link::{Link, gone};
@@ -27,7 +28,7 @@ impl UpstreamTool {
         let name = ToolName::new(wire).map_err(|e| Refusal(e.to_string()))?;
         let there =
             identity::name_there(&identity).ok_or_else(|| Refusal("it has no name".into()))?.to_owned();
-        let definition = identity::definition(link.name(), link.timeout(), name, identity)?;
+        let definition = identity::definition(link.upstream(), name, identity)?;
         Ok(Self { link: Arc::clone(link), definition, there })
     }
 }
@@ -94,7 +95,14 @@ impl Foreign for UpstreamTool {
             match answered {
                 CallToolResponse::Complete(result) => answer(wire.as_str(), result)
                     .map(|answer| masked_answer(&session, answer))
-                    .map_err(|fault| masked_fault(&session, fault)),
+                    .map(|answer| if link.defangs() { harmless(answer) } else { answer })
+                    .map_err(|fault| masked_fault(&session, fault))
+                    .map_err(|mut fault| {
+                        if link.defangs() {
+                            fault.message = defanged(&fault.message);
+                        }
+                        fault
+                    }),
                 CallToolResponse::InputRequired(_) => Err(Fault::new(
                     Code::ToolExecutionFailed,
                     format!("{wire}: its upstream asks for more from the user, which is not passed on"),
@@ -117,6 +125,24 @@ struct GivenUp<'a> {
 impl Drop for GivenUp<'_> {
     fn drop(&mut self) {
         self.link.gave_up(self.session);
+    }
+}
+
+/// An answer in which nothing is fetched unasked and no link carries anything away.
+fn harmless(mut answer: Answer<Map<String, Value>>) -> Answer<Map<String, Value>> {
+    answer.message = defanged(&answer.message);
+    answer.output = answer.output.into_iter().map(|(key, value)| (key, links_apart(value))).collect();
+    answer
+}
+
+fn links_apart(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(defanged(&text)),
+        Value::Array(items) => items.into_iter().map(links_apart).collect(),
+        Value::Object(map) => {
+            map.into_iter().map(|(key, value)| (defanged(&key), links_apart(value))).collect()
+        }
+        other => other,
     }
 }
 
@@ -181,7 +207,7 @@ fn masked(session: &Session, value: Value) -> Value {
 /// A block that is no text. Bytes are not passed on: their kind and size are.
 fn described(block: ContentBlock) -> Result<Value, Fault> {
     let bytes = |kind: &str, mime: Option<String>, data: &str| json!({ "type": kind, "mimeType": mime, "bytes": data.len() / 4 * 3, "omitted": true });
-    Ok(match block {
+    let described = match block {
         ContentBlock::Image(image) => bytes("image", Some(image.mime_type), &image.data),
         ContentBlock::Audio(audio) => bytes("audio", Some(audio.mime_type), &audio.data),
         ContentBlock::Resource(resource) => match resource.resource {
@@ -191,7 +217,21 @@ fn described(block: ContentBlock) -> Result<Value, Fault> {
             text => json!({ "type": "resource", "resource": plain(&text)? }),
         },
         other => plain(&other)?,
-    })
+    };
+    Ok(without_looks(described))
+}
+
+/// A block without icons, which clients would fetch or draw, and without what is for programs that know more than we do.
+fn without_looks(mut block: Value) -> Value {
+    if let Some(block) = block.as_object_mut() {
+        for name in ["icons", "_meta"] {
+            block.remove(name);
+        }
+        if let Some(Value::Object(inner)) = block.get_mut("resource") {
+            inner.remove("_meta");
+        }
+    }
+    block
 }
 
 fn plain(value: &impl serde::Serialize) -> Result<Value, Fault> {

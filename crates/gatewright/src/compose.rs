@@ -277,7 +277,8 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         .with::<dyn Context>(shared)
         .with::<dyn Workplace>(Arc::new(workplace))
         .with::<Pool>(Arc::clone(&browsers))
-        .with::<Lines>(Arc::default());
+        .with::<Lines>(Arc::default())
+        .with::<kit::taint::Taints>(Arc::default());
     let check_outputs = offer.check_outputs;
     let shared = Shared {
         launcher,

@@ -7,11 +7,13 @@ use std::time::{Duration, SystemTime};
 
 use contract::text::spelled_out;
 use contract::{Fault, Head};
-use gateway::config::{Chosen, Credential, Exchange, Ground, Http, Program, Reached, RootAccess, Upstream};
+use gateway::config::{
+    Asks, Chosen, Credential, Exchange, Ground, Http, Program, Reached, RootAccess, Upstream,
+};
 use gateway::{Gateway, Offered};
 use kit::erased::Tool;
 use kit::limits::Limits;
-use kit::{Catalog, Registry};
+use kit::{Catalog, Label, Registry};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -74,6 +76,12 @@ pub struct UpstreamSection {
     /// Whether pictures from elsewhere and links with much in them are taken apart in what it answers.
     #[serde(default = "yes")]
     pub defang: bool,
+    /// Before which calls a person is asked, by what its tools say of themselves.
+    #[serde(default)]
+    pub confirm: ConfirmWord,
+    /// What its calls bring into a session or take out of it, for `[policy] taint`.
+    #[serde(default = "stranger")]
+    pub labels: Vec<Label>,
     /// The environment variable that holds gatewright's own bearer token for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_env: Option<String>,
@@ -89,6 +97,19 @@ pub struct UpstreamSection {
     /// How long one call may take, in seconds; at most 600.
     #[serde(default = "default_timeout")]
     pub timeout_seconds: u64,
+}
+
+/// Before which calls a person is asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConfirmWord {
+    /// Those of tools that say that they may destroy.
+    #[default]
+    Destructive,
+    /// Those of all tools but such as say that they only look.
+    Writing,
+    /// None.
+    Never,
 }
 
 /// What a program may do to the root.
@@ -132,6 +153,11 @@ const fn default_idle() -> u64 {
 
 const fn default_memory() -> u64 {
     1_024
+}
+
+/// What anybody may have written, and is told what it is called with.
+fn stranger() -> Vec<Label> {
+    vec![Label::Untrusted, Label::Egress]
 }
 
 const fn yes() -> bool {
@@ -204,6 +230,12 @@ impl UpstreamSection {
                 describe: pairs(&self.describe),
             },
             defang: self.defang,
+            asks: match self.confirm {
+                ConfirmWord::Destructive => Asks::Destructive,
+                ConfirmWord::Writing => Asks::Writing,
+                ConfirmWord::Never => Asks::Never,
+            },
+            labels: self.labels.clone(),
             timeout: Duration::from_secs(self.timeout_seconds.clamp(1, 600)),
         })
     }

@@ -74,6 +74,8 @@ pub struct Tool {
     person_applies: bool,
     examples: fn() -> Vec<Value>,
     foreign: Option<(Value, Arc<dyn Foreign>)>,
+    asks: bool,
+    labels: Option<Vec<policy::Label>>,
     code: Box<dyn Fn(Value, Setting) -> Invoking + Send + Sync>,
 }
 
@@ -182,6 +184,28 @@ impl Tool {
         self.input.shadowed.iter().chain(&self.output.shadowed).map(String::as_str)
     }
 
+    /// Whether a person is asked before each call.
+    #[must_use]
+    pub const fn asks(&self) -> bool {
+        self.asks
+    }
+
+    /// What its calls bring into a session, or take out of it: of a tool of others what is said of it; of ours private data,
+    /// and where it asks anybody outside, that one's words, for what it asked with.
+    #[must_use]
+    pub fn labels(&self) -> Vec<policy::Label> {
+        use policy::Label::{Egress, Private, Untrusted};
+        match &self.labels {
+            Some(labels) => labels.clone(),
+            // What it finds and calls has labels of its own.
+            None if self.wraps.is_some() || self.head.toolset == crate::FRONT => Vec::new(),
+            None if self.head.kind == Kind::Read && self.head.annotations.open_world_hint => {
+                vec![Private, Untrusted, Egress]
+            }
+            None => vec![Private],
+        }
+    }
+
     /// What an approval is bound to, of a tool of others.
     #[must_use]
     pub fn identity(&self) -> Option<&Value> {
@@ -240,6 +264,8 @@ impl Tool {
             person_applies: false,
             examples: Vec::new,
             foreign,
+            asks: definition.asks,
+            labels: Some(definition.labels),
             code: Box::new(code),
         }
     }
@@ -314,6 +340,8 @@ where
         person_applies: T::PERSON_APPLIES,
         examples: T::examples,
         foreign: None,
+        asks: false,
+        labels: None,
         code: Box::new(code),
     })
 }

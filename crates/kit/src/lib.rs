@@ -51,6 +51,7 @@ pub mod schema;
 pub mod settings;
 pub mod shape;
 pub mod skills;
+pub mod taint;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod transcribe;
@@ -68,6 +69,7 @@ pub use engine::Engine;
 pub use family::{Entry, Family};
 pub use house::House;
 pub use kinds::{Answer, Change, Define, Foreign, Read, Record, Run};
+pub use policy::Label;
 pub use policy::scope::FRONT;
 pub use registry::{Registered, Registry};
 pub use settings::{Section, Settings};

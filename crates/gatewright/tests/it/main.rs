@@ -24,6 +24,7 @@ mod http;
 mod knowledge;
 mod oauth;
 mod power;
+mod programs;
 mod reading;
 mod recipes;
 mod remote;
