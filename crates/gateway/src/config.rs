@@ -23,6 +23,10 @@ pub struct Upstream {
     pub chosen: Chosen,
     /// Whether links in its results that could carry something away are taken apart.
     pub defang: bool,
+    /// Whether its resources are offered.
+    pub resources: bool,
+    /// Whether its prompts are.
+    pub prompts: bool,
     /// Before which of its calls a person is asked.
     pub asks: Asks,
     /// What its calls bring into a session, or take out of it.

@@ -194,6 +194,8 @@ mod tests {
             }),
             chosen: Chosen::default(),
             defang: true,
+            resources: false,
+            prompts: false,
             asks: Asks::default(),
             labels: Vec::new(),
             timeout: Duration::from_secs(9),

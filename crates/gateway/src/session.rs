@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use contract::Digest;
 use exec::run::Resident;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, ClientRequest, Implementation,
-    ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerResult, SubscriptionFilter,
+    CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, ClientRequest,
+    GetPromptRequestParams, GetPromptResponse, Implementation, ListToolsRequest, PaginatedRequestParams,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerResult, SubscriptionFilter,
 };
 use rmcp::service::{ClientServiceExt as _, NotificationContext, RunningService};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -19,6 +20,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Notify;
 use zeroize::Zeroizing;
 
+use crate::beside::{self, Wanted};
 use crate::config::{Ground, Http, Program, Upstream};
 use crate::error::SessionError;
 use crate::identity::{At, Listed, Server};
@@ -79,6 +81,8 @@ pub(crate) struct Session {
     /// What was last listed over this connection, by name.
     said: Mutex<BTreeMap<String, Digest>>,
     described: Vec<(String, String)>,
+    wanted: Wanted,
+    instructions: Option<String>,
     retired: AtomicBool,
     secrets: Vec<Zeroizing<String>>,
     /// The program, where it is one.
@@ -194,6 +198,12 @@ impl Session {
             key: None,
         };
         let is_current = info.as_ref().is_some_and(|i| !i.protocol_version.has_initialize());
+        let can = info.as_ref().map(|info| &info.capabilities);
+        let wanted = Wanted {
+            resources: upstream.resources && can.is_some_and(|can| can.resources.is_some()),
+            prompts: upstream.prompts && can.is_some_and(|can| can.prompts.is_some()),
+        };
+        let instructions = info.as_ref().and_then(|info| info.instructions.clone());
         let tells =
             info.is_some_and(|i| i.capabilities.tools.as_ref().is_some_and(|t| t.list_changed == Some(true)));
         let secrets = masks();
@@ -208,6 +218,8 @@ impl Session {
             server,
             said: Mutex::default(),
             described: upstream.chosen.describe.clone(),
+            wanted,
+            instructions,
             retired: AtomicBool::new(false),
             secrets,
             child: ways.child,
@@ -364,11 +376,40 @@ impl Session {
             }
             cursor = page.next_cursor;
             if cursor.is_none() {
+                tools.extend(beside::definitions(self, self.wanted).await?);
                 let described = self.described.clone();
                 return Ok(Listed { server, tools, described });
             }
         }
         Err(SessionError::Failed(format!("its list of tools has more than {MAX_PAGES} pages")))
+    }
+
+    /// Asks for a list.
+    pub(crate) async fn ask(&self, request: ClientRequest) -> Result<ServerResult, SessionError> {
+        Ok(self.running.peer().send_request(request).await?)
+    }
+
+    /// What it says that it is for: nobody is shown that but a person.
+    pub(crate) fn instructions(&self) -> Option<&str> {
+        self.instructions.as_deref()
+    }
+
+    /// Reads a resource.
+    pub(crate) async fn resource(
+        &self,
+        params: ReadResourceRequestParams,
+    ) -> Result<ReadResourceResponse, SessionError> {
+        self.touch();
+        Ok(self.running.peer().read_resource_once(params).await?)
+    }
+
+    /// Gets a prompt.
+    pub(crate) async fn prompt(
+        &self,
+        params: GetPromptRequestParams,
+    ) -> Result<GetPromptResponse, SessionError> {
+        self.touch();
+        Ok(self.running.peer().get_prompt_once(params).await?)
     }
 
     /// Calls a tool. Dropping this cancels the call there.
@@ -399,7 +440,7 @@ impl Child {
         let Some(resident) = &self.resident else { return error };
         // Its end is known a moment after its streams end.
         for _ in 0..10 {
-            if resident.ended().is_some() || !matches!(error, SessionError::Lost) {
+            if resident.ended().is_some() {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(50)).await;

@@ -9,6 +9,7 @@ use kit::{Answer, Foreign, ForeignDesk};
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Map, Value, json};
 
+use crate::beside;
 use crate::defang::defanged;
 use crate::error::their_words;
 use crate::identity::{self, Refusal};
@@ -60,7 +61,8 @@ impl Foreign for UpstreamTool {
 
     fn call(&self, arguments: Value, desk: ForeignDesk) -> Boxed<Result<Answer<Map<String, Value>>, Fault>> {
         let (link, there, wire) = (Arc::clone(&self.link), self.there.clone(), self.definition.name.clone());
-        let wanted = identity::digest(&self.definition.identity);
+        let approved = self.definition.identity.clone();
+        let wanted = identity::digest(&approved);
         Box::pin(async move {
             let Value::Object(arguments) = arguments else {
                 return Err(Fault::internal("the arguments are no object"));
@@ -79,7 +81,14 @@ impl Foreign for UpstreamTool {
             }
             desk.progress(0.0, None, format!("asking {}", link.name()));
             let given_up = GivenUp { link: &link, session: &session };
-            let answered = session.call(&there, arguments).await;
+            let offered = beside::offers(&approved);
+            let answered = match offered {
+                None => session.call(&there, arguments).await.map(Answered::Tool),
+                Some(offered) => {
+                    let answered = beside::call(&session, offered, &arguments, wire.as_str()).await;
+                    answered.map(Answered::Beside)
+                }
+            };
             std::mem::forget(given_up);
             let answered = match answered {
                 Ok(answered) => {
@@ -90,6 +99,15 @@ impl Foreign for UpstreamTool {
                     let error = session.explained(error, link.name()).await;
                     link.failed(&error);
                     return Err(masked_fault(&session, error.of_call(link.name(), wire.as_str())));
+                }
+            };
+            let answered = match answered {
+                Answered::Tool(answered) => answered,
+                Answered::Beside(answered) => {
+                    return answered
+                        .map(|answer| masked_answer(&session, answer))
+                        .map(|answer| if link.defangs() { harmless(answer) } else { answer })
+                        .map_err(|fault| masked_fault(&session, fault));
                 }
             };
             match answered {
@@ -114,6 +132,14 @@ impl Foreign for UpstreamTool {
             }
         })
     }
+}
+
+/// What came of a call.
+enum Answered {
+    /// Of a tool of its own.
+    Tool(CallToolResponse),
+    /// Of what it has besides.
+    Beside(Result<Answer<Map<String, Value>>, Fault>),
 }
 
 /// A call that nobody waits for any more, when it is dropped.
@@ -205,20 +231,28 @@ fn masked(session: &Session, value: Value) -> Value {
 }
 
 /// A block that is no text. Bytes are not passed on: their kind and size are.
-fn described(block: ContentBlock) -> Result<Value, Fault> {
+pub(crate) fn described(block: ContentBlock) -> Result<Value, Fault> {
     let bytes = |kind: &str, mime: Option<String>, data: &str| json!({ "type": kind, "mimeType": mime, "bytes": data.len() / 4 * 3, "omitted": true });
     let described = match block {
         ContentBlock::Image(image) => bytes("image", Some(image.mime_type), &image.data),
         ContentBlock::Audio(audio) => bytes("audio", Some(audio.mime_type), &audio.data),
-        ContentBlock::Resource(resource) => match resource.resource {
-            ResourceContents::BlobResourceContents { mime_type, blob, .. } => {
-                bytes("resource", mime_type, &blob)
-            }
-            text => json!({ "type": "resource", "resource": plain(&text)? }),
+        ContentBlock::Resource(inner) => match inner.resource {
+            blob @ ResourceContents::BlobResourceContents { .. } => resource(blob)?,
+            text => json!({ "type": "resource", "resource": resource(text)? }),
         },
         other => plain(&other)?,
     };
     Ok(without_looks(described))
+}
+
+/// What a resource holds. Bytes are not passed on: their kind and size are.
+pub(crate) fn resource(contents: ResourceContents) -> Result<Value, Fault> {
+    Ok(match contents {
+        ResourceContents::BlobResourceContents { mime_type, blob, .. } => {
+            json!({ "type": "resource", "mimeType": mime_type, "bytes": blob.len() / 4 * 3, "omitted": true })
+        }
+        text => without_looks(plain(&text)?),
+    })
 }
 
 /// A block without icons, which clients would fetch or draw, and without what is for programs that know more than we do.

@@ -76,6 +76,12 @@ pub struct UpstreamSection {
     /// Whether pictures from elsewhere and links with much in them are taken apart in what it answers.
     #[serde(default = "yes")]
     pub defang: bool,
+    /// Whether its resources are offered, as the tool `NAME__resource_read`.
+    #[serde(default)]
+    pub resources: bool,
+    /// Whether its prompts are offered, as the tool `NAME__prompt_get`.
+    #[serde(default)]
+    pub prompts: bool,
     /// Before which calls a person is asked, by what its tools say of themselves.
     #[serde(default)]
     pub confirm: ConfirmWord,
@@ -230,6 +236,8 @@ impl UpstreamSection {
                 describe: pairs(&self.describe),
             },
             defang: self.defang,
+            resources: self.resources,
+            prompts: self.prompts,
             asks: match self.confirm {
                 ConfirmWord::Destructive => Asks::Destructive,
                 ConfirmWord::Writing => Asks::Writing,

@@ -128,3 +128,36 @@ fn a_server_of_python_is_called_and_known_by_its_environment() {
     assert_eq!(refused["code"], "approval_required", "{refused}");
     wire.finish();
 }
+
+#[test]
+fn m28_resources_and_prompts_are_approved_as_they_are_said_and_read_as_far_as_they_were_approved() {
+    let Some(place) = place("read") else { return };
+    let servers = top().join("target/npm/upstreams/node_modules/@modelcontextprotocol");
+    let script = servers.join("server-everything/dist/index.js");
+    let table = |more: &str| format!("[upstreams.every]\ncommand = \"node\"\nargs = [{script:?}]\n{more}\n");
+    place.configure(&table(""));
+    assert!(!place.ok(&["approvals", "diff"]).contains("every__resource_read"), "where they are wanted");
+    place.configure(&table("resources = true\nprompts = true"));
+    let diff = place.ok(&["approvals", "diff"]);
+    assert!(diff.contains("+ every__resource_read") && diff.contains("+ every__prompt_get"), "{diff}");
+    assert!(diff.contains("instructions"), "a person sees those: {diff}");
+    place.ok(&["approvals", "accept", "every__resource_read", "every__prompt_get"]);
+    let mut wire = Wire::initialized(&place);
+    let listed = wire.request("tools/list", json!({}))["result"]["tools"].clone();
+    let read =
+        listed.as_array().unwrap().iter().find(|t| t["name"] == "every__resource_read").unwrap().clone();
+    let uri = read["description"].as_str().unwrap().lines().find_map(|l| l.strip_prefix("- ")).unwrap();
+    let uri = uri.split(": ").next().unwrap().to_owned();
+    let result = call(&mut wire, "every__resource_read", &json!({ "uri": uri }));
+    assert_eq!(result["structuredContent"]["success"], true, "{uri}: {result}");
+    assert!(result["structuredContent"]["result"]["contents"][0].is_object(), "{result}");
+    for other in ["file:///etc/passwd", "demo://nothing/of/this"] {
+        let refused = error(&call(&mut wire, "every__resource_read", &json!({ "uri": other })));
+        assert_eq!(refused["code"], "not_found", "{refused}");
+    }
+    let prompt = said(&mut wire, "every__prompt_get", &json!({ "name": "simple-prompt" }));
+    assert!(!prompt.is_empty());
+    let refused = error(&call(&mut wire, "every__prompt_get", &json!({ "name": "no-such" })));
+    assert_eq!(refused["code"], "not_found", "{refused}");
+    wire.finish();
+}
