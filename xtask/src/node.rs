@@ -34,6 +34,9 @@ pub(crate) const CONFORMANCE: Project = Project("conformance");
 /// The TypeScript peer of the protocol bench.
 pub(crate) const PROTOCOL: Project = Project("protocol");
 
+/// The reference servers of the protocol, upstream of gatewright.
+pub(crate) const UPSTREAMS: Project = Project("upstreams");
+
 impl Project {
     /// Where its packages and scripts are.
     pub(crate) fn dir(self) -> PathBuf {

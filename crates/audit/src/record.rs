@@ -74,10 +74,28 @@ pub struct Transcript {
     /// The plan's diff, redacted and bounded: what a reader of the report sees.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub diff: String,
+    /// Whose tool it is, where it is another server's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<Upstream>,
+    /// What the call was held to bring into its session or out of it, where policy counts that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
     /// What its answer cost whoever asked, where that was measured: calls of a client have it, a person's commands and records of
     /// before it was measured do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+}
+
+/// A server whose tool was called, as its definition that was approved has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Upstream {
+    /// What it is called in the configuration.
+    pub name: String,
+    /// Where it is: its URL, or the place of its program.
+    pub at: String,
+    /// What it calls itself, and its version.
+    pub server: String,
 }
 
 /// What an answer would have been without us, and what it was. Tokens are those of the integer rule

@@ -340,6 +340,7 @@ impl Pool {
             memory: MEMORY,
             web: Some(Arc::clone(&web)),
             channel: exec::run::Channel::Beside,
+            works: None,
         };
         let (resident, channel) =
             Resident::start(&self.launcher, &self.state, self.options.home.as_deref(), needs)?;

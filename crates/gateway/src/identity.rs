@@ -1,12 +1,13 @@
 //! What an approval is bound to, and what is offered of it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use contract::{Digest, ToolName, canonical, text};
 use kit::kinds::Definition;
 use kit::limits::Limits;
 use serde_json::{Map, Value, json};
+
+use crate::config::{Asks, Upstream};
 
 /// Longest description that models are shown, in characters.
 const MAX_DESCRIPTION: usize = 4_000;
@@ -18,23 +19,42 @@ pub(crate) struct Refusal(pub(crate) String);
 /// Who serves the tools, as far as an upstream can be told from another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Server {
-    pub(crate) url: String,
+    pub(crate) at: At,
     pub(crate) name: String,
     pub(crate) version: String,
     /// The digest of its TLS key (SPKI), where that is pinned.
     pub(crate) key: Option<Digest>,
 }
 
+/// Where it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum At {
+    /// Its URL.
+    Url(String),
+    /// The program: what it is and how it is started.
+    Program(Value),
+}
+
 /// What an upstream said of its tools at one moment.
 pub(crate) struct Listed {
     pub(crate) server: Server,
     pub(crate) tools: Vec<Value>,
+    /// The user's descriptions of them, by their names.
+    pub(crate) described: Vec<(String, String)>,
 }
 
 impl Listed {
     /// The identities of its tools.
     pub(crate) fn identities(&self) -> impl Iterator<Item = Value> {
-        self.tools.iter().map(|tool| of(&self.server, tool))
+        self.tools.iter().map(|tool| {
+            let mut identity = of(&self.server, tool);
+            let name = tool.get("name").and_then(Value::as_str);
+            // Who approves approves both: what is read instead, and what it is read instead of.
+            if let Some((_, text)) = self.described.iter().find(|(theirs, _)| Some(theirs.as_str()) == name) {
+                identity["described"] = json!(text);
+            }
+            identity
+        })
     }
 
     /// The digests of the identities, by the upstream's names; a name that stands twice is nobody's.
@@ -53,8 +73,12 @@ impl Listed {
 
 /// The identity of `tool`, which is what `server` said of it and nothing less.
 pub(crate) fn of(server: &Server, tool: &Value) -> Value {
-    let Server { url, name, version, key } = server;
-    let mut upstream = json!({ "url": url, "server": { "name": name, "version": version } });
+    let Server { at, name, version, key } = server;
+    let server = json!({ "name": name, "version": version });
+    let mut upstream = match at {
+        At::Url(url) => json!({ "url": url, "server": server }),
+        At::Program(program) => json!({ "program": program, "server": server }),
+    };
     if let Some(key) = key {
         upstream["key"] = json!(key);
     }
@@ -71,16 +95,22 @@ pub(crate) fn name_there(identity: &Value) -> Option<&str> {
     identity.get("tool")?.get("name")?.as_str()
 }
 
+/// Whether it says of itself that it only looks.
+pub(crate) fn says_it_reads(identity: &Value) -> bool {
+    identity.pointer("/tool/annotations/readOnlyHint") == Some(&Value::Bool(true))
+}
+
 /// What is offered of an identity. What models read of it has no hidden characters; the identity keeps them.
 pub(crate) fn definition(
-    upstream: &str,
-    timeout: Duration,
+    upstream: &Upstream,
     name: ToolName,
     identity: Value,
 ) -> Result<Definition, Refusal> {
     canonical::admit(&identity).map_err(|e| Refusal(e.to_string()))?;
     let Some(Value::Object(tool)) = identity.get("tool") else { return Err(refusal("it is no object")) };
+    let described = identity.get("described").and_then(Value::as_str).map(text::visible);
     let description = said(tool, "description")?.unwrap_or_default();
+    let description = described.unwrap_or(description);
     if description.chars().count() > MAX_DESCRIPTION {
         return Err(Refusal(format!("its description has more than {MAX_DESCRIPTION} characters")));
     }
@@ -92,16 +122,25 @@ pub(crate) fn definition(
         Some(schema @ Value::Object(_)) => Ok(Some(visible(schema))),
         Some(_) => Err(Refusal(format!("its {field} is no object"))),
     };
+    let hint = |name: &str| identity.pointer(&format!("/tool/annotations/{name}"));
+    let asks = match upstream.asks {
+        Asks::Never => false,
+        Asks::Destructive => hint("destructiveHint") == Some(&Value::Bool(true)),
+        Asks::Writing => hint("readOnlyHint") != Some(&Value::Bool(true)),
+    };
     Ok(Definition {
         name,
         title,
         description: format!(
-            "{description}\n\nA tool of the upstream server `{upstream}`: not rehearsed, not undone."
+            "{description}\n\nA tool of the upstream server `{}`: not rehearsed, not undone.",
+            upstream.name
         ),
-        toolset: upstream.to_owned(),
+        toolset: upstream.name.clone(),
         input_schema: schema("inputSchema")?.ok_or_else(|| refusal("it has no inputSchema"))?,
         output_schema: schema("outputSchema")?,
-        limits: Limits { timeout, ..Limits::DEFAULT },
+        limits: Limits { timeout: upstream.timeout, ..Limits::DEFAULT },
+        asks,
+        labels: upstream.labels.clone(),
         identity,
     })
 }
@@ -132,17 +171,36 @@ pub(crate) fn visible(value: &Value) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::config::{Chosen, Credential, Http, Reached};
 
     fn offered(tool: Value) -> Result<Definition, Refusal> {
         let server = Server {
-            url: "https://docs.example/mcp".into(),
+            at: At::Url("https://docs.example/mcp".into()),
             name: "docs".into(),
             version: "1".into(),
             key: None,
         };
         let name = ToolName::new("docs__search").unwrap();
-        definition("docs", Duration::from_secs(9), name, of(&server, &tool))
+        let upstream = Upstream {
+            name: "docs".into(),
+            reached: Reached::Http(Http {
+                url: "https://docs.example/mcp".into(),
+                credential: Credential::None,
+                headers: Vec::new(),
+                pin_key: false,
+            }),
+            chosen: Chosen::default(),
+            defang: true,
+            resources: false,
+            prompts: false,
+            asks: Asks::default(),
+            labels: Vec::new(),
+            timeout: Duration::from_secs(9),
+        };
+        definition(&upstream, name, of(&server, &tool))
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! Upstream MCP servers as tools of gatewright's.
 //!
 //! - [`config`]: which servers, and with whose credentials.
+//! - `beside`: resources and prompts, as two tools more.
 //! - `name`: one wire-safe name for each of their tools, `<upstream>__<tool>`.
 //! - `identity`: what an approval is bound to, and what is offered of it.
 //! - `pin`: only under the TLS key that was approved.
 //! - `tap`: lists of tools as they came over the wire, keys that nobody understands included.
-//! - `session`, `link`: one connection for each credential, made when it is needed.
+//! - `stream`: the messages of a program's standard input and output, as they came; `program`: which one it is.
+//! - `session`, `link`: one connection for each credential, made when it is needed; `life`: when an upstream is left alone.
+//! - `defang`: links in results that could carry something away.
 //! - `error`: why an upstream did not answer, without its words.
 //! - `exchange`: another token for a caller's (RFC 8693). The caller's own goes to its issuer alone.
 //! - `tool`: a tool of theirs, as the kit calls it.
@@ -13,14 +16,19 @@
 //! What an upstream says is never shown or called before a person has approved it: tools are offered as they were
 //! approved, without asking anybody, and asked for again before every call.
 
+mod beside;
 pub mod config;
+mod defang;
 mod error;
 mod exchange;
 mod identity;
+mod life;
 mod link;
 mod name;
 mod pin;
+mod program;
 mod session;
+mod stream;
 mod tap;
 mod tool;
 
@@ -33,7 +41,7 @@ use kit::lock::Lock;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use config::Upstream;
+use config::{Ground, Upstream};
 use identity::Refusal;
 use link::Link;
 use tool::UpstreamTool;
@@ -66,6 +74,25 @@ pub fn upstream_of(wire: &str) -> Option<&str> {
     name::upstream(wire)
 }
 
+/// How an upstream that was asked is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    /// What it calls itself: the upstream's own words.
+    pub server: String,
+    /// Its version: the same.
+    pub version: String,
+    /// Whether it speaks the newer era (2026-07-28).
+    pub is_current: bool,
+    /// How many tools it offers that are wanted.
+    pub tools: usize,
+    /// How many tools it has besides: left out by the configuration, or refused.
+    pub others: usize,
+    /// How many lines of its program were no messages.
+    pub noise: u64,
+    /// How long it took to connect and to list.
+    pub took: std::time::Duration,
+}
+
 /// What an upstream offers now.
 pub struct Offered {
     /// Its tools.
@@ -76,13 +103,13 @@ pub struct Offered {
 
 impl Gateway {
     /// A gateway to `upstreams`. Nothing is connected to before it is needed.
-    pub fn new(upstreams: Vec<Upstream>) -> Result<Self, GatewayError> {
-        let changes = watch::Sender::new(0);
+    pub fn new(upstreams: Vec<Upstream>, ground: Ground) -> Result<Self, GatewayError> {
+        let (changes, ground) = (watch::Sender::new(0), Arc::new(ground));
         let mut links = BTreeMap::new();
         for upstream in upstreams {
             upstream.check().map_err(|why| GatewayError::Config { upstream: upstream.name.clone(), why })?;
             let name = upstream.name.clone();
-            links.insert(name, Arc::new(Link::new(upstream, changes.clone())?));
+            links.insert(name, Arc::new(Link::new(upstream, Arc::clone(&ground), changes.clone())?));
         }
         Ok(Self { links, changes })
     }
@@ -108,11 +135,14 @@ impl Gateway {
             else {
                 continue;
             };
+            // What it holds to is what is approved; what is offered, what is wanted of that and is called so.
+            of.entry(upstream).or_default().insert(name.to_owned(), identity.clone());
+            let there = identity::name_there(identity).unwrap_or_default();
+            if !link.wants(there) || link.wire(there).is_ok_and(|called| called.as_str() != name) {
+                continue;
+            }
             match UpstreamTool::new(link, name, identity.clone()) {
-                Ok(tool) => {
-                    offered.tools.push(Arc::new(tool));
-                    of.entry(upstream).or_default().insert(name.to_owned(), identity.clone());
-                }
+                Ok(tool) => offered.tools.push(Arc::new(tool)),
                 Err(Refusal(why)) => offered.refused.push(format!("{name}: {why}")),
             }
         }
@@ -126,6 +156,12 @@ impl Gateway {
     pub async fn offered(&self) -> Vec<(&str, Result<Offered, Fault>)> {
         let asked =
             self.links.iter().map(|(name, link)| async move { (name.as_str(), link.offered().await) });
+        futures_util::future::join_all(asked).await
+    }
+
+    /// How each upstream is: it is asked, with gatewright's own credential.
+    pub async fn health(&self) -> Vec<(&str, Result<Health, Fault>)> {
+        let asked = self.links.iter().map(|(name, link)| async move { (name.as_str(), link.health().await) });
         futures_util::future::join_all(asked).await
     }
 

@@ -12,13 +12,14 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::config::{Credential, Upstream};
+use crate::config::{Credential, Ground, Reached, Upstream};
 use crate::error::SessionError;
 use crate::identity::{self, Listed, Refusal};
+use crate::life::{self, Breaker};
 use crate::pin::{self, Keys};
 use crate::session::Session;
 use crate::tool::UpstreamTool;
-use crate::{GatewayError, Offered, exchange, name};
+use crate::{GatewayError, Health, Offered, exchange, name};
 
 /// Most connections to one upstream: one for each caller where tokens are exchanged.
 const MAX_SESSIONS: usize = 64;
@@ -34,7 +35,21 @@ struct Slot {
 struct Place {
     session: Option<Arc<Session>>,
     failed: Option<(Instant, Fault)>,
+    /// How often in a row its program could not be started, or ended soon.
+    ends: u32,
 }
+
+/// How long a program must have been there for its end to be no sign that the next one ends, too.
+const STEADY: Duration = Duration::from_mins(1);
+
+/// How long a caller waits for a program to be started again; where it is left alone for longer, it is told so.
+const WORTH_WAITING: Duration = Duration::from_secs(5);
+
+/// How long a program may take to answer after a call of it was given up.
+const ALIVE: Duration = Duration::from_secs(5);
+
+/// How often it is looked whether a connection is still there.
+const LOOK: Duration = Duration::from_mins(1);
 
 /// How long an upstream that says that its list changed is left to itself before it is asked.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -48,13 +63,44 @@ pub(crate) struct Link {
     approved: Mutex<BTreeMap<String, Value>>,
     held_back: Mutex<BTreeSet<String>>,
     changes: watch::Sender<u64>,
+    ground: Arc<Ground>,
+    breaker: Mutex<Breaker>,
+}
+
+/// A try at an upstream: one that comes to nothing was none.
+pub(crate) struct Trial<'a> {
+    link: &'a Link,
+    is_over: bool,
+}
+
+impl Trial<'_> {
+    /// What came of it.
+    fn over(mut self, error: Option<&SessionError>) {
+        self.is_over = true;
+        match error {
+            None => self.link.breaker().reached(),
+            Some(error) => self.link.failed(error),
+        }
+    }
+}
+
+impl Drop for Trial<'_> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.link.breaker().untried();
+        }
+    }
 }
 
 impl Link {
-    pub(crate) fn new(upstream: Upstream, changes: watch::Sender<u64>) -> Result<Self, GatewayError> {
+    pub(crate) fn new(
+        upstream: Upstream,
+        ground: Arc<Ground>,
+        changes: watch::Sender<u64>,
+    ) -> Result<Self, GatewayError> {
         let wrong = |why: String| GatewayError::Config { upstream: upstream.name.clone(), why };
         let mut headers = HeaderMap::new();
-        for (header, value) in &upstream.headers {
+        for (header, value) in upstream.http().map(|http| http.headers.iter()).into_iter().flatten() {
             let bad = || wrong(format!("headers: {header} or its value is no header"));
             let named = HeaderName::from_bytes(header.as_bytes()).map_err(|_| bad())?;
             let mut value = HeaderValue::from_str(value).map_err(|_| bad())?;
@@ -71,7 +117,7 @@ impl Link {
             .no_proxy()
             .connect_timeout(Duration::from_secs(10));
         let keys = Keys::default();
-        let client = if upstream.pin_key {
+        let client = if upstream.http().is_some_and(|http| http.pin_key) {
             let tls = pin::config(Arc::clone(&keys)).map_err(|e| GatewayError::Client(e.to_string()))?;
             client.tls_info(true).tls_backend_preconfigured(tls)
         } else {
@@ -86,15 +132,74 @@ impl Link {
             approved: Mutex::default(),
             held_back: Mutex::default(),
             changes,
+            ground,
+            breaker: Mutex::default(),
         })
+    }
+
+    fn breaker(&self) -> std::sync::MutexGuard<'_, Breaker> {
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that it failed, where that says something of it: an error that it answers with does not.
+    pub(crate) fn failed(&self, error: &SessionError) {
+        if matches!(error, SessionError::Answered { .. }) {
+            self.breaker().reached();
+        } else if self.breaker().failed(Instant::now()) {
+            tracing::warn!(upstream = %self.name(), "it failed again and again, and is left alone for a while");
+        }
+    }
+
+    /// Notes that a call of it was answered.
+    pub(crate) fn worked(&self) {
+        self.breaker().worked();
+    }
+
+    /// A try at it, unless it is left alone.
+    fn trial(&self) -> Result<Trial<'_>, Fault> {
+        match self.breaker().admit(Instant::now()) {
+            Ok(()) => Ok(Trial { link: self, is_over: false }),
+            Err(left) => Err(self.left_alone(left)),
+        }
+    }
+
+    fn left_alone(&self, left: Duration) -> Fault {
+        let seconds = left.as_secs().max(1);
+        let message = format!("{}: the upstream server failed again and again", self.name());
+        Fault::new(Code::ToolExecutionFailed, message).suggest(format!(
+            "It is tried again in {seconds} s. A person runs `gatewright upstreams list`, which says what is wrong."
+        ))
+    }
+
+    /// What a tool of it is called here.
+    pub(crate) fn wire(&self, there: &str) -> Result<contract::ToolName, String> {
+        name::wire(self.name(), self.upstream.chosen.called(there))
+    }
+
+    /// Whether the configuration has a tool of it offered.
+    pub(crate) fn wants(&self, there: &str) -> bool {
+        self.upstream.chosen.wants(there)
+    }
+
+    /// Whether links in its results are taken apart.
+    pub(crate) const fn defangs(&self) -> bool {
+        self.upstream.defang
+    }
+
+    /// Whether its program may write: not while all that is approved of it says that it only looks.
+    fn may_write(&self) -> bool {
+        let approved = self.approved.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_wanted =
+            |identity: &Value| identity::name_there(identity).is_some_and(|there| self.wants(there));
+        approved.values().any(|identity| is_wanted(identity) && !identity::says_it_reads(identity))
     }
 
     pub(crate) fn name(&self) -> &str {
         &self.upstream.name
     }
 
-    pub(crate) const fn timeout(&self) -> Duration {
-        self.upstream.timeout
+    pub(crate) const fn upstream(&self) -> &Upstream {
+        &self.upstream
     }
 
     /// Which of its tools are approved, as they are.
@@ -115,31 +220,93 @@ impl Link {
 
     /// The connection of whoever came with `bearer`, made if there is none.
     pub(crate) async fn session(self: &Arc<Self>, bearer: Option<&Bearer>) -> Result<Arc<Session>, Fault> {
-        let key = match (&self.upstream.credential, bearer) {
-            (Credential::Exchange(_), Some(bearer)) => Digest::of(bearer.expose().as_bytes()),
+        let key = match (self.credential(), bearer) {
+            (Some(Credential::Exchange(_)), Some(bearer)) => Digest::of(bearer.expose().as_bytes()),
             _ => Digest::of(b""),
         };
         let asked = Instant::now();
         let place = self.place(key);
         let mut place = place.lock().await;
-        if let Some(session) = place.session.as_ref().filter(|session| session.is_good()) {
+        let may_write = self.upstream.program().map(|_| self.may_write());
+        let good = place.session.as_ref().filter(|s| s.is_good() && s.may_write() == may_write);
+        if let Some(session) = good {
             return Ok(Arc::clone(session));
         }
         // Whoever waited for a connection that could not be made does not wait for another try.
         if let Some((_, fault)) = place.failed.as_ref().filter(|(at, _)| *at >= asked) {
             return Err(fault.clone());
         }
-        match self.connected(bearer).await {
+        if let Some(before) = place.session.take().filter(|_| may_write.is_some())
+            && before.is_lost()
+        {
+            place.ends = if before.age() >= STEADY { 1 } else { place.ends + 1 };
+            place.failed = Some((Instant::now(), self.left_alone(Duration::ZERO)));
+        }
+        self.wait_for_its_turn(&place).await?;
+        match self.connected(bearer, may_write).await {
             Ok(session) => {
-                *place = Place { session: Some(Arc::clone(&session)), failed: None };
+                // One that begins well may end soon: that is known when it has stayed.
+                *place = Place { session: Some(Arc::clone(&session)), failed: None, ends: place.ends };
                 self.look_again_when_it_says(&session);
                 Ok(session)
             }
             Err(fault) => {
-                *place = Place { session: None, failed: Some((Instant::now(), fault.clone())) };
+                let ends = place.ends + u32::from(may_write.is_some());
+                *place = Place { session: None, failed: Some((Instant::now(), fault.clone())), ends };
                 Err(fault)
             }
         }
+    }
+
+    /// A program that ended is started again after a while, longer each time.
+    async fn wait_for_its_turn(&self, place: &Place) -> Result<(), Fault> {
+        let (Some((at, _)), 1..) = (&place.failed, place.ends) else { return Ok(()) };
+        let digits = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let digits = digits.map(|now| now.subsec_micros()).unwrap_or_default();
+        let left = life::backoff(place.ends, digits).saturating_sub(at.elapsed());
+        if left > WORTH_WAITING {
+            return Err(self.left_alone(left));
+        }
+        tokio::time::sleep(left).await;
+        Ok(())
+    }
+
+    const fn credential(&self) -> Option<&Credential> {
+        match self.upstream.http() {
+            Some(http) => Some(&http.credential),
+            None => None,
+        }
+    }
+
+    /// Has nobody use a connection any more; what is called over it goes on.
+    pub(crate) fn forget(&self, session: &Arc<Session>) {
+        session.retire();
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        for slot in sessions.values() {
+            // Whoever holds it is about to see for himself.
+            if let Ok(mut place) = slot.place.try_lock()
+                && place.session.as_ref().is_some_and(|there| Arc::ptr_eq(there, session))
+            {
+                place.session = None;
+            }
+        }
+    }
+
+    /// A call of a program was given up, which it was told. One that does not answer then is ended.
+    pub(crate) fn gave_up(self: &Arc<Self>, session: &Arc<Session>) {
+        if self.upstream.program().is_none() {
+            return;
+        }
+        // Where everything ends, so does this.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let (link, session) = (Arc::clone(self), Arc::clone(session));
+        runtime.spawn(async move {
+            if !matches!(tokio::time::timeout(ALIVE, session.tools()).await, Ok(Ok(_))) {
+                tracing::warn!(upstream = %link.name(), "it does not answer after a call was given up, and is ended");
+                link.failed(&SessionError::Lost);
+                link.forget(&session);
+            }
+        });
     }
 
     /// Where the connection of a credential stands; the one used longest ago makes room.
@@ -155,8 +322,20 @@ impl Link {
         Arc::clone(&slot.place)
     }
 
-    async fn connected(&self, bearer: Option<&Bearer>) -> Result<Arc<Session>, Fault> {
-        let (token, until) = match &self.upstream.credential {
+    async fn connected(
+        &self,
+        bearer: Option<&Bearer>,
+        may_write: Option<bool>,
+    ) -> Result<Arc<Session>, Fault> {
+        let http = match &self.upstream.reached {
+            Reached::Http(http) => http,
+            Reached::Program(program) => {
+                let may_write = may_write.unwrap_or_default();
+                let session = Session::over_program(&self.upstream, program, &self.ground, may_write).await;
+                return session.map(Arc::new).map_err(|e| e.into_fault(self.name()));
+            }
+        };
+        let (token, until) = match &http.credential {
             Credential::None => (None, None),
             Credential::Own(token) => (Some(token.clone()), None),
             Credential::Exchange(config) => {
@@ -165,18 +344,26 @@ impl Link {
             }
         };
         let token = token.as_ref().map(|token| token.as_str());
-        let session = Session::connect(&self.upstream, self.client.clone(), token, until).await;
+        let session = Session::over_http(&self.upstream, http, self.client.clone(), token, until).await;
         session.map(Arc::new).map_err(|e| e.into_fault(self.name()))
     }
 
     /// Lists the tools anew whenever the upstream says that they changed.
     fn look_again_when_it_says(self: &Arc<Self>, session: &Arc<Session>) {
         let (link, session, changed) = (Arc::downgrade(self), Arc::downgrade(session), session.changed());
+        let idle = self.upstream.program().map(|program| program.idle);
+        let look = idle.map_or(LOOK, |idle| (idle / 2).clamp(Duration::from_millis(200), LOOK));
         tokio::spawn(async move {
             loop {
                 // The session's end is looked for, since nobody tells of it.
-                let told = tokio::time::timeout(Duration::from_mins(1), changed.notified()).await.is_ok();
+                let told = tokio::time::timeout(look, changed.notified()).await.is_ok();
                 let (Some(link), Some(session)) = (link.upgrade(), session.upgrade()) else { return };
+                // Its place has it, and this: nobody else does while nothing is called.
+                if idle.is_some_and(|idle| session.idle() >= idle) && Arc::strong_count(&session) <= 2 {
+                    tracing::info!(upstream = %link.name(), "nobody calls it, and it is ended");
+                    link.forget(&session);
+                    return;
+                }
                 if told {
                     // Whoever says it often is looked at no oftener.
                     tokio::time::sleep(PAUSE).await;
@@ -195,15 +382,31 @@ impl Link {
         bearer: Option<&Bearer>,
     ) -> Result<(Arc<Session>, Listed), Fault> {
         for last in [false, true] {
-            let session = self.session(bearer).await?;
+            let trial = self.trial()?;
+            let session = match self.session(bearer).await {
+                Ok(session) => session,
+                Err(fault) => {
+                    trial.over(Some(&SessionError::Lost));
+                    return Err(fault);
+                }
+            };
             match session.tools().await {
                 Ok(listed) => {
+                    trial.over(None);
                     self.compare(&listed);
                     return Ok((session, listed));
                 }
-                Err(SessionError::Lost) if !last => session.retire(),
+                // One that was lost before it was asked says nothing of the next.
+                Err(SessionError::Lost) if !last => {
+                    drop(trial);
+                    if session.may_write().is_none() {
+                        session.retire();
+                    }
+                }
                 Err(error) => {
-                    session.retire();
+                    let error = session.explained(error, self.name()).await;
+                    trial.over(Some(&error));
+                    self.forget(&session);
                     return Err(error.into_fault(self.name()));
                 }
             }
@@ -215,7 +418,7 @@ impl Link {
     ///
     /// Where tokens are exchanged, each caller may see other tools: what one of them sees says nothing to the others.
     fn compare(&self, listed: &Listed) {
-        if matches!(self.upstream.credential, Credential::Exchange(_)) {
+        if matches!(self.credential(), Some(Credential::Exchange(_))) {
             return;
         }
         let now: BTreeSet<Digest> = listed.digests().into_values().collect();
@@ -240,7 +443,28 @@ impl Link {
         let wanted = lock::unnamed(approved);
         let found = listed.identities().find(|identity| lock::unnamed(identity) == wanted)?;
         let there = identity::name_there(&found)?;
-        name::wire(self.name(), there).ok().map(|name| name.to_string())
+        self.wire(there).ok().map(|name| name.to_string())
+    }
+
+    /// How it is.
+    pub(crate) async fn health(self: &Arc<Self>) -> Result<Health, Fault> {
+        let began = Instant::now();
+        let (session, listed) = self.listed(None).await?;
+        let all = listed.tools.len();
+        let tools = listed.identities().filter(|identity| {
+            identity::name_there(identity).is_some_and(|there| self.wants(there) && self.wire(there).is_ok())
+        });
+        let (tools, (server, version)) = (tools.count(), session.called());
+        let (server, version) = (session.masked(server.to_owned()), session.masked(version.to_owned()));
+        Ok(Health {
+            server,
+            version,
+            is_current: session.is_current(),
+            tools,
+            others: all - tools,
+            noise: session.noise(),
+            took: began.elapsed(),
+        })
     }
 
     /// Everything that it offers now.
@@ -251,7 +475,10 @@ impl Link {
         let mut refused = Vec::new();
         for identity in listed.identities() {
             let there = identity::name_there(&identity).unwrap_or_default();
-            match name::wire(self.name(), there) {
+            if !self.wants(there) {
+                continue;
+            }
+            match self.wire(there) {
                 Ok(name) => {
                     let look = name::skeleton(name.as_str());
                     by_look.entry(look).or_default().push((name.to_string(), identity));

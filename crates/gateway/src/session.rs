@@ -6,21 +6,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use contract::Digest;
+use exec::run::Resident;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, ClientRequest, Implementation,
-    ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ServerResult, SubscriptionFilter,
+    CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, ClientRequest,
+    GetPromptRequestParams, GetPromptResponse, Implementation, ListToolsRequest, PaginatedRequestParams,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerResult, SubscriptionFilter,
 };
 use rmcp::service::{ClientServiceExt as _, NotificationContext, RunningService};
-use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{IntoTransport, StreamableHttpClientTransport};
 use rmcp::{ClientHandler, RoleClient};
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 use zeroize::Zeroizing;
 
-use crate::config::Upstream;
+use crate::beside::{self, Wanted};
+use crate::config::{Ground, Http, Program, Upstream};
 use crate::error::SessionError;
-use crate::identity::{Listed, Server};
+use crate::identity::{At, Listed, Server};
+use crate::program;
+use crate::stream::{Heard, Lines};
 use crate::tap::{MAX_EVENT, Pages, Tap};
 
 /// Longest that a whole list may take, where a call may take longer.
@@ -31,6 +36,12 @@ const MAX_LIST: usize = 2 * 1024 * 1024;
 
 /// Longest that it may take to connect.
 const CONNECT: Duration = Duration::from_secs(15);
+
+/// Longest that a program may take to begin, once it was started.
+const BEGIN: Duration = Duration::from_secs(30);
+
+/// Longest end of what a program said that is repeated to a person, in bytes.
+const TAIL: usize = 2_000;
 
 /// Most tools of one upstream.
 const MAX_TOOLS: usize = 1_000;
@@ -69,64 +80,153 @@ pub(crate) struct Session {
     server: Server,
     /// What was last listed over this connection, by name.
     said: Mutex<BTreeMap<String, Digest>>,
+    described: Vec<(String, String)>,
+    wanted: Wanted,
+    instructions: Option<String>,
     retired: AtomicBool,
     secrets: Vec<Zeroizing<String>>,
+    /// The program, where it is one.
+    child: Option<Child>,
+    began: Instant,
+    used: Mutex<Instant>,
+    is_current: bool,
+}
+
+/// A program, and what was heard of it.
+struct Child {
+    /// Taken when the session ends.
+    resident: Option<Resident>,
+    heard: Arc<Heard>,
+    may_write: bool,
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // Ending it takes a moment, which nobody need wait.
+        let resident = self.resident.take();
+        std::thread::spawn(move || drop(resident));
+    }
+}
+
+/// What a connection is made with.
+struct Ways {
+    pages: Arc<Pages>,
+    at: At,
+    patience: Duration,
+    pins: bool,
+    until: Option<Instant>,
+    token: Option<Zeroizing<String>>,
+    child: Option<Child>,
 }
 
 impl Session {
     /// Connects with `token`, which is good until `until`.
-    pub(crate) async fn connect(
+    pub(crate) async fn over_http(
         upstream: &Upstream,
+        http: &Http,
         client: reqwest::Client,
         token: Option<&str>,
         until: Option<Instant>,
     ) -> Result<Self, SessionError> {
         let pages = Arc::new(Pages::default());
-        let mut config = StreamableHttpClientTransportConfig::with_uri(upstream.url.as_str());
+        let mut config = StreamableHttpClientTransportConfig::with_uri(http.url.as_str());
         config.auth_header = token.map(str::to_owned);
         config.max_sse_event_size = MAX_EVENT;
         // Another session may be another server: it is looked at like one.
         config.reinit_on_expired_session = false;
         let tap = Tap { client, pages: Arc::clone(&pages) };
         let transport = StreamableHttpClientTransport::with_client(tap, config);
+        let token = token.map(|token| Zeroizing::new(token.to_owned()));
+        let at = At::Url(http.url.clone());
+        let ways = Ways { pages, at, patience: CONNECT, pins: http.pin_key, until, token, child: None };
+        Self::begin(upstream, transport, ways).await
+    }
+
+    /// Starts a program, and connects to it.
+    pub(crate) async fn over_program(
+        upstream: &Upstream,
+        program: &Program,
+        ground: &Arc<Ground>,
+        may_write: bool,
+    ) -> Result<Self, SessionError> {
+        let started = program::start(program.clone(), Arc::clone(ground), may_write).await?;
+        let (pages, heard) = (Arc::new(Pages::default()), Arc::new(Heard::default()));
+        let child = Child { resident: Some(started.resident), heard: Arc::clone(&heard), may_write };
+        let lines = Lines::new(started.socket, Arc::clone(&pages), heard)
+            .map_err(|e| SessionError::Failed(format!("its streams cannot be used: {e}")))?;
+        let at = At::Program(started.identity);
+        let ways =
+            Ways { pages, at, patience: BEGIN, pins: false, until: None, token: None, child: Some(child) };
+        Self::begin(upstream, lines, ways).await
+    }
+
+    async fn begin<E, A>(
+        upstream: &Upstream,
+        transport: impl IntoTransport<RoleClient, E, A>,
+        ways: Ways,
+    ) -> Result<Self, SessionError>
+    where
+        E: std::error::Error + Send + Sync + 'static,
+    {
         let changed = Arc::new(Notify::new());
         let lifecycle = rmcp::service::ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
             legacy_version: Some(ProtocolVersion::V_2025_11_25),
         };
         let connecting = Ears { changed: Arc::clone(&changed) }.serve_with_lifecycle(transport, lifecycle);
-        let running = tokio::time::timeout(CONNECT, connecting)
-            .await
-            .map_err(|_| SessionError::Failed(format!("it does not answer within {} s", CONNECT.as_secs())))?
-            .map_err(SessionError::from)?;
+        let connected = match tokio::time::timeout(ways.patience, connecting).await {
+            Ok(connected) => connected.map_err(SessionError::from),
+            Err(_) => {
+                let longest = ways.patience.as_secs();
+                Err(SessionError::Failed(format!("it does not answer within {longest} s")))
+            }
+        };
+        let masks = || ways.token.iter().chain(upstream.secrets()).cloned().collect::<Vec<_>>();
+        let running = match connected {
+            Ok(running) => running,
+            Err(error) => {
+                let Some(child) = &ways.child else { return Err(error) };
+                return Err(child.ended(error, &upstream.name, &masks()).await);
+            }
+        };
         let info = running.peer().peer_info();
         let said = info.as_ref().and_then(|info| info.server_info.as_ref());
         let server = Server {
-            url: upstream.url.clone(),
+            at: ways.at.clone(),
             name: said.map(|server| server.name.clone()).unwrap_or_default(),
             version: said.map(|server| server.version.clone()).unwrap_or_default(),
             key: None,
         };
+        let is_current = info.as_ref().is_some_and(|i| !i.protocol_version.has_initialize());
+        let can = info.as_ref().map(|info| &info.capabilities);
+        let wanted = Wanted {
+            resources: upstream.resources && can.is_some_and(|can| can.resources.is_some()),
+            prompts: upstream.prompts && can.is_some_and(|can| can.prompts.is_some()),
+        };
+        let instructions = info.as_ref().and_then(|info| info.instructions.clone());
+        let tells =
+            info.is_some_and(|i| i.capabilities.tools.as_ref().is_some_and(|t| t.list_changed == Some(true)));
+        let secrets = masks();
         let session = Self {
             running,
-            pages,
+            pages: ways.pages,
             one_list: tokio::sync::Mutex::default(),
             changed,
-            until,
-            pins: upstream.pin_key,
+            until: ways.until,
+            pins: ways.pins,
             patience: upstream.timeout.min(LIST),
             server,
             said: Mutex::default(),
+            described: upstream.chosen.describe.clone(),
+            wanted,
+            instructions,
             retired: AtomicBool::new(false),
-            secrets: token
-                .into_iter()
-                .map(|token| Zeroizing::new(token.to_owned()))
-                .chain(upstream.headers.iter().map(|(_, value)| value.clone()))
-                .collect(),
+            secrets,
+            child: ways.child,
+            began: Instant::now(),
+            used: Mutex::new(Instant::now()),
+            is_current,
         };
-        let is_current = info.as_ref().is_some_and(|i| !i.protocol_version.has_initialize());
-        let tells =
-            info.is_some_and(|i| i.capabilities.tools.as_ref().is_some_and(|t| t.list_changed == Some(true)));
         if is_current && tells {
             session.listen();
         }
@@ -152,6 +252,53 @@ impl Session {
             && self.until.is_none_or(|until| Instant::now() < until)
     }
 
+    /// Whether its program may write where it may at most; what is no program is none of ours to hold.
+    pub(crate) fn may_write(&self) -> Option<bool> {
+        self.child.as_ref().map(|child| child.may_write)
+    }
+
+    /// Whether it went away by itself.
+    pub(crate) fn is_lost(&self) -> bool {
+        !self.retired.load(Ordering::Relaxed) && self.running.peer().is_transport_closed()
+    }
+
+    /// For how long it has been there.
+    pub(crate) fn age(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// For how long nobody has used it.
+    pub(crate) fn idle(&self) -> Duration {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+    }
+
+    fn touch(&self) {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// Whether it speaks the newer era.
+    pub(crate) const fn is_current(&self) -> bool {
+        self.is_current
+    }
+
+    /// What it calls itself, and its version.
+    pub(crate) fn called(&self) -> (&str, &str) {
+        (&self.server.name, &self.server.version)
+    }
+
+    /// How many lines of its program were no messages.
+    pub(crate) fn noise(&self) -> u64 {
+        self.child.as_ref().map_or(0, |child| child.heard.noise())
+    }
+
+    /// An error that says how its program ended, where that is why.
+    pub(crate) async fn explained(&self, error: SessionError, upstream: &str) -> SessionError {
+        match &self.child {
+            Some(child) => child.ended(error, upstream, &self.secrets).await,
+            None => error,
+        }
+    }
+
     /// Has nobody use it from now on.
     pub(crate) fn retire(&self) {
         self.retired.store(true, Ordering::Relaxed);
@@ -163,13 +310,8 @@ impl Session {
     }
 
     /// `text` without the credentials that the upstream was given: it may repeat them.
-    pub(crate) fn masked(&self, mut text: String) -> String {
-        for secret in self.secrets.iter().filter(|secret| secret.len() >= 6) {
-            if text.contains(secret.as_str()) {
-                text = text.replace(secret.as_str(), "[credential]");
-            }
-        }
-        text
+    pub(crate) fn masked(&self, text: String) -> String {
+        masked(&self.secrets, text)
     }
 
     /// Told when the upstream says that its list changed.
@@ -188,6 +330,7 @@ impl Session {
             Err(SessionError::Failed(format!("its list of tools takes longer than {longest} s")))
         })?;
         *self.said.lock().unwrap_or_else(PoisonError::into_inner) = listed.digests();
+        self.touch();
         Ok(listed)
     }
 
@@ -198,7 +341,11 @@ impl Session {
             self.pages.clear();
             let params = PaginatedRequestParams::default().with_cursor(cursor);
             let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
-            let ServerResult::ListToolsResult(page) = self.running.peer().send_request(request).await? else {
+            let answered = self.running.peer().send_request(request).await;
+            if let Some(why) = self.pages.refused() {
+                return Err(SessionError::Failed(why));
+            }
+            let ServerResult::ListToolsResult(page) = answered? else {
                 return Err(SessionError::Failed("its list of tools is none".to_owned()));
             };
             let Some(raw) = self.pages.take() else {
@@ -229,10 +376,40 @@ impl Session {
             }
             cursor = page.next_cursor;
             if cursor.is_none() {
-                return Ok(Listed { server, tools });
+                tools.extend(beside::definitions(self, self.wanted).await?);
+                let described = self.described.clone();
+                return Ok(Listed { server, tools, described });
             }
         }
         Err(SessionError::Failed(format!("its list of tools has more than {MAX_PAGES} pages")))
+    }
+
+    /// Asks for a list.
+    pub(crate) async fn ask(&self, request: ClientRequest) -> Result<ServerResult, SessionError> {
+        Ok(self.running.peer().send_request(request).await?)
+    }
+
+    /// What it says that it is for: nobody is shown that but a person.
+    pub(crate) fn instructions(&self) -> Option<&str> {
+        self.instructions.as_deref()
+    }
+
+    /// Reads a resource.
+    pub(crate) async fn resource(
+        &self,
+        params: ReadResourceRequestParams,
+    ) -> Result<ReadResourceResponse, SessionError> {
+        self.touch();
+        Ok(self.running.peer().read_resource_once(params).await?)
+    }
+
+    /// Gets a prompt.
+    pub(crate) async fn prompt(
+        &self,
+        params: GetPromptRequestParams,
+    ) -> Result<GetPromptResponse, SessionError> {
+        self.touch();
+        Ok(self.running.peer().get_prompt_once(params).await?)
     }
 
     /// Calls a tool. Dropping this cancels the call there.
@@ -242,6 +419,51 @@ impl Session {
         arguments: Map<String, Value>,
     ) -> Result<CallToolResponse, SessionError> {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        Ok(self.running.peer().call_tool_once(params).await?)
+        self.touch();
+        let answered = self.running.peer().call_tool_once(params).await;
+        self.touch();
+        Ok(answered?)
     }
+}
+
+impl Child {
+    /// Why its program is of no use any more, in our words; what it said itself is for a person.
+    async fn ended(
+        &self,
+        error: SessionError,
+        upstream: &str,
+        secrets: &[Zeroizing<String>],
+    ) -> SessionError {
+        if matches!(error, SessionError::Answered { .. }) {
+            return error;
+        }
+        let Some(resident) = &self.resident else { return error };
+        // Its end is known a moment after its streams end.
+        for _ in 0..10 {
+            if resident.ended().is_some() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let said = contract::text::visible(&masked(secrets, resident.tail()));
+        let from = said.len().saturating_sub(TAIL);
+        let said = said.get(said.ceil_char_boundary(from)..).unwrap_or_default();
+        if !said.trim().is_empty() {
+            tracing::warn!("{upstream}: its program said: {}", contract::text::spelled_out(said.trim()));
+        }
+        match self.heard.why().or_else(|| resident.ended().map(|why| format!("its program is gone: {why}"))) {
+            Some(why) => SessionError::Failed(why),
+            None => error,
+        }
+    }
+}
+
+/// `text` without `secrets`.
+fn masked(secrets: &[Zeroizing<String>], mut text: String) -> String {
+    for secret in secrets.iter().filter(|secret| secret.len() >= 6) {
+        if text.contains(secret.as_str()) {
+            text = text.replace(secret.as_str(), "[credential]");
+        }
+    }
+    text
 }

@@ -27,7 +27,7 @@ const MAX_PAGE: usize = 2 * 1024 * 1024;
 pub(crate) const MAX_EVENT: usize = 8 * 1024 * 1024;
 
 /// How many messages a second an upstream may send unasked; what is more is dropped.
-const UNASKED: u32 = 20;
+pub(crate) const UNASKED: u32 = 20;
 
 /// Longest message that is looked at for being unasked: a longer one is an answer.
 const LOOKED_AT: usize = 64 * 1024;
@@ -53,7 +53,7 @@ pub(crate) struct Page {
 
 /// The pages that came, oldest first.
 #[derive(Debug, Default)]
-pub(crate) struct Pages(Mutex<VecDeque<Page>>);
+pub(crate) struct Pages(Mutex<VecDeque<Page>>, Mutex<Option<String>>);
 
 impl Pages {
     /// Forgets what nobody took.
@@ -66,7 +66,17 @@ impl Pages {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
-    fn keep(&self, page: Page) {
+    /// Why the last one was not taken, said once.
+    pub(crate) fn refused(&self) -> Option<String> {
+        self.1.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Notes why one is not taken.
+    pub(crate) fn refuse(&self, why: String) {
+        *self.1.lock().unwrap_or_else(PoisonError::into_inner) = Some(why);
+    }
+
+    pub(crate) fn keep(&self, page: Page) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push_back(page);
     }
 }
@@ -136,7 +146,7 @@ fn key_of(response: &Response) -> Option<Digest> {
 }
 
 /// Who an answer of the newer era says that it is from.
-fn server_of(answer: &Value) -> Option<(String, String)> {
+pub(crate) fn server_of(answer: &Value) -> Option<(String, String)> {
     let server = answer.pointer("/result/_meta/io.modelcontextprotocol~1serverInfo")?;
     let text = |field: &str| server.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
     Some((text("name"), text("version")))
@@ -216,12 +226,15 @@ async fn answer_in_stream(response: Response, id: &RequestId) -> Result<(Value, 
     Err(unexpected("the stream ended before the list of tools".to_owned()))
 }
 
+/// Whether a request is for a list of tools.
+pub(crate) const fn is_listing(request: &ClientRequest) -> bool {
+    matches!(request, ClientRequest::ListToolsRequest(_))
+}
+
 /// The id of a request for a list of tools.
 fn listing(message: &ClientJsonRpcMessage) -> Option<&RequestId> {
     match message {
-        JsonRpcMessage::Request(request) if matches!(request.request, ClientRequest::ListToolsRequest(_)) => {
-            Some(&request.id)
-        }
+        JsonRpcMessage::Request(request) if is_listing(&request.request) => Some(&request.id),
         _ => None,
     }
 }

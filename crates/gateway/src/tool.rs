@@ -9,6 +9,8 @@ use kit::{Answer, Foreign, ForeignDesk};
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Map, Value, json};
 
+use crate::beside;
+use crate::defang::defanged;
 use crate::error::their_words;
 use crate::identity::{self, Refusal};
 use crate::link::{Link, gone};
@@ -27,7 +29,7 @@ impl UpstreamTool {
         let name = ToolName::new(wire).map_err(|e| Refusal(e.to_string()))?;
         let there =
             identity::name_there(&identity).ok_or_else(|| Refusal("it has no name".into()))?.to_owned();
-        let definition = identity::definition(link.name(), link.timeout(), name, identity)?;
+        let definition = identity::definition(link.upstream(), name, identity)?;
         Ok(Self { link: Arc::clone(link), definition, there })
     }
 }
@@ -41,6 +43,9 @@ impl Foreign for UpstreamTool {
         let (link, there) = (Arc::clone(&self.link), self.there.clone());
         let (wire, approved) = (self.definition.name.clone(), self.definition.identity.clone());
         Box::pin(async move {
+            if !link.wants(&there) {
+                return Err(gone(wire.as_str(), None));
+            }
             let (_, listed) = link.listed(desk.bearer()).await?;
             let mut named = listed.identities().filter(|i| identity::name_there(i) == Some(there.as_str()));
             match (named.next(), named.next()) {
@@ -56,7 +61,8 @@ impl Foreign for UpstreamTool {
 
     fn call(&self, arguments: Value, desk: ForeignDesk) -> Boxed<Result<Answer<Map<String, Value>>, Fault>> {
         let (link, there, wire) = (Arc::clone(&self.link), self.there.clone(), self.definition.name.clone());
-        let wanted = identity::digest(&self.definition.identity);
+        let approved = self.definition.identity.clone();
+        let wanted = identity::digest(&approved);
         Box::pin(async move {
             let Value::Object(arguments) = arguments else {
                 return Err(Fault::internal("the arguments are no object"));
@@ -74,11 +80,47 @@ impl Foreign for UpstreamTool {
                 .suggest("A person reads `gatewright approvals diff`."));
             }
             desk.progress(0.0, None, format!("asking {}", link.name()));
-            let answered = session.call(&there, arguments).await;
-            match answered.map_err(|e| masked_fault(&session, e.of_call(link.name(), wire.as_str())))? {
+            let given_up = GivenUp { link: &link, session: &session };
+            let offered = beside::offers(&approved);
+            let answered = match offered {
+                None => session.call(&there, arguments).await.map(Answered::Tool),
+                Some(offered) => {
+                    let answered = beside::call(&session, offered, &arguments, wire.as_str()).await;
+                    answered.map(Answered::Beside)
+                }
+            };
+            std::mem::forget(given_up);
+            let answered = match answered {
+                Ok(answered) => {
+                    link.worked();
+                    answered
+                }
+                Err(error) => {
+                    let error = session.explained(error, link.name()).await;
+                    link.failed(&error);
+                    return Err(masked_fault(&session, error.of_call(link.name(), wire.as_str())));
+                }
+            };
+            let answered = match answered {
+                Answered::Tool(answered) => answered,
+                Answered::Beside(answered) => {
+                    return answered
+                        .map(|answer| masked_answer(&session, answer))
+                        .map(|answer| if link.defangs() { harmless(answer) } else { answer })
+                        .map_err(|fault| masked_fault(&session, fault));
+                }
+            };
+            match answered {
                 CallToolResponse::Complete(result) => answer(wire.as_str(), result)
                     .map(|answer| masked_answer(&session, answer))
-                    .map_err(|fault| masked_fault(&session, fault)),
+                    .map(|answer| if link.defangs() { harmless(answer) } else { answer })
+                    .map_err(|fault| masked_fault(&session, fault))
+                    .map_err(|mut fault| {
+                        if link.defangs() {
+                            fault.message = defanged(&fault.message);
+                        }
+                        fault
+                    }),
                 CallToolResponse::InputRequired(_) => Err(Fault::new(
                     Code::ToolExecutionFailed,
                     format!("{wire}: its upstream asks for more from the user, which is not passed on"),
@@ -89,6 +131,44 @@ impl Foreign for UpstreamTool {
                 )),
             }
         })
+    }
+}
+
+/// What came of a call.
+enum Answered {
+    /// Of a tool of its own.
+    Tool(CallToolResponse),
+    /// Of what it has besides.
+    Beside(Result<Answer<Map<String, Value>>, Fault>),
+}
+
+/// A call that nobody waits for any more, when it is dropped.
+struct GivenUp<'a> {
+    link: &'a Arc<Link>,
+    session: &'a Arc<Session>,
+}
+
+impl Drop for GivenUp<'_> {
+    fn drop(&mut self) {
+        self.link.gave_up(self.session);
+    }
+}
+
+/// An answer in which nothing is fetched unasked and no link carries anything away.
+fn harmless(mut answer: Answer<Map<String, Value>>) -> Answer<Map<String, Value>> {
+    answer.message = defanged(&answer.message);
+    answer.output = answer.output.into_iter().map(|(key, value)| (key, links_apart(value))).collect();
+    answer
+}
+
+fn links_apart(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(defanged(&text)),
+        Value::Array(items) => items.into_iter().map(links_apart).collect(),
+        Value::Object(map) => {
+            map.into_iter().map(|(key, value)| (defanged(&key), links_apart(value))).collect()
+        }
+        other => other,
     }
 }
 
@@ -151,19 +231,41 @@ fn masked(session: &Session, value: Value) -> Value {
 }
 
 /// A block that is no text. Bytes are not passed on: their kind and size are.
-fn described(block: ContentBlock) -> Result<Value, Fault> {
+pub(crate) fn described(block: ContentBlock) -> Result<Value, Fault> {
     let bytes = |kind: &str, mime: Option<String>, data: &str| json!({ "type": kind, "mimeType": mime, "bytes": data.len() / 4 * 3, "omitted": true });
-    Ok(match block {
+    let described = match block {
         ContentBlock::Image(image) => bytes("image", Some(image.mime_type), &image.data),
         ContentBlock::Audio(audio) => bytes("audio", Some(audio.mime_type), &audio.data),
-        ContentBlock::Resource(resource) => match resource.resource {
-            ResourceContents::BlobResourceContents { mime_type, blob, .. } => {
-                bytes("resource", mime_type, &blob)
-            }
-            text => json!({ "type": "resource", "resource": plain(&text)? }),
+        ContentBlock::Resource(inner) => match inner.resource {
+            blob @ ResourceContents::BlobResourceContents { .. } => resource(blob)?,
+            text => json!({ "type": "resource", "resource": resource(text)? }),
         },
         other => plain(&other)?,
+    };
+    Ok(without_looks(described))
+}
+
+/// What a resource holds. Bytes are not passed on: their kind and size are.
+pub(crate) fn resource(contents: ResourceContents) -> Result<Value, Fault> {
+    Ok(match contents {
+        ResourceContents::BlobResourceContents { mime_type, blob, .. } => {
+            json!({ "type": "resource", "mimeType": mime_type, "bytes": blob.len() / 4 * 3, "omitted": true })
+        }
+        text => without_looks(plain(&text)?),
     })
+}
+
+/// A block without icons, which clients would fetch or draw, and without what is for programs that know more than we do.
+fn without_looks(mut block: Value) -> Value {
+    if let Some(block) = block.as_object_mut() {
+        for name in ["icons", "_meta"] {
+            block.remove(name);
+        }
+        if let Some(Value::Object(inner)) = block.get_mut("resource") {
+            inner.remove("_meta");
+        }
+    }
+    block
 }
 
 fn plain(value: &impl serde::Serialize) -> Result<Value, Fault> {

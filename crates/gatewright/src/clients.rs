@@ -29,7 +29,7 @@ pub fn itself() -> Itself {
 }
 
 /// What this machine's environment says of users' files.
-fn home() -> Home {
+pub fn home() -> Home {
     let set = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let local = set("LOCALAPPDATA");
     let packages = local.as_deref().map(|local| packages(&local.join("Packages"))).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Puts an engine together for this user, here.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +13,7 @@ use exec::run::{Launcher, Outside};
 use exec::{Root, StateDir};
 use failures::Analyzer;
 use gateway::Gateway;
+use gateway::config::Ground;
 use jiff::SignedDuration;
 use kit::desk::Services;
 use kit::engine::Parts;
@@ -107,14 +108,21 @@ impl Offer {
 /// The menu that is chosen where none is asked for.
 const AUTO: &str = "auto";
 
+/// The names that no upstream may have, and that no plugin's tools may begin with: our toolsets, and the words for all of them.
+pub fn taken() -> Vec<&'static str> {
+    toolsets().chain(["all", AUTO]).collect()
+}
+
 /// The toolsets of what is compiled in.
 fn toolsets() -> impl Iterator<Item = &'static str> {
     families::ALL.iter().flat_map(|f| f.toolsets).map(|t| t.0)
 }
 
-/// The upstreams that are configured for this root.
+/// The upstreams that are configured for this root; their programs see it as far as they may.
 pub fn gateway(root: Option<&Root>) -> Result<Gateway, Fault> {
-    gateway_of(&configuration(root)?)
+    let config = configuration(root)?;
+    let launcher = Arc::new(launcher(&config)?);
+    gateway_of(&config, &launcher, root)
 }
 
 /// The plugins that there are for this root.
@@ -122,13 +130,22 @@ pub fn plugins(root: Option<&Root>) -> Result<Vec<Found>, Fault> {
     Ok(plugged::discover(root, &configuration(root)?))
 }
 
-/// Names that no plugin's tools may begin with: our toolsets, and the words for all of them.
-pub fn taken() -> Vec<&'static str> {
-    toolsets().chain(["all", AUTO]).collect()
+/// What starts programs.
+fn launcher(config: &Config) -> Result<Launcher, Fault> {
+    let level = config.security.confinement.level();
+    Ok(Launcher::own().at_least(level).with_outside(outside(&config.security)?))
 }
 
-fn gateway_of(config: &Config) -> Result<Gateway, Fault> {
-    upstreams::gateway(&config.upstreams, &taken())
+fn gateway_of(config: &Config, launcher: &Arc<Launcher>, root: Option<&Root>) -> Result<Gateway, Fault> {
+    let own = config::user_path().and_then(|file| file.parent().map(Path::to_owned));
+    let ground = Ground {
+        launcher: Arc::clone(launcher),
+        state: state(root)?,
+        home: std::env::var_os("HOME").map(PathBuf::from),
+        root: root.map(|root| root.path().to_owned()),
+        hidden: own.into_iter().chain([StateDir::base()?]).collect(),
+    };
+    upstreams::gateway(&config.upstreams, &taken(), ground)
 }
 
 /// The registry of everything that is compiled in and wanted, over these roots.
@@ -205,8 +222,9 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let roots = asked.all(first, &config.roots)?;
     let names: Vec<&str> = roots.iter().map(|r| r.name()).collect();
     let offered = if access.is_some() { Roots::Given } else { Roots::of(&names) };
-    let gateway = Arc::new(gateway_of(&config)?);
+    let launcher = Arc::new(launcher(&config)?);
     let first_root = roots.first().map(|root| &**root);
+    let gateway = Arc::new(gateway_of(&config, &launcher, first_root)?);
     let stamp = plugged::stamp(first_root.map(Root::path));
     let plugins = plugged::discover(first_root, &config);
     plugged::warn(&plugins);
@@ -227,11 +245,6 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         Catalog::fixed(registry)
     });
     let limiter = Arc::new(Limiter::new(config.limits.enabled));
-    let launcher = Arc::new(
-        Launcher::own()
-            .at_least(config.security.confinement.level())
-            .with_outside(outside(&config.security)?),
-    );
     let jobs = Arc::new(Jobs::default());
     let patterns = &config.failures.patterns;
     let analyzer = Analyzer::new(patterns).map_err(|e| Fault::invalid(format!("[failures]: {e}")))?;
@@ -283,7 +296,8 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         .with::<dyn Context>(shared)
         .with::<dyn Workplace>(Arc::new(workplace))
         .with::<Pool>(Arc::clone(&browsers))
-        .with::<Lines>(Arc::default());
+        .with::<Lines>(Arc::default())
+        .with::<kit::taint::Taints>(Arc::default());
     let check_outputs = offer.check_outputs;
     let shared = Shared {
         launcher,

@@ -1,6 +1,6 @@
 //! Where policy wants a person's consent: the question, what the person said, and what a caller hears who cannot ask.
 
-use contract::{Code, Fault, PlanId};
+use contract::{Code, Digest, Fault, PlanId};
 use serde_json::Value;
 
 use crate::shape;
@@ -65,12 +65,21 @@ impl Question {
         Self { plan, text }
     }
 
-    /// Whether to call `tool` with `arguments`, already without secrets.
-    pub(crate) fn about_call(tool: &str, arguments: &Value) -> Self {
+    /// Whether to call `tool` with `arguments`, already without secrets. `digest` is that of the arguments as they were: an
+    /// answer is for these and no others.
+    pub(crate) fn about_call(tool: &str, arguments: &Value, digest: &Digest) -> Self {
         let arguments = shape::bounded(&arguments.to_string(), MAX_ARGUMENTS);
-        let text =
-            format!("Call {tool}? It cannot be rehearsed and may not be undone.\nArguments: {arguments}\n");
+        let text = format!(
+            "Call {tool}? It cannot be rehearsed and may not be undone.\nArguments: {arguments}\nTheir hash: {}\n",
+            digest.short(16)
+        );
         Self { plan: None, text }
+    }
+
+    /// The same question with why it is asked.
+    pub(crate) fn because(mut self, why: &str) -> Self {
+        self.text = format!("{}Why: {why}\n", self.text);
+        self
     }
 
     /// What the caller hears whose user cannot be asked.
@@ -79,7 +88,9 @@ impl Question {
             let message =
                 format!("{tool}: policy wants a person's consent, and nothing can rehearse this tool");
             return Fault::new(Code::ConfirmationRequired, message)
-                .suggest("Ask the user; a person can allow the tool in their own configuration.");
+                .suggest(format!(
+                "Ask the user: they can run `gatewright call {tool}` themselves, or allow the tool in their own configuration."
+            ));
         };
         let message = format!("{tool}: policy wants the plan reviewed before it is applied");
         Fault::new(Code::ConfirmationRequired, message).suggest(format!(

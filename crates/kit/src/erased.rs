@@ -90,6 +90,8 @@ pub struct Tool {
     foreign: Option<(Value, Asking)>,
     /// Of a tool of others that says how it works: whether it proposes, rather than only looks.
     guest: Option<bool>,
+    asks: bool,
+    labels: Option<Vec<policy::Label>>,
     code: Box<dyn Fn(Value, Setting) -> Invoking + Send + Sync>,
     /// Of one that installs.
     settling: Option<Settling>,
@@ -200,6 +202,28 @@ impl Tool {
         self.input.shadowed.iter().chain(&self.output.shadowed).map(String::as_str)
     }
 
+    /// Whether a person is asked before each call.
+    #[must_use]
+    pub const fn asks(&self) -> bool {
+        self.asks
+    }
+
+    /// What its calls bring into a session, or take out of it: of a tool of others what is said of it; of ours private data,
+    /// and where it asks anybody outside, that one's words, for what it asked with.
+    #[must_use]
+    pub fn labels(&self) -> Vec<policy::Label> {
+        use policy::Label::{Egress, Private, Untrusted};
+        match &self.labels {
+            Some(labels) => labels.clone(),
+            // What it finds and calls has labels of its own.
+            None if self.wraps.is_some() || self.head.toolset == crate::FRONT => Vec::new(),
+            None if self.head.kind == Kind::Read && self.head.annotations.open_world_hint => {
+                vec![Private, Untrusted, Egress]
+            }
+            None => vec![Private],
+        }
+    }
+
     /// What an approval is bound to, of a tool of others.
     #[must_use]
     pub fn identity(&self) -> Option<&Value> {
@@ -274,6 +298,8 @@ impl Tool {
             examples: Vec::new,
             foreign,
             guest: None,
+            asks: definition.asks,
+            labels: Some(definition.labels),
             code: Box::new(code),
             settling: None,
         }
@@ -285,8 +311,18 @@ impl Tool {
     #[must_use]
     pub fn guest(tool: Arc<dyn Guest>) -> Self {
         let (definition, means) = (tool.definition(), tool.means());
-        let Definition { name, title, description, toolset, input_schema, output_schema, limits, identity } =
-            definition;
+        let Definition {
+            name,
+            title,
+            description,
+            toolset,
+            input_schema,
+            output_schema,
+            limits,
+            identity,
+            asks,
+            labels,
+        } = definition;
         let proposes = means.proposes.is_some();
         let input = if proposes {
             schema::with_common(input_schema)
@@ -341,6 +377,8 @@ impl Tool {
             examples: Vec::new,
             foreign,
             guest: Some(proposes),
+            asks,
+            labels: Some(labels),
             code: Box::new(code),
             settling: None,
         }
@@ -440,6 +478,8 @@ where
         examples: T::examples,
         foreign: None,
         guest: None,
+        asks: false,
+        labels: None,
         code: Box::new(code),
         settling: None,
     }

@@ -204,6 +204,10 @@ pub struct Definition {
     /// What an approval is bound to: who serves it, and the whole of what that one says of it, keys that are not
     /// understood included.
     pub identity: Value,
+    /// Whether a person is asked before each call: what it is called for may destroy.
+    pub asks: bool,
+    /// What its calls bring into a session, or take out of it.
+    pub labels: Vec<policy::Label>,
 }
 
 /// A tool that appends to what is remembered, directly, through a store that the binary provides.

@@ -53,6 +53,7 @@ pub mod settings;
 mod settling;
 pub mod shape;
 pub mod skills;
+pub mod taint;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod transcribe;
@@ -70,6 +71,7 @@ pub use engine::Engine;
 pub use family::{Entry, Family};
 pub use house::House;
 pub use kinds::{Answer, Change, Define, Definition, Foreign, Guest, Means, Read, Record, Run};
+pub use policy::Label;
 pub use policy::scope::FRONT;
 pub use registry::{Registered, Registry};
 pub use settings::{Section, Settings};

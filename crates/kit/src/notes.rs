@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use audit::record::{Cost, ExecutionMode};
+use audit::record::{Cost, ExecutionMode, Upstream};
 use audit::{Redactor, Transcript, ledger};
 use contract::{Digest, Fault, PlanId, Reply, TranscriptId, canonical};
 use exec::run::Level;
@@ -50,6 +50,10 @@ pub(crate) struct Notes {
     pub(crate) choice: Option<Choice>,
     /// Whether the call is recorded: all are, but for repeated refusals of a limit.
     pub(crate) record: bool,
+    /// Whose tool it is, where it is another server's.
+    pub(crate) upstream: Option<Upstream>,
+    /// What the call brings into its session, or takes out, where that counts.
+    pub(crate) labels: Vec<String>,
     started_at: String,
     pub(crate) arguments: Value,
     redactions: Vec<String>,
@@ -92,6 +96,8 @@ impl Notes {
             question: None,
             choice: None,
             record: true,
+            upstream: None,
+            labels: Vec::new(),
         }
     }
 
@@ -135,6 +141,8 @@ impl Notes {
             refused: hosts(&runs, |run| &run.refused),
             effects: self.effects,
             diff: self.diff,
+            upstream: self.upstream,
+            labels: self.labels,
             cost,
         }
     }

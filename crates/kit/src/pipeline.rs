@@ -6,7 +6,7 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use audit::record::ExecutionMode;
+use audit::record::{ExecutionMode, Upstream};
 use audit::{Body, Durability, Intent, ledger};
 use contract::{Code, Digest, Effect, Fault, Kind, Plan, PlanId, Principal, Reply, Source, TranscriptId};
 use exec::draft::Proposal;
@@ -137,8 +137,19 @@ impl Engine {
         notes.mode = if performs { ExecutionMode::Apply } else { ExecutionMode::DryRun };
         let decision = self.decide(&tool, call, &wish, performs, notes)?;
         if decision == Decision::Confirm && tool.tool.always_performs() {
-            return Err(ask(Question::about_call(&name, &notes.arguments), &name, notes));
+            let question = Question::about_call(&name, &notes.arguments, &wish.arguments);
+            return Err(ask(question, &name, notes));
         }
+        let labels = tool.tool.labels();
+        if self.parts.policy.taints() {
+            notes.labels = labels.iter().map(|label| format!("{label:?}").to_ascii_lowercase()).collect();
+        }
+        if let Some(why) = self.tainted(call, &labels) {
+            notes.decision = format!("confirm ({why})");
+            let question = Question::about_call(&name, &notes.arguments, &wish.arguments).because(&why);
+            return Err(ask(question, &name, notes));
+        }
+        self.saw(call, &name, &labels);
         let _place = tokio::select! {
             place = self.parts.limiter.enter(&name, limits) => place,
             () = call.cancel.cancelled() => return Err(cancelled()),
@@ -163,9 +174,20 @@ impl Engine {
         let mut planned = self.note_plan(planned, notes).await?;
         let applies = wish.apply && planned.proposal.as_ref().is_some_and(|(_, p)| !p.plan.is_empty());
         let later = later.filter(|_| planned.answer.success && planned.blocked.is_empty());
-        if (applies || later.is_some()) && decision == Decision::Confirm {
+        let sends = |(_, proposal): &(PlanId, Proposal)| {
+            proposal.plan.effects.iter().any(|effect| matches!(effect, Effect::Request(_)))
+        };
+        let tainted = match &planned.proposal {
+            Some(proposal) if applies && sends(proposal) => self.tainted(call, &[policy::Label::Egress]),
+            _ => None,
+        };
+        if let Some(why) = &tainted {
+            notes.decision = format!("confirm ({why})");
+        }
+        if (applies || later.is_some()) && (decision == Decision::Confirm || tainted.is_some()) {
             let plan = planned.proposal.as_ref().map(|(id, _)| *id);
             let question = Question::about_plan(&name, plan, &notes.effects);
+            let question = tainted.iter().fold(question, |question, why| question.because(why));
             let fault = ask(question, &name, notes);
             return Err(if tool.tool.person_applies() { consent::for_a_person(&name) } else { fault });
         }
@@ -205,6 +227,7 @@ impl Engine {
         };
         tool.head().name.as_str().clone_into(&mut notes.tool);
         notes.definition = Some(tool.hash()?);
+        notes.upstream = tool.tool.identity().map(|identity| served_by(&tool.head().toolset, identity));
         Ok(Arc::clone(tool))
     }
 
@@ -240,6 +263,11 @@ impl Engine {
         let is_answered = matches!(call.consent, Consent::Given(_));
         if tool.tool.person_applies() && performs && !is_answered && decided.decision == Decision::Allow {
             decided = Decided { decision: Decision::Confirm, because: "only a person applies it".to_owned() };
+        }
+        let is_default = decided.decision == Decision::Allow && decided.because == "default";
+        if tool.tool.asks() && performs && !is_answered && is_default {
+            decided =
+                Decided { decision: Decision::Confirm, because: "it says that it may destroy".to_owned() };
         }
         let word = match decided.decision {
             Decision::Allow => "allow",
@@ -435,6 +463,19 @@ fn unappliable(blocked: &[Unplannable]) -> Fault {
             .suggest("Call it without `apply` for what it says; its changes cannot be applied.")
     };
     blocked.iter().fold(fault, |fault, b| fault.about(b.path.as_str()))
+}
+
+/// Whose tool it is, as its identity has it.
+fn served_by(toolset: &str, identity: &Value) -> Upstream {
+    let text = |pointer: &str| identity.pointer(pointer).and_then(Value::as_str);
+    let at = text("/upstream/url").or_else(|| text("/upstream/program/path")).unwrap_or_default();
+    let named = [text("/upstream/server/name"), text("/upstream/server/version")];
+    let server = named.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    Upstream {
+        name: toolset.to_owned(),
+        at: contract::text::visible(at),
+        server: shape::bounded(&contract::text::visible(&server), 200),
+    }
 }
 
 /// Leaves `question` for whoever can ask it; the fault is for whoever cannot.

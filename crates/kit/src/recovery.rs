@@ -59,6 +59,8 @@ fn append(ledger: &Ledger, id: &TranscriptId, plan: &Plan, error: Option<Fault>)
         refused: Vec::new(),
         effects: plan.effects.iter().map(Effect::summary).collect(),
         diff: String::new(),
+        upstream: None,
+        labels: Vec::new(),
         cost: None,
     };
     ledger.append(&Body::Transcript(Box::new(transcript)), Durability::Now).map(|_| ())

@@ -98,6 +98,8 @@ pub fn undo(
         refused: Vec::new(),
         effects: effects.clone(),
         diff: diff.clone(),
+        upstream: None,
+        labels: Vec::new(),
         cost: None,
     };
     let durability = if perform { Durability::Now } else { Durability::Soon };

@@ -6,6 +6,7 @@
 pub mod clients;
 pub mod edit;
 pub mod migrate;
+pub mod servers;
 mod wizard;
 
 pub use clients::{Client, Form, Scope};

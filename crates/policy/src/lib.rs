@@ -2,12 +2,14 @@
 //! parties have rules, the stricter decision counts.
 
 pub mod scope;
+pub mod taint;
 
 use contract::Kind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use scope::{Right, Scope};
+pub use taint::{Label, Seen};
 
 /// What happens to a call, from the most to the least permissive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -74,6 +76,9 @@ pub struct Rules {
     /// Tried in order.
     #[serde(default)]
     pub rules: Vec<Rule>,
+    /// Whether a session that saw private data and words of others asks before it tells somebody outside.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub taint: bool,
 }
 
 /// A decision and where it came from.
@@ -95,6 +100,12 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// Whether what sessions saw counts: either party may say so, and neither may say otherwise.
+    #[must_use]
+    pub const fn taints(&self) -> bool {
+        self.user.taint || self.project.taint
+    }
+
     /// The stricter of what the two parties decide. Without a rule everything is allowed: performing takes an explicit
     /// `apply` already.
     #[must_use]
@@ -123,7 +134,10 @@ mod tests {
 
     fn rule(tools: &[&str], decision: Decision) -> Rules {
         let tools = tools.iter().map(|t| (*t).to_owned()).collect();
-        Rules { rules: vec![Rule { tools, toolsets: vec![], apply: Some(true), decision }] }
+        Rules {
+            rules: vec![Rule { tools, toolsets: vec![], apply: Some(true), decision }],
+            ..Rules::default()
+        }
     }
 
     #[test]

@@ -126,7 +126,7 @@ impl Asked<'_> {
         let mut command = self.command(program, flags, rest)?;
         if let Some(From::Venv(venv)) = placed(desk, program, command.dir.as_ref())? {
             command.args.splice(0..0, ["-m".to_owned(), module(program).to_owned()]);
-            command.program = "python";
+            command.program = "python".into();
             command.interpreter = Some(venv.interpreter()?);
         }
         Ok(quiet(command))
@@ -142,7 +142,7 @@ pub(crate) fn interpreter(
     let mut command = Command::new("python3", &[]);
     command.args = args;
     if let Some(venv) = Venv::near(desk, dir.as_ref())? {
-        command.program = "python";
+        command.program = "python".into();
         command.interpreter = Some(venv.interpreter()?);
     }
     command.dir = dir;

@@ -56,6 +56,7 @@ impl Queries {
             memory: MEMORY,
             web: None,
             channel: Channel::Streams,
+            works: None,
         };
         let (resident, channel) = Resident::start(&self.launcher, &self.state, None, needs)?;
         let mut asked = Asked { resident, channel, since: Instant::now(), patience, cancel };

@@ -41,6 +41,8 @@ fn transcript(n: u64) -> Body {
         refused: Vec::new(),
         effects: vec![],
         diff: String::new(),
+        upstream: None,
+        labels: Vec::new(),
         cost: None,
     }))
 }

@@ -9,11 +9,12 @@
 //! - [`watch`] and [`memory`]: what may end one early.
 //! - [`capture`]: what it says.
 //! - [`door`]: the one way to the network; [`outside`]: what is there.
-//! - [`resident`]: a program that goes on.
+//! - [`resident`]: a program that goes on; [`installed`]: which one it is, to the last byte.
 
 pub mod capture;
 pub mod door;
 pub mod find;
+pub mod installed;
 pub mod interpreter;
 pub mod launch;
 pub mod launcher;
@@ -36,9 +37,10 @@ pub use ::launcher::{Channel, DOOR_PORT};
 pub use capture::Captured;
 pub use door::web::{Resolve, Shut, Web};
 pub use find::{candidates, find, placed, read_small, trusted};
+pub use installed::{Code as InstalledCode, Installed, installed};
 pub use launcher::{Launcher, Offer};
 pub use outside::Outside;
-pub use resident::{Needs, Resident};
+pub use resident::{Needs, Resident, Works};
 
 use crate::handle::Handle;
 

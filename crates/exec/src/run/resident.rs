@@ -1,5 +1,5 @@
-//! A program that goes on: a browser, say. It works over no root, keeps nothing on the disk, is spoken with over a channel,
-//! and ends with whoever started it.
+//! A program that goes on: a browser, say, or another MCP server. It keeps nothing on the disk but in folders that its user
+//! names, is spoken with over a channel, and ends with whoever started it.
 //!
 //! It gets the same world as a run, made by a launcher of its own on a thread of its own, since a launcher ends with the thread
 //! that started it.
@@ -18,13 +18,14 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use contract::{Code, Fault};
-use launcher::{Channel, Ground, Isolation, Limits, Network, Report, SCRATCH_BYTES, Said, Spec};
+use launcher::{Bound, Channel, Ground, Isolation, Limits, Network, Report, SCRATCH_BYTES, Said, Spec};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::door::Doorkeeper;
 use super::door::web::Web;
 use super::sight::{self, Surroundings};
 use super::{Launcher, Level, memory};
+use crate::address::Reach;
 use crate::state::StateDir;
 
 /// How often it is looked after.
@@ -57,7 +58,36 @@ pub struct Needs {
     pub web: Option<Arc<Web>>,
     /// Where it finds the channel to it.
     pub channel: Channel,
+    /// What it works over; only its own home, where there is nothing.
+    pub works: Option<Works>,
 }
+
+/// What a program works over besides its own home.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Works {
+    /// Where it begins; in its home, where that is nowhere.
+    pub dir: Option<PathBuf>,
+    /// What it reads, each where it is.
+    pub reads: Vec<PathBuf>,
+    /// What it reads and writes, each where it is.
+    pub writes: Vec<PathBuf>,
+    /// What it never sees, should it lie in one of these.
+    pub hidden: Vec<PathBuf>,
+    /// The hosts that it may speak to, at private addresses, too.
+    pub hosts: Vec<String>,
+}
+
+/// What in a folder that a program writes is not its to write: what says what is allowed here, and what others run.
+const KEPT_FROM: &[&str] = &[
+    "gatewright.toml",
+    "gatewright.lock",
+    ".gatewright",
+    ".git/config",
+    ".git/hooks",
+    ".mcp.json",
+    ".cursor/mcp.json",
+    ".vscode/mcp.json",
+];
 
 /// A program that goes on until this is dropped.
 #[derive(Debug)]
@@ -92,18 +122,41 @@ impl Resident {
         }
         let path = launcher.path(&nowhere);
         let around = Surroundings { root: &nowhere, state: state.path(), home };
-        let sight = sight::of(&around, &path, &needs.program);
+        let mut sight = sight::of(&around, &path, &needs.program);
+        let searched = needs.works.as_ref().map(|_| &path);
+        let searched = searched.and_then(|path| std::env::join_paths(path).ok()?.into_string().ok());
+        let works = needs.works.unwrap_or_default();
+        let (reads, writes) = (seen(&works.reads, state)?, seen(&works.writes, state)?);
+        for place in reads.iter().chain(&writes) {
+            // Credentials that lie in what is shown are not.
+            let within = Surroundings { root: place, state: state.path(), home };
+            sight.hidden.extend(sight::of(&within, &[], &needs.program).hidden);
+        }
+        let lies_in = |place: &PathBuf| reads.iter().chain(&writes).any(|outer| place.starts_with(outer));
+        sight.hidden.extend(works.hidden.into_iter().filter(lies_in));
+        sight.hidden.sort();
+        sight.hidden.dedup();
         let mut env: BTreeMap<String, String> =
             [("LANG", "C.UTF-8"), ("TZ", "UTC"), ("HOME", HOME), ("PATH", "/usr/bin:/bin")]
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .into();
+        env.extend(searched.map(|path| ("PATH".to_owned(), path)));
+        let mut web = needs.web;
+        if !works.hosts.is_empty() {
+            env.extend(launcher.outside().variables());
+            sight.readable.extend(launcher.outside().shown().map(std::path::Path::to_owned));
+            web = Some(Arc::new(Web::new(Reach::nothing().with_hosts(works.hosts))));
+        }
         env.extend(needs.env);
+        let kept = writes.iter().flat_map(|place| KEPT_FROM.iter().map(|name| place.join(name)));
+        let kept = kept.filter(|place| is_itself(place)).map(Bound::here).collect();
+        sight.readable.extend(reads);
         let spec = Spec {
             program: needs.program,
             called: None,
             args: needs.args,
             env,
-            dir: HOME.into(),
+            dir: works.dir.unwrap_or_else(|| HOME.into()),
             ground: Ground {
                 isolation: Isolation::Full,
                 is_online: false,
@@ -112,11 +165,11 @@ impl Resident {
                 scratch_bytes: SCRATCH_BYTES,
             },
             readable: sight.readable,
-            shown: Vec::new(),
-            writable: Vec::new(),
+            shown: kept,
+            writable: writes.into_iter().map(Bound::here).collect(),
             overlay: None,
             hidden: sight.hidden,
-            network: if needs.web.is_some() { Network::Door } else { Network::None },
+            network: if web.is_some() { Network::Door } else { Network::None },
             channel: Some(needs.channel),
             limits: Limits { cpu_seconds: 3_600, file_bytes: 1 << 30, ..Limits::default() },
             strict: true,
@@ -128,7 +181,7 @@ impl Resident {
             spec,
             shared: Arc::clone(&shared),
             memory: needs.memory,
-            web: needs.web,
+            web,
         };
         let thread = std::thread::Builder::new()
             .name(name.clone())
@@ -166,6 +219,27 @@ impl Drop for Resident {
             let _ = thread.join();
         }
     }
+}
+
+/// Whether a place is there, and no link on the way to it leads elsewhere.
+fn is_itself(place: &std::path::Path) -> bool {
+    std::fs::canonicalize(place).is_ok_and(|real| real == place)
+}
+
+/// The folders that a program is shown, without links. Gatewright's own state is none of them, and neither is everything.
+fn seen(places: &[PathBuf], state: &StateDir) -> Result<Vec<PathBuf>, Fault> {
+    let seen = places.iter().map(|place| {
+        let refused = |why: &str| {
+            Fault::invalid(format!("{}: {why}", place.display()))
+                .suggest("Name a folder by its whole path in `reads` or `writes`.")
+        };
+        let real = std::fs::canonicalize(place).map_err(|e| refused(&format!("it cannot be shown: {e}")))?;
+        if !place.is_absolute() || real.parent().is_none() || real.starts_with(state.path()) {
+            return Err(refused("it is no folder that can be shown"));
+        }
+        Ok(real)
+    });
+    seen.collect()
 }
 
 /// What the thread of a resident has to do.

@@ -41,6 +41,7 @@ fn needs(script: &str, memory: u64) -> Needs {
         memory,
         web: Some(Arc::new(Web::new(Reach::public().with_loopback()))),
         channel: Channel::Beside,
+        works: None,
     }
 }
 

@@ -23,6 +23,7 @@ mod store;
 mod tools;
 mod trust;
 mod undo;
+mod upstreams;
 
 use std::process::ExitCode;
 
@@ -83,6 +84,7 @@ pub fn run(cli: Cli) -> CommandResult {
         Command::Approvals(command) => approvals::run(root, command),
         Command::Trust { command } => trust::run(root, command),
         Command::Plugin(command) => plugin::run(root, command),
+        Command::Upstreams(command) => upstreams::run(root, command),
         Command::Config(ConfigCommand::Schema) => print_json(&config::schema()),
         Command::Config(ConfigCommand::Show) => show_config(root),
         Command::Store(command) => store::run(command),

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use contract::text::{counted, visible};
 use contract::{Code, Fault, RelPath, Truncated};
 use exec::run::{Command, Ran};
+use kit::Label;
 use kit::desk::ForeignDesk;
 use kit::erased::{Boxed, Tool};
 use kit::limits::Limits;
@@ -277,6 +278,13 @@ impl Guest for OneTool {
             output_schema: None,
             limits: Limits::RUNS,
             identity: self.hosted.identity(tool),
+            asks: false,
+            // Its programs work over the root; those with hosts hear from outside, and tell.
+            labels: if tool.file.network.hosts.is_empty() {
+                vec![Label::Private]
+            } else {
+                vec![Label::Private, Label::Untrusted, Label::Egress]
+            },
         }
     }
 

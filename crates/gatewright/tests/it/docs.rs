@@ -268,7 +268,36 @@ fn the_upstreams_of_the_guide_are_understood() {
     let tools =
         place.command().env("DOCS_TOKEN", "x").env("GATEWRIGHT_SECRET", "y").arg("tools").output().unwrap();
     assert!(tools.status.success() && tools.stderr.is_empty(), "{}", String::from_utf8_lossy(&tools.stderr));
-    for key in ["token-env", "headers-env", "exchange", "pin-key", "timeout-seconds"] {
+    let keys = [
+        "token-env",
+        "headers-env",
+        "exchange",
+        "pin-key",
+        "timeout-seconds",
+        "command",
+        "args",
+        "root",
+        "reads",
+        "writes",
+        "hosts",
+        "env",
+        "env-from",
+        "idle-seconds",
+        "memory-mebibytes",
+        "allow",
+        "deny",
+        "rename",
+        "describe",
+        "resources",
+        "prompts",
+        "confirm",
+        "defang",
+        "labels",
+        "enabled",
+    ];
+    assert_eq!(shown["upstreams"]["disk"]["root"], "read");
+    assert_eq!(shown["policy"]["user"]["taint"], true, "{}", shown["policy"]);
+    for key in keys {
         assert!(
             page.contains(&format!("`{key}")) || page.contains(&format!("\n{key} =")),
             "{key} is explained"

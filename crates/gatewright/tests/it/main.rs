@@ -28,6 +28,7 @@ mod knowledge;
 mod oauth;
 mod plugins;
 mod power;
+mod programs;
 mod reading;
 mod recipes;
 mod remote;

@@ -187,7 +187,7 @@ fn denied(family: &Family, tool: &str, files: &[(&str, &str)], arguments: &Value
         apply: Some(true),
         decision: Decision::Forbid,
     };
-    let policy = Policy { user: Rules { rules: vec![rule] }, project: Rules::default() };
+    let policy = Policy { user: Rules { rules: vec![rule], ..Rules::default() }, project: Rules::default() };
     let bench = Bench::with(&[family], files, Setup { policy, ..Setup::default() });
     let before = bench.snapshot();
     let mut apply = arguments.clone();

@@ -256,7 +256,7 @@ fn owner(bench: &Bench, tool: &Tool) {
 fn denied(families: &[&Family], files: &[(&str, &str)], most: Level, tool: &Tool) {
     let name = tool.head().name.to_string();
     let rule = Rule { tools: vec![name.clone()], toolsets: vec![], apply: None, decision: Decision::Forbid };
-    let policy = Policy { user: Rules { rules: vec![rule] }, project: Rules::default() };
+    let policy = Policy { user: Rules { rules: vec![rule], ..Rules::default() }, project: Rules::default() };
     let house = House::new(families, files, tool.programs(), most, policy);
     let before = house.bench.snapshot();
     let arguments = tool.examples().first().expect("an example").clone();

@@ -27,6 +27,8 @@ impl Foreign for Told {
             output_schema: Some(self.0["outputSchema"].clone()),
             limits: Limits::DEFAULT,
             identity: json!({ "upstream": { "url": "https://weather.example/mcp" }, "tool": self.0 }),
+            asks: false,
+            labels: Vec::new(),
         }
     }
 

@@ -250,6 +250,8 @@ impl Foreign for Upstream {
             output_schema: Some(json!({ "type": "object", "properties": { "said": { "type": "string" } } })),
             limits: Limits::DEFAULT,
             identity: json!({ "upstream": { "url": "https://up.example/mcp" }, "tool": { "name": "echo" } }),
+            asks: false,
+            labels: Vec::new(),
         }
     }
 

@@ -422,7 +422,7 @@ fn foreign_and_recording_tools_perform_and_policy_knows_it() {
         decision,
     };
     let rules = vec![rule("upstream_echo", Decision::Confirm), rule("remembers", Decision::Forbid)];
-    let policy = Policy { user: Rules { rules }, project: Rules::default() };
+    let policy = Policy { user: Rules { rules, ..Rules::default() }, project: Rules::default() };
     let services = Services::default().with::<dyn Notes>(Arc::new(InMemory::default()));
     let setup = Setup { foreign: vec![Arc::new(Upstream)], policy, services, ..Setup::default() };
     let bench = Bench::with(&[&FAMILY], &[], setup);

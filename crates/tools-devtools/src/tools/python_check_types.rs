@@ -169,7 +169,7 @@ fn told_of_packages(desk: &RunDesk, checker: Checker, command: &mut Command) -> 
     let up = "../".repeat(command.dir.as_ref().map_or(0, |dir| dir.as_str().split('/').count()));
     let named = format!("{up}{link}");
     // Behind the program that Node runs.
-    let behind = usize::from(command.program == "node");
+    let behind = usize::from(&*command.program == "node");
     let flag = match checker {
         Checker::Pyright => ["--pythonpath".to_owned(), named],
         Checker::Mypy => ["--python-executable".to_owned(), named],

@@ -182,7 +182,7 @@ async fn with_unittest(input: &Input, desk: &RunDesk, asked: &Asked<'_>) -> Resu
     flags.extend(input.pattern.iter().flat_map(|pattern| ["-k".to_owned(), pattern.clone()]));
     let mut command = asked.command("python3", flags, Vec::new())?;
     if let Some(venv) = python::Venv::near(desk, command.dir.as_ref())? {
-        command.program = "python";
+        command.program = "python".into();
         command.interpreter = Some(venv.interpreter()?);
     }
     let (ran, report) = reported(desk, python::quiet(command), Format::Tap).await?;

@@ -209,7 +209,7 @@ fn place(
     {
         let mut command = asked.command(name, version, Vec::new())?;
         command.args.insert(0, script);
-        command.program = "node";
+        command.program = "node".into();
         return Ok(Some((command, "node_modules".to_owned())));
     }
     let from = match python::placed(desk, name, dir)? {

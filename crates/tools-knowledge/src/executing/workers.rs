@@ -74,6 +74,7 @@ impl Workers {
             memory: OWN_MEMORY.saturating_add(self.settings.most_mebibytes.saturating_mul(1 << 20)),
             web: None,
             channel: Channel::Streams,
+            works: None,
         };
         let (resident, channel) = Resident::start(&self.launcher, &self.state, None, needs)?;
         Ok(Worker { resident, channel })
