@@ -84,13 +84,15 @@ pub struct Script {
 }
 
 impl Manifest {
-    /// Its scripts, in its own order.
+    /// Its scripts, by name.
     pub(crate) fn scripts(&self) -> Vec<Script> {
         let told = |(name, command): (String, String)| Script {
             name,
             command: command.chars().take(MAX_COMMAND).collect(),
         };
-        texts(self.scripts.as_ref()).into_iter().map(told).collect()
+        let mut scripts: Vec<Script> = texts(self.scripts.as_ref()).into_iter().map(told).collect();
+        scripts.sort_by(|a, b| a.name.cmp(&b.name));
+        scripts
     }
 
     /// The manager that it pins, and the version: `packageManager`, else `devEngines.packageManager`.
@@ -219,7 +221,7 @@ pub(crate) async fn script(desk: &RunDesk, asked: &Asked<'_>, name: &str) -> Res
             .suggest(format!("Name one that is there: {there}.")));
     };
     let flags = words(&["run", "--silent", name]);
-    let command = match managed.manager {
+    let mut command = match managed.manager {
         // npm is never taken from the project: it comes with node.
         Manager::Npm => asked.command("npm", flags, Vec::new())?,
         Manager::Pnpm => asked.node_command(desk, "pnpm", flags, Vec::new())?,
@@ -232,8 +234,21 @@ pub(crate) async fn script(desk: &RunDesk, asked: &Asked<'_>, name: &str) -> Res
             .suggest("Call the tool of the program that the script runs."));
         }
     };
+    as_it_is(&mut command);
     let line = format!("{} run {name}", managed.manager.program());
     Ok(Wanted { command, format: format_of(&script.command), line })
+}
+
+/// Has managers run as they are: none fetches the version of itself that a project pins.
+pub(crate) fn as_it_is(command: &mut Command) {
+    for (name, value) in [
+        ("COREPACK_ENABLE_STRICT", "0"),
+        ("COREPACK_ENABLE_NETWORK", "0"),
+        ("npm_config_manage_package_manager_versions", "false"),
+        ("pnpm_config_manage_package_manager_versions", "false"),
+    ] {
+        command.env.insert(name.to_owned(), value.to_owned());
+    }
 }
 
 /// How the output of a script is read, by its first program; of others, what compilers' lines are in it.

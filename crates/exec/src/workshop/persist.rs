@@ -40,6 +40,8 @@ const CACHES: &[&str] = &[
     ".stylelintcache",
     ".svelte-kit",
     ".turbo",
+    ".vite",
+    ".vitest",
 ];
 
 /// Most bytes of one file that is copied rather than moved: one with several names, or on another file system.

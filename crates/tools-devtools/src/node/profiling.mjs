@@ -19,7 +19,12 @@ if (isMainThread && !managers.includes(main)) {
   }
   if (heap) {
     session.post('HeapProfiler.enable');
-    session.post('HeapProfiler.startSampling', { samplingInterval: 16384 });
+    // What was collected again was allocated, too.
+    session.post('HeapProfiler.startSampling', {
+      samplingInterval: 32768,
+      includeObjectsCollectedByMajorGC: true,
+      includeObjectsCollectedByMinorGC: true,
+    });
   }
   // By number, so that whoever reads them knows their names. Nothing that is there is written over.
   const keep = (name, ending, profile) => {

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::families::NODE;
 use crate::findings::{self, Findings};
-use crate::running::{self, ALL_CACHES, Asked, configured, words};
+use crate::running::{self, ALL_CACHES, Asked, WHATEVER_IS_IGNORED, configured, words};
 use crate::window::is_installed;
 
 /// What it takes.
@@ -62,8 +62,7 @@ impl Define for NodejsBenchmark {
     const LIMITS: Limits = Limits::RUNS;
     const PROGRAMS: &'static [&'static str] = &["vitest", "node"];
     const CACHES: &'static [Cache] = ALL_CACHES;
-    const PERSISTS: &'static [&'static str] =
-        &["node_modules/.cache", "node_modules/.vite", "node_modules/.vitest"];
+    const PERSISTS: &'static [&'static str] = WHATEVER_IS_IGNORED;
 
     fn examples() -> Vec<Value> {
         vec![json!({}), json!({ "pattern": "bench/**/*.bench.ts", "iterations": 3 })]

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::families::NODE;
+use crate::node;
 use crate::node::peers::{self, Unmet};
-use crate::node::{self, Manager};
 use crate::running::{self, ALL_CACHES};
 use crate::tools::nodejs_version;
 
@@ -181,23 +181,25 @@ fn compared(
         let path = Some(node::at(dir, "package.json")?.to_string());
         wishes.push(Incompatible { package, version: None, wants, path, dev: false });
     }
-    let lock = match (&managed.lock, managed.manager) {
-        (Some(lock), Manager::Npm) => Some(desk.view().read(lock)?),
-        _ => None,
-    };
+    let lock = managed.lock.as_ref().map(|lock| locked(desk, lock)).transpose()?.flatten();
+    let says = lock.as_ref().is_some_and(|(_, lock)| {
+        lock.format == deps::Format::Npm || lock.packages.iter().any(|one| one.engine.is_some())
+    });
     match &lock {
-        Some(bytes) => {
-            let lock = deps::read(deps::Format::Npm, bytes)
-                .map_err(|unread| Fault::new(Code::InvalidSource, unread.to_string()))?;
-            if lock.edition.as_deref() == Some("1") {
-                notes.push("A lock of edition 1 says nothing of engines and peers: `npm install` writes a newer one.".to_owned());
+        Some((_, lock)) if says => {
+            if lock.format == deps::Format::Npm && lock.edition.as_deref() == Some("1") {
+                notes.push(
+                    "A lock of edition 1 says nothing of engines and peers: `npm install` writes a newer one."
+                        .to_owned(),
+                );
             }
-            wishes.extend(lock.packages.into_iter().filter_map(|one| {
-                let (package, dev) = (one.name, one.dev == Some(true));
-                Some(Incompatible { package, version: one.version, wants: one.engine?, path: one.place, dev })
+            wishes.extend(lock.packages.iter().filter_map(|one| {
+                let (package, dev) = (one.name.clone(), one.dev == Some(true));
+                let (wants, path) = (one.engine.clone()?, one.place.clone());
+                Some(Incompatible { package, version: one.version.clone(), wants, path, dev })
             }));
         }
-        None => {
+        _ => {
             let why = match managed.lock.as_ref() {
                 Some(lock) => format!("{lock} is not read for this"),
                 None => "There is no lock file".to_owned(),
@@ -210,7 +212,9 @@ fn compared(
         }
     }
     let peers = match &lock {
-        Some(bytes) if input.check_deps => peers::unmet(bytes).unwrap_or_default(),
+        Some((bytes, lock)) if input.check_deps && lock.format == deps::Format::Npm => {
+            peers::unmet(bytes).unwrap_or_default()
+        }
         _ => Vec::new(),
     };
     if !input.check_engines {
@@ -226,6 +230,17 @@ fn compared(
         }
     }
     Ok(told(node, compared, incompatible, peers, unknown, notes))
+}
+
+/// A lock file, where its format is one that is read here, and its bytes.
+fn locked(desk: &ReadDesk, path: &RelPath) -> Result<Option<(Vec<u8>, deps::Lock)>, Fault> {
+    let name = path.as_str().rsplit('/').next().unwrap_or_default();
+    let Some(format) = deps::Format::of(name) else { return Ok(None) };
+    let bytes = desk.view().read(path)?;
+    let lock = deps::read(format, &bytes).map_err(|unread| {
+        Fault::new(Code::InvalidSource, format!("{path}: {unread}")).about(path.as_str())
+    })?;
+    Ok(Some((bytes, lock)))
 }
 
 fn told(

@@ -114,7 +114,7 @@ pub struct Slow {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Heap {
-    /// Bytes of all functions that were still in use.
+    /// Bytes that all functions allocated.
     pub total_bytes: f64,
     /// Functions, the largest first.
     pub top: Vec<Large>,

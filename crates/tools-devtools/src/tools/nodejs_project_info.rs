@@ -159,11 +159,11 @@ impl Read for NodejsProjectInfo {
         for tool in nodejs_version::versions(&desk, dir.as_ref(), programs).await? {
             match tool.name.as_str() {
                 "node" => answer.output.node = tool.version,
-                _ => answer.output.manager.version = tool.version,
+                _ => {
+                    answer.output.manager.version = tool.version;
+                    answer.output.notes.extend(tool.missing.map(|why| format!("{manager}: {why}")));
+                }
             }
-        }
-        if answer.output.manager.version.is_none() {
-            answer.output.notes.push(format!("{manager} is not installed here."));
         }
         Ok(answer)
     }
@@ -196,13 +196,12 @@ fn looked_at(desk: &ReadDesk, dir: Option<&RelPath>) -> Result<Answer<Output>, F
     let direct = direct.map(|(_, names)| names.len() as u64).sum();
     let lock = locked(desk, &managed, direct)?;
     let mut notes = project.notes;
-    if !managed.others.is_empty() {
+    if !managed.others.is_empty() && !notes.iter().any(|note| note.contains("lock files of several")) {
         let lock = managed.lock.as_ref().map_or("none of its own", RelPath::as_str);
         notes.push(format!(
             "Beside {lock} there are lock files of other managers: {}.",
             managed.others.join(", ")
         ));
-        notes.dedup();
     }
     let dependencies = groups.into_iter().filter(|(_, names)| !names.is_empty());
     let dependencies = dependencies.map(|(group, names)| (group.to_owned(), names.len() as u64)).collect();

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 use crate::families::NODE;
-use crate::node::releases;
+use crate::node::{self, releases};
 use crate::running::{self, ALL_CACHES};
 
 /// What it takes.
@@ -168,9 +168,7 @@ pub(crate) async fn versions(
         }
         command.dir = dir.cloned();
         command.timeout = PATIENCE;
-        // A project that pins another manager keeps npm and its like from saying anything.
-        command.env.insert("COREPACK_ENABLE_DOWNLOAD_PROMPT".into(), "0".into());
-        command.env.insert("COREPACK_ENABLE_STRICT".into(), "0".into());
+        node::as_it_is(&mut command);
         let mut tool = Tool { name: name.to_owned(), own: own.is_some(), ..Tool::default() };
         match desk.run_in(&workshop, command).await {
             Ok(ran) if ran.is_success() => {

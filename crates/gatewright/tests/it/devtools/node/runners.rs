@@ -24,7 +24,7 @@ fn holds(found: &Value, runner: &str, (file, line): (&str, u64), says: &str) {
     assert!(test["name"].as_str().unwrap().ends_with("fails"), "{test}");
     assert_eq!((test["file"].as_str(), test["line"].as_u64()), (Some(file), Some(line)), "{test}");
     assert!(test["message"].as_str().unwrap().contains(says), "{test}");
-    assert_eq!(found["history"][0]["verdict"], "new", "{found}");
+    assert_eq!(found["history"][0]["is"], "new", "{found}");
 }
 
 const VITEST: &str = "import { describe, expect, it } from 'vitest';
