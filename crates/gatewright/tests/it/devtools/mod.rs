@@ -13,6 +13,7 @@ mod lint;
 mod make;
 mod node_tests;
 mod python;
+mod python_deps;
 mod python_security;
 mod python_venvs;
 mod registries;
