@@ -1,6 +1,7 @@
 //! What runs of Python have in common: the project's environment, the program that is meant, and where programs keep what is theirs.
 
 pub(crate) mod audit;
+pub(crate) mod managers;
 pub(crate) mod pins;
 
 use contract::{Code, Fault, RelPath};

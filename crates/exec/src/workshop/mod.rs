@@ -302,6 +302,22 @@ impl Workshop {
         Ok(named)
     }
 
+    /// Names of what programs wrote in `folder`: what they did not touch is not among them.
+    #[must_use]
+    pub fn wrote(&self, folder: &RelPath) -> Vec<String> {
+        let top = match &self.floor {
+            Floor::Layers(layers) => layers.upper(),
+            Floor::Copy(copy) => copy.place(),
+        };
+        let names = Dir::open_ambient_dir(top, cap_std::ambient_authority())
+            .and_then(|top| open_dir(&top, folder.as_str()))
+            .and_then(|dir| dir.entries()?.map(|entry| Ok(entry?.file_name())).collect::<std::io::Result<Vec<_>>>());
+        let names = names.unwrap_or_default().into_iter().filter_map(|name| name.into_string().ok());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+
     /// What programs left of a command's input, or in its place: at most [`MAX_LEFT`] bytes of a plain file.
     pub fn left(&self, name: &str) -> Result<Vec<u8>, Fault> {
         let absent = || Fault::new(Code::NotFound, format!("{name}: no program left it"));

@@ -14,6 +14,7 @@ mod make;
 mod node;
 mod node_tests;
 mod python;
+mod python_deps;
 mod python_security;
 mod python_venvs;
 mod registries;

@@ -1,0 +1,221 @@
+//! Move what a Python project's lock pins.
+//!
+//! With `check` it says which packages could move within what the manifest allows, and how far. The other modes move them: by patches, by
+//! minor or by major versions; the change of the lock is the plan, and `python_install_deps` installs it. Ranges are never widened.
+
+use contract::{Code, Fault, RelPath, Toolset};
+use deps::Lock;
+use exec::run::{Cache, MAX_TIMEOUT};
+use kit::limits::Limits;
+use kit::{Answer, Define, Doc, Run, RunDesk, doc};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::families::PYTHON;
+use crate::python;
+use crate::python::managers::{self, Manager, Moved, Step, Wanted};
+use crate::running::{self, Asked, words};
+
+/// What it takes.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct Input {
+    /// What to do.
+    #[serde(default)]
+    pub mode: Mode,
+    /// Only these packages.
+    #[serde(default)]
+    #[schemars(length(max = 200))]
+    pub packages: Vec<String>,
+    /// Only say what would move; nothing is proposed.
+    #[serde(default)]
+    pub dry_run: bool,
+    /// Answer with the choices instead of taking all.
+    #[serde(default)]
+    pub interactive: bool,
+}
+
+/// How far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Say what could move.
+    #[default]
+    Check,
+    /// The third number.
+    UpdatePatch,
+    /// The second number.
+    UpdateMinor,
+    /// Any, as far as the manifest allows.
+    UpdateMajor,
+}
+
+/// What it says.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// What resolves.
+    pub manager: Manager,
+    /// What could move, or moves.
+    pub outdated: Vec<Step>,
+    /// Packages that were asked for and stay.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<String>,
+    /// What the lock gains, loses and moves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lock: Option<Moved>,
+}
+
+/// The tool.
+#[derive(Debug, Default)]
+pub struct PythonUpdateDeps;
+
+impl Define for PythonUpdateDeps {
+    type Input = Input;
+    type Output = Output;
+    const NAME: &'static str = "python_update_deps";
+    const TOOLSET: Toolset = PYTHON;
+    const DOC: Doc = doc!("python_update_deps.rs");
+
+    const OPEN_WORLD: bool = true;
+    const LIMITS: Limits = Limits::RUNS;
+    const PROGRAMS: &'static [&'static str] = &["uv", "poetry"];
+    const CACHES: &'static [Cache] = python::CACHES;
+
+    fn examples() -> Vec<Value> {
+        vec![
+            json!({ "mode": "update-major" }),
+            json!({}),
+            json!({ "mode": "update-patch", "packages": ["attrs"], "dryRun": true }),
+            json!({ "mode": "update-minor", "interactive": true }),
+        ]
+    }
+}
+
+impl Run for PythonUpdateDeps {
+    const IDEMPOTENT: bool = true;
+    const DESTRUCTIVE: bool = true;
+
+    async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
+        let directory = desk.asked().directory.clone();
+        let named = directory.clone();
+        let (manager, dir, before) = desk
+            .blocking(move |desk| {
+                let dir = running::directory(named.as_deref())?;
+                running::is_there(desk, dir.as_ref())?;
+                let manager = Manager::of(desk, named.as_deref(), Wanted::Auto)?;
+                let lock = managers::lock_now(desk, manager, dir.as_ref())?;
+                Ok((manager, dir, lock))
+            })
+            .await?;
+        if manager == Manager::Pip {
+            return Err(Fault::new(Code::InvalidArgument, "pip has no lock that could be moved")
+                .suggest("Change requirements.txt yourself, or keep a lock with uv or poetry; `python_security {\"fix\":true}` moves what is vulnerable."));
+        }
+        let looks = input.mode == Mode::Check || input.interactive || input.dry_run;
+        // What is only looked at is resolved elsewhere, and is nobody's proposal.
+        let place = if looks { desk.afresh() } else { desk.clone() };
+        let mode = if input.mode == Mode::Check { Mode::UpdateMajor } else { input.mode };
+        let args = told(manager, mode, &input.packages, before.as_ref())?;
+        let asked = Asked { directory: directory.as_deref(), args: &desk.asked().args };
+        let mut command = asked.command(program(manager), args, Vec::new())?;
+        command.timeout = MAX_TIMEOUT;
+        let command = running::configured(&place, manager.fetching(&place, command, false)).await?;
+        let ran = place.run(command).await?;
+        if !ran.is_success() {
+            return Err(managers::failed(&format!("`{}`", ran.line.join(" ")), &ran));
+        }
+        let after = managers::lock_then(&place, manager, dir).await?;
+        let moved = Moved::between(before.as_ref(), after.as_ref());
+        let held = held(&input.packages, &moved);
+        let outdated = moved.changed.clone();
+        let message = message(&moved, &held, &input, looks);
+        let lock = (!looks).then_some(moved);
+        Ok(Answer::new(message, Output { manager, outdated, held, lock }))
+    }
+}
+
+const fn program(manager: Manager) -> &'static str {
+    match manager {
+        Manager::Poetry => "poetry",
+        _ => "uv",
+    }
+}
+
+/// What the manager is told: which packages, and how far each may go.
+fn told(manager: Manager, mode: Mode, packages: &[String], lock: Option<&Lock>) -> Result<Vec<String>, Fault> {
+    let locked: Vec<(&str, &str)> = lock
+        .into_iter()
+        .flat_map(|lock| &lock.packages)
+        .filter(|package| package.source == deps::Source::Registry || package.source == deps::Source::Unknown)
+        .filter_map(|package| Some((package.name.as_str(), package.version.as_deref()?)))
+        .collect();
+    for name in packages {
+        if !locked.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
+            return Err(Fault::new(Code::NotFound, format!("packages: the lock has no {name:?}"))
+                .suggest("`python_update_deps {}` names what it has; add packages to the manifest first."));
+        }
+    }
+    let wanted = |name: &str| packages.is_empty() || packages.iter().any(|named| named.eq_ignore_ascii_case(name));
+    if manager == Manager::Poetry {
+        if mode != Mode::UpdateMajor {
+            return Err(Fault::invalid("mode: poetry cannot be told how far packages may move")
+                .suggest("Take `check` or `update-major` with `packages`; the manifest's ranges are kept in any case."));
+        }
+        let mut args = words(&["update", "--lock", "-n"]);
+        args.extend(packages.iter().cloned());
+        return Ok(args);
+    }
+    let mut args = words(&["lock", "--no-build"]);
+    for (name, version) in locked.iter().filter(|(name, _)| wanted(name)) {
+        args.extend(["-P".to_owned(), bounded(name, version, mode)]);
+    }
+    if args.len() == 2 {
+        args.push("--upgrade".to_owned());
+    }
+    Ok(args)
+}
+
+/// A package, and how far it may go: `name>=1.2.3,<1.3`.
+fn bounded(name: &str, version: &str, mode: Mode) -> String {
+    let mut numbers = version.split('.').map(|part| part.parse::<u64>().ok());
+    let (major, minor) = (numbers.next().flatten(), numbers.next().flatten());
+    match (mode, major, minor) {
+        (Mode::UpdatePatch, Some(major), Some(minor)) => format!("{name}>={version},<{major}.{}", minor + 1),
+        (Mode::UpdatePatch | Mode::UpdateMinor, Some(major), _) => format!("{name}>={version},<{}", major + 1),
+        _ => name.to_owned(),
+    }
+}
+
+fn held(packages: &[String], moved: &Moved) -> Vec<String> {
+    let moves = |name: &String| moved.changed.iter().any(|step| step.name.eq_ignore_ascii_case(name));
+    packages.iter().filter(|name| !moves(name)).cloned().collect()
+}
+
+fn message(moved: &Moved, held: &[String], input: &Input, looks: bool) -> String {
+    let mut text = match (moved.is_empty(), looks) {
+        (true, _) => "Nothing moves within what the manifest allows.".to_owned(),
+        (false, true) => format!("{} could move within what the manifest allows:\n\n{}", contract::text::counted(moved.changed.len() as u64, "package"), moved.told()),
+        (false, false) => format!("{} moves:\n\n{}", contract::text::counted(moved.changed.len() as u64, "package"), moved.told()),
+    };
+    if !held.is_empty() {
+        text.push_str(&format!("\n\nStays where it is: {}. Ranges of the manifest are not widened.", held.join(", ")));
+    }
+    if input.interactive && !moved.is_empty() {
+        text.push_str("\n\nName those that are meant as `packages`.");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_is_bounded_by_how_far_it_may_go() {
+        assert_eq!(bounded("a", "1.2.3", Mode::UpdatePatch), "a>=1.2.3,<1.3");
+        assert_eq!(bounded("a", "1.2.3", Mode::UpdateMinor), "a>=1.2.3,<2");
+        assert_eq!(bounded("a", "1.2.3", Mode::UpdateMajor), "a");
+        assert_eq!(bounded("a", "2024", Mode::UpdatePatch), "a>=2024,<2025");
+    }
+}
