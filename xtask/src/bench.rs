@@ -1,6 +1,7 @@
 //! Benchmarks: ratios against named peers in one run, medians of interleaved rounds.
 
 pub(crate) mod design;
+pub(crate) mod gateway;
 pub(crate) mod knowledge;
 pub(crate) mod protocol;
 pub(crate) mod runs;

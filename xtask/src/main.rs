@@ -39,6 +39,8 @@ cargo xtask conformance       the protocol's conformance suite, both revisions, 
 cargo xtask bench tokens      token builds against Style Dictionary and Terrazzo, and growth
 cargo xtask bench protocol [N] calls a second, latency, start and memory against rmcp alone and the TypeScript SDK,
                               medians of N rounds (default 5)
+cargo xtask bench gateway [--program PATH]
+                              calls through upstreams, starts with some, menus with many tools
 cargo xtask bench pipeline    what a call costs, the ledger, the jail
 cargo xtask bench runs [--repo PATH] [--rounds N] [--only PARTS]
                               confined runs against plain ones, files, detection, git (of PATH), parsers, the analysis of
@@ -84,6 +86,8 @@ fn main() -> ExitCode {
         ["bench", "protocol", rounds] => number(rounds).and_then(|n| bench::protocol::run(Some(n))),
         ["bench", "pipeline"] => bench::pipeline(),
         ["bench", "runs", rest @ ..] => bench::runs::run(rest),
+        ["bench", "gateway", rest @ ..] => bench::gateway::run(rest),
+        ["gateway-proxy", command @ ..] => bench::gateway::proxy(command),
         ["bench", "design", rest @ ..] => bench::design::run(rest),
         ["bench", "knowledge", rest @ ..] => bench::knowledge::run(rest),
         ["bench", "session", rest @ ..] => bench::session::run(rest),

@@ -222,8 +222,9 @@ mod tests {
                 "nothing": {},
             },
         }"#);
-        let names: Vec<&str> = found.iter().map(|found| found.name.as_str()).collect();
-        assert_eq!(names, ["git_hub_2", "docs", "fetched", "leaky", "asked", "nothing"]);
+        let mut names: Vec<&str> = found.iter().map(|found| found.name.as_str()).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["asked", "docs", "fetched", "git_hub_2", "leaky", "nothing"]);
         let all: String = found.iter().map(|found| found.table.as_str()).collect();
         assert!(!all.contains("s3cr3t") && !all.contains("sk-123"), "{all}");
         let read: toml::Table = all.parse().unwrap();
@@ -233,7 +234,9 @@ mod tests {
         assert_eq!(upstreams["docs"]["token-env"].as_str(), Some("DOCS_TOKEN"));
         assert_eq!(upstreams["docs"]["headers-env"]["X-Key"].as_str(), Some("DOCS_X_KEY"));
         assert_eq!(upstreams["fetched"]["enabled"].as_bool(), Some(false));
-        for left_out in &found[3..] {
+        for left_out in
+            found.iter().filter(|found| ["asked", "leaky", "nothing"].contains(&found.name.as_str()))
+        {
             assert!(left_out.table.is_empty() && left_out.notes[0].starts_with("left out"), "{left_out:?}");
         }
     }
