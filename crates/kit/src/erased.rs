@@ -42,11 +42,11 @@ pub(crate) struct Drafted {
 }
 
 /// What a tool's programs may be and may leave.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Declared {
-    pub(crate) programs: &'static [&'static str],
+    pub(crate) programs: Arc<[Arc<str>]>,
     pub(crate) caches: &'static [Cache],
-    pub(crate) persists: &'static [&'static str],
+    pub(crate) persists: Arc<[Arc<str>]>,
 }
 
 /// What is derived when it is first asked for: a server of a hundred tools starts without the schemas of those that nobody sees.
@@ -152,17 +152,17 @@ impl Tool {
 
     /// The programs that it may start.
     #[must_use]
-    pub const fn programs(&self) -> &'static [&'static str] {
-        self.declared.programs
+    pub fn programs(&self) -> &[Arc<str>] {
+        &self.declared.programs
     }
 
     /// Whether its calls may go on as jobs: those that start programs, or do more than look.
-    pub(crate) const fn may_take_long(&self) -> bool {
+    pub(crate) fn may_take_long(&self) -> bool {
         self.wraps.is_none() && (!matches!(self.head.kind, Kind::Read) || !self.declared.programs.is_empty())
     }
 
-    pub(crate) const fn declared(&self) -> Declared {
-        self.declared
+    pub(crate) fn declared(&self) -> Declared {
+        self.declared.clone()
     }
 
     /// Whose calls it makes, when it does nothing of its own.
@@ -307,7 +307,7 @@ where
         list: T::LIST,
         page: T::PAGE,
         budget: T::BUDGET,
-        declared: Declared { programs: T::PROGRAMS, caches: T::CACHES, persists: T::PERSISTS },
+        declared: Declared { programs: named(T::PROGRAMS), caches: T::CACHES, persists: named(T::PERSISTS) },
         wraps: T::WRAPS,
         project: T::PROJECT,
         library: T::LIBRARY,
@@ -316,6 +316,10 @@ where
         foreign: None,
         code: Box::new(code),
     })
+}
+
+fn named(names: &[&str]) -> Arc<[Arc<str>]> {
+    names.iter().map(|name| Arc::from(*name)).collect()
 }
 
 #[expect(clippy::expect_used, reason = "a constant that fits the grammar")]

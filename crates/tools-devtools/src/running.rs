@@ -109,7 +109,7 @@ impl Asked<'_> {
         let mut command = self.command(program, flags, rest)?;
         if let Some(script) = installed(desk, program, command.dir.as_ref())? {
             command.args.insert(0, script);
-            command.program = "node";
+            command.program = "node".into();
         }
         Ok(command)
     }

@@ -193,7 +193,7 @@ impl Ground {
     /// A layer over the root.
     pub(crate) fn workshop(&self) -> Workshop {
         let terms = Terms {
-            programs: &["true", "sh"],
+            programs: ["true", "sh"].map(Arc::from).into(),
             caches: &[],
             launcher: Arc::clone(&self.launcher),
             environment: BTreeMap::new(),

@@ -80,7 +80,7 @@ pub(crate) fn run(command: &Command, setup: Setup<'_>, cancel: &CancellationToke
         return Err(Fault::new(Code::ConfinementUnavailable, message)
             .suggest("`gatewright doctor` says why this machine makes no namespaces."));
     }
-    let program = find(command.program, setup.path, setup.around.root)?;
+    let program = find(&command.program, setup.path, setup.around.root)?;
     let sight = sight::of(&setup.around, setup.path, &program);
     let mut env = environment(command, &setup)?;
     env.extend(sight.env);
@@ -127,7 +127,7 @@ pub(crate) fn run(command: &Command, setup: Setup<'_>, cancel: &CancellationToke
     } else {
         confined(setup.launcher, &spec, &mut watch, &streams)?
     };
-    let line = std::iter::once(command.program.to_owned()).chain(command.args.iter().cloned()).collect();
+    let line = std::iter::once(command.program.to_string()).chain(command.args.iter().cloned()).collect();
     Ok(Ran {
         line,
         exit: ended.exit,

@@ -24,6 +24,7 @@ pub mod waiting;
 mod watch;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use contract::RelPath;
@@ -60,7 +61,7 @@ pub const INPUT: &str = "\u{1}input:";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
     /// The program's plain name, one that the tool declares.
-    pub program: &'static str,
+    pub program: Arc<str>,
     /// Its arguments, each passed as it is.
     pub args: Vec<String>,
     /// Where in the root it starts; the root itself when `None`.
@@ -81,9 +82,9 @@ pub struct Command {
 impl Command {
     /// `program` with `args` at the root's top, for at most [`DEFAULT_TIMEOUT`], without network.
     #[must_use]
-    pub fn new(program: &'static str, args: &[&str]) -> Self {
+    pub fn new(program: impl Into<Arc<str>>, args: &[&str]) -> Self {
         Self {
-            program,
+            program: program.into(),
             args: args.iter().map(|a| (*a).to_owned()).collect(),
             dir: None,
             env: BTreeMap::new(),

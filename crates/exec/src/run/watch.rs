@@ -54,7 +54,7 @@ impl<'a> Watch<'a> {
 
     /// Fails where the run is to be ended: that of the process `first` and of what it started.
     pub(super) fn check(&mut self, first: u32) -> Result<(), Fault> {
-        let program = self.command.program;
+        let program = &self.command.program;
         if self.cancel.is_cancelled() {
             return Err(Fault::new(Code::Cancelled, "the call was cancelled; nothing was changed"));
         }

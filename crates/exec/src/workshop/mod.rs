@@ -46,7 +46,7 @@ const CACHES: &str = "/home/caches";
 #[derive(Clone)]
 pub struct Terms {
     /// The only programs that run.
-    pub programs: &'static [&'static str],
+    pub programs: Arc<[Arc<str>]>,
     /// Folders outside the root that they find again.
     pub caches: &'static [Cache],
     /// How they are started.

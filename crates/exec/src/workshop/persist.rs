@@ -65,16 +65,17 @@ pub struct Declared {
 
 impl Declared {
     /// The paths that match one of `globs`, and those below them.
-    pub fn new(globs: &[&str]) -> Result<Self, Fault> {
+    pub fn new(globs: &[impl AsRef<str>]) -> Result<Self, Fault> {
         let mut set = GlobSetBuilder::new();
         for glob in globs {
-            for glob in [(*glob).to_owned(), format!("{glob}/**")] {
+            let glob = glob.as_ref();
+            for glob in [glob.to_owned(), format!("{glob}/**")] {
                 let glob = Glob::new(&glob).map_err(|e| Fault::internal(e.to_string()))?;
                 set.add(glob);
             }
         }
         let globs_of = set.build().map_err(|e| Fault::internal(e.to_string()))?;
-        Ok(Self { globs: globs_of, anything: globs.contains(&"**") })
+        Ok(Self { globs: globs_of, anything: globs.iter().any(|glob| glob.as_ref() == "**") })
     }
 
     /// Whether `path` may persist, as far as the tool is concerned.

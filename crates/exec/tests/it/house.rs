@@ -70,7 +70,7 @@ impl House {
 
     pub(crate) fn terms(&self) -> Terms {
         Terms {
-            programs: &["sh", "git", "python3"],
+            programs: ["sh", "git", "python3"].map(Arc::from).into(),
             caches: &[Cache { name: "things", variable: "THINGS" }],
             launcher: Arc::clone(&self.launcher),
             environment: [("COLOUR".to_owned(), "blue".to_owned())].into(),

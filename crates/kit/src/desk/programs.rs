@@ -46,7 +46,7 @@ impl ReadDesk {
         self.blocking(|desk| {
             let setting = &desk.setting;
             let terms = Terms {
-                programs: setting.declared.programs,
+                programs: Arc::clone(&setting.declared.programs),
                 caches: setting.declared.caches,
                 launcher: Arc::clone(&setting.launcher),
                 environment: BTreeMap::new(),
@@ -87,7 +87,7 @@ impl ReadDesk {
             return fault;
         }
         let analysis = self.setting.analyzer.analyze(&FailedRun {
-            program: command.program,
+            program: &command.program,
             args: &command.args,
             timed_out: fault.code == Code::Timeout,
             duration_ms: u64::try_from(command.timeout.as_millis()).unwrap_or(u64::MAX),

@@ -57,7 +57,7 @@ impl RunDesk {
         };
         self.read
             .blocking(move |desk| {
-                let declared = Declaration::new(desk.setting.declared.persists)?;
+                let declared = Declaration::new(&desk.setting.declared.persists)?;
                 let persists = |path: &RelPath| declared.has(path) && workshop.ignores(path);
                 let (draft, blocked) = workshop.changes(&desk.view, &persists)?;
                 let side = workshop.persist(&persists)?;

@@ -96,7 +96,7 @@ impl House {
     fn new(
         families: &[&Family],
         files: &[(&str, &str)],
-        programs: &[&str],
+        programs: &[Arc<str>],
         most: Level,
         policy: Policy,
     ) -> Self {
@@ -108,7 +108,7 @@ impl House {
         let all: Vec<(&str, &str)> = files.iter().copied().chain(tracked).collect();
         let bench = Bench::with(families, &all, setup);
         for program in programs {
-            let file = folder.path().join(program);
+            let file = folder.path().join(&**program);
             std::fs::write(&file, stand_in()).unwrap();
             std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
         }

@@ -62,7 +62,7 @@ impl Run for Staticcheck {
             Ok(!is_installed(desk, "staticcheck", None)? && is_installed(desk, "go-staticcheck", None)?)
         };
         if desk.blocking(debian).await? {
-            command.program = "go-staticcheck";
+            command.program = "go-staticcheck".into();
         }
         let (ran, report) = reported(&desk, command, Format::StaticcheckJson).await?;
         Ok(findings::answer(&format!("`staticcheck {package}`"), &ran, report, false))
