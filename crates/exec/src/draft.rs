@@ -183,6 +183,11 @@ impl Draft {
         self.add(Effect::Request(request))
     }
 
+    /// The paths that it would change.
+    pub fn paths(&self) -> impl Iterator<Item = &RelPath> {
+        self.effects.iter().filter_map(|effect| effect.change().map(|change| &change.path))
+    }
+
     /// Whether nothing would change.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -59,7 +59,7 @@ fn name(file: &Path) -> String {
     file.file_name().unwrap_or_default().display().to_string()
 }
 
-fn refuse_link(file: &Path) -> Result<(), Fault> {
+pub fn refuse_link(file: &Path) -> Result<(), Fault> {
     match std::fs::symlink_metadata(file) {
         Ok(there) if !there.is_file() => {
             let message = format!("{} is a link or a folder, not a file", name(file));
@@ -76,7 +76,7 @@ pub fn write_team(root: &Path, lock: &Lock) -> Result<(), Fault> {
 }
 
 /// Writes a file beside its place and renames it: whatever comes to stand there meanwhile is replaced, never followed.
-fn write(file: &Path, text: &str, mode: u32) -> Result<(), Fault> {
+pub fn write(file: &Path, text: &str, mode: u32) -> Result<(), Fault> {
     refuse_link(file)?;
     let written = || -> std::io::Result<()> {
         let folder = file.parent().unwrap_or_else(|| Path::new("."));

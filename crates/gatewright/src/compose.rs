@@ -37,6 +37,7 @@ use context::Offline;
 use crate::approved::{self, Kept};
 use crate::config::{self, Config, SecuritySection};
 use crate::families;
+use crate::plugged::{self, Found};
 use crate::remembered;
 use crate::roots::Asked;
 use crate::sweeping::Sweeping;
@@ -78,14 +79,18 @@ impl Offer {
     /// Chooses the tools that are listed: what was asked for, or a menu that fits, chosen by the project. What is
     /// held back is on neither.
     fn menu(&self, house: &House, gateway: &Gateway) -> Choose {
-        let is_auto = self.is_auto();
+        let (is_auto, compiled_in) = (self.is_auto(), taken());
         let root = house.first().root().map(|root| &**root);
         let mut detected: Vec<String> =
             menu::detected(families::ALL, root).into_iter().map(str::to_owned).collect();
         // Whoever configured an upstream has use for it.
         detected.extend(gateway.names().map(str::to_owned));
         Arc::new(move |registry| {
-            let detected: Vec<&str> = detected.iter().map(String::as_str).collect();
+            let mut detected: Vec<&str> = detected.iter().map(String::as_str).collect();
+            // Whoever approved a plugin has use for it.
+            let of_plugins = registry.listed().map(|tool| tool.head().toolset.as_str());
+            detected.extend(of_plugins.filter(|toolset| !compiled_in.contains(toolset)));
+            detected.dedup();
             if is_auto {
                 let chosen = menu::chosen(registry, tools_front::FRONT.0, &detected);
                 return chosen.into_iter().map(|tool| tool.head().name.to_string()).collect();
@@ -107,14 +112,23 @@ fn toolsets() -> impl Iterator<Item = &'static str> {
     families::ALL.iter().flat_map(|f| f.toolsets).map(|t| t.0)
 }
 
-/// The upstreams that the user configured.
-pub fn gateway() -> Result<Gateway, Fault> {
-    gateway_of(&configuration(None)?)
+/// The upstreams that are configured for this root.
+pub fn gateway(root: Option<&Root>) -> Result<Gateway, Fault> {
+    gateway_of(&configuration(root)?)
+}
+
+/// The plugins that there are for this root.
+pub fn plugins(root: Option<&Root>) -> Result<Vec<Found>, Fault> {
+    Ok(plugged::discover(root, &configuration(root)?))
+}
+
+/// Names that no plugin's tools may begin with: our toolsets, and the words for all of them.
+pub fn taken() -> Vec<&'static str> {
+    toolsets().chain(["all", AUTO]).collect()
 }
 
 fn gateway_of(config: &Config) -> Result<Gateway, Fault> {
-    let taken: Vec<&str> = toolsets().chain(["all", AUTO]).collect();
-    upstreams::gateway(&config.upstreams, &taken)
+    upstreams::gateway(&config.upstreams, &taken())
 }
 
 /// The registry of everything that is compiled in and wanted, over these roots.
@@ -123,14 +137,16 @@ pub fn registry(offer: &Offer, roots: Roots) -> Result<Registry, Fault> {
     registry_of(offer, roots)
 }
 
-/// As [`registry`], with the tools of upstreams that the user approved.
-pub fn registry_with_approved() -> Result<Registry, Fault> {
+/// As [`registry`], with the tools of upstreams and plugins that the user approved.
+pub fn registry_with_approved(root: Option<&Root>) -> Result<Registry, Fault> {
     let mut registry = registry(&Offer::default(), Roots::One)?;
-    let gateway = gateway()?;
+    let gateway = gateway(root)?;
+    let own = approved::own().unwrap_or_default();
     if !gateway.is_empty() {
-        upstreams::add(&mut registry, gateway.approved(&approved::own().unwrap_or_default()), |_| true);
+        upstreams::add(&mut registry, gateway.approved(&own), |_| true);
     }
-    Ok(registry)
+    let held_back = plugged::add(&mut registry, &plugins(root)?, &taken(), &own, |_| true);
+    Ok(registry.holding_back(held_back.into_iter().collect()))
 }
 
 fn registry_of(offer: &Offer, roots: Roots) -> Result<Registry, Fault> {
@@ -190,18 +206,25 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let names: Vec<&str> = roots.iter().map(|r| r.name()).collect();
     let offered = if access.is_some() { Roots::Given } else { Roots::of(&names) };
     let gateway = Arc::new(gateway_of(&config)?);
-    offer.check(&gateway.names().map(str::to_owned).collect::<Vec<_>>())?;
+    let first_root = roots.first().map(|root| &**root);
+    let stamp = plugged::stamp(first_root.map(Root::path));
+    let plugins = plugged::discover(first_root, &config);
+    plugged::warn(&plugins);
+    let of_plugins = plugins.iter().filter_map(Found::hosted).map(|hosted| hosted.plugin().toolset());
+    offer.check(&gateway.names().map(str::to_owned).chain(of_plugins).collect::<Vec<_>>())?;
     let mut registry = registry_of(offer, offered)?;
-    let catalog = Arc::new(if gateway.is_empty() {
-        Catalog::fixed(registry)
-    } else {
+    let changes = !gateway.is_empty() || plugged::may_change(first_root.map(Root::path));
+    let catalog = Arc::new(if changes {
         // What cannot be read approves nothing, and stops nothing of ours.
         let own = approved::own().unwrap_or_else(|fault| {
-            tracing::warn!("{}: no tool of an upstream is offered", fault.message);
+            tracing::warn!("{}: no tool of others is offered", fault.message);
             Lock::default()
         });
         upstreams::add(&mut registry, gateway.approved(&own), |head| offer.wants(head));
-        Catalog::changing(registry)
+        let held_back = plugged::add(&mut registry, &plugins, &taken(), &own, |head| offer.wants(head));
+        Catalog::changing(registry.holding_back(held_back.into_iter().collect()))
+    } else {
+        Catalog::fixed(registry)
     });
     let limiter = Arc::new(Limiter::new(config.limits.enabled));
     let launcher = Arc::new(
@@ -284,10 +307,10 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         Some(access) => house.guarded(access, engine(None)?),
     };
     let menu = offer.menu(&house, &gateway);
-    let refresh = (!gateway.is_empty()).then(|| {
+    let refresh = changes.then(|| {
         let offer = offer.clone();
         let wanted = Box::new(move |head: &Head| offer.wants(head));
-        Refresh { gateway, catalog, wanted }
+        Refresh { gateway, catalog, wanted, root: house.first().root().cloned(), stamp }
     });
     Ok(Offered { house, menu, jobs, browsers, refresh, sweeping, offline })
 }
@@ -305,7 +328,14 @@ fn configuration(root: Option<&Root>) -> Result<Config, Fault> {
         Fault::invalid(e.to_string()).suggest("`gatewright config schema` prints what is understood.")
     })?;
     for section in &config.inert {
-        tracing::warn!("[{section}] in gatewright.toml is inert: only your own configuration may say it");
+        let why = if config.changed.iter().any(|(name, _)| name == section) {
+            "has changed since you trusted it, and is inert: `gatewright trust` shows how"
+        } else if config::can_be_trusted(section) {
+            "is inert: only your own configuration may say it, or `gatewright trust accept`"
+        } else {
+            "is inert: only your own configuration may say it"
+        };
+        tracing::warn!("[{section}] in gatewright.toml {why}");
     }
     Ok(config)
 }

@@ -16,7 +16,9 @@ use tools_session::settings::{GithubSection, SessionSection, VenturesSection};
 
 use crate::families;
 use crate::oauth::OAuthSection;
+use crate::plugged::PluginsSection;
 use crate::roots::RootsSection;
+use crate::trusted::{self, Item, Standing};
 use crate::upstreams::UpstreamsSection;
 
 /// `[limits]`: the user's alone.
@@ -202,6 +204,7 @@ const OWN: &[Own] = own! {
     "library" => library: LibrarySection;
     "skills" => skills: SkillsSection;
     "registries" => registries: RegistriesSection;
+    "plugins" => plugins: PluginsSection;
 };
 
 /// The configuration in force.
@@ -245,12 +248,37 @@ pub struct Config {
     pub skills: SkillsSection,
     /// Where the user's packages come from.
     pub registries: RegistriesSection,
+    /// Which plugins the user wants, and how.
+    pub plugins: PluginsSection,
     /// The user's sections for tools; the project's are read by each call, through its view.
     pub settings: Settings,
     /// The project's sections for tools, for showing them; calls read them for themselves.
     pub project: Settings,
     /// Sections of the project that are inert, because only the user may say them.
     pub inert: Vec<String>,
+    /// Of those, how the ones differ from what the user trusted that once were.
+    pub changed: Vec<(String, Vec<String>)>,
+    /// Sections of the project that only the user may say, and that are in force because a person trusts them as they are.
+    pub trusted: Vec<String>,
+}
+
+/// Sections that no trust puts in force: how runs are confined, who calls, where records are, and which folders there are is
+/// the user's own.
+const NEVER_TRUSTED: &[&str] = &["security", "oauth", "roots", "store", "limits"];
+
+/// What the project's own file asks for that only a person may say.
+pub fn asked_for(root: &Path) -> Result<Vec<Item>, ConfigError> {
+    let Some(table) = of_root(&root.join("gatewright.toml"))? else { return Ok(Vec::new()) };
+    let asked = OWN.iter().filter(|own| own.put_of_project.is_none());
+    let asked = asked.filter_map(|own| Some((own.name, table.value.get(own.name)?)));
+    Ok(asked
+        .map(|(name, value)| Item { kind: "section", name: name.to_owned(), value: value.clone() })
+        .collect())
+}
+
+/// Whether a person can put this section of a project in force at all.
+pub fn can_be_trusted(section: &str) -> bool {
+    !NEVER_TRUSTED.contains(&section)
 }
 
 /// Largest configuration file.
@@ -310,20 +338,55 @@ pub fn user_path() -> Option<PathBuf> {
 /// Reads both files.
 pub fn load(root: Option<&Path>) -> Result<Config, ConfigError> {
     let mut config = Config::default();
+    let mut of_user = Map::new();
     if let Some(table) = user_path().map(|path| read(&path)).transpose()?.flatten() {
         put(&mut config, &table, |own| Some(own.put))?;
+        of_user = table.value.clone();
         let own = |key: &String| OWN.iter().any(|o| o.name == key);
         let rest: Map<String, Value> = table.value.into_iter().filter(|(k, _)| !own(k)).collect();
         config.settings = Settings::new(rest);
     }
     if let Some(table) = root.map(|root| of_root(&root.join("gatewright.toml"))).transpose()?.flatten() {
         put(&mut config, &table, |own| own.put_of_project)?;
-        let inert = OWN.iter().filter(|o| o.put_of_project.is_none() && table.value.contains_key(o.name));
-        config.inert = inert.map(|o| o.name.to_owned()).collect();
+        if let Some(root) = root {
+            trust(&mut config, root, &table, &of_user)?;
+        }
         let own = |key: &String| OWN.iter().any(|o| o.name == key);
         config.project = Settings::new(table.value.into_iter().filter(|(k, _)| !own(k)).collect());
     }
     Ok(config)
+}
+
+/// Puts in force what a person trusts of what only a person may say; the rest is inert, and named.
+fn trust(
+    config: &mut Config,
+    root: &Path,
+    table: &Table,
+    of_user: &Map<String, Value>,
+) -> Result<(), ConfigError> {
+    let mut known = None;
+    for own in OWN.iter().filter(|own| own.put_of_project.is_none()) {
+        let Some(value) = table.value.get(own.name) else { continue };
+        let item = Item { kind: "section", name: own.name.to_owned(), value: value.clone() };
+        let known = known.get_or_insert_with(|| trusted::of(root));
+        match known.standing(&item) {
+            Standing::Trusted if can_be_trusted(own.name) => {
+                // The user's own word goes before the repository's.
+                let merged =
+                    of_user.get(own.name).map_or_else(|| value.clone(), |user| trusted::joined(value, user));
+                (own.put)(config, &merged).map_err(|message| ConfigError::Invalid {
+                    file: table.file.clone(),
+                    message: format!("[{}]: {message}", own.name),
+                })?;
+                config.trusted.push(own.name.to_owned());
+                continue;
+            }
+            Standing::Changed(how) => config.changed.push((own.name.to_owned(), how)),
+            Standing::Trusted | Standing::Inert => {}
+        }
+        config.inert.push(own.name.to_owned());
+    }
+    Ok(())
 }
 
 struct Table {
@@ -455,6 +518,7 @@ mod tests {
                 "library",
                 "limits",
                 "oauth",
+                "plugins",
                 "policy",
                 "registries",
                 "review",

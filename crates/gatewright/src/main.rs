@@ -18,11 +18,13 @@ mod families;
 mod keyring;
 mod libraries;
 mod oauth;
+mod plugged;
 mod releases;
 mod remembered;
 mod roots;
 mod setup;
 mod sweeping;
+mod trusted;
 mod upstreams;
 mod workplace;
 

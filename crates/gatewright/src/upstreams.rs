@@ -1,11 +1,13 @@
 //! `[upstreams]`: other MCP servers whose tools are offered here, once a person has approved them.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use contract::text::spelled_out;
 use contract::{Fault, Head};
+use exec::Root;
 use gateway::config::{Credential, Exchange, Upstream};
 use gateway::{Gateway, Offered};
 use kit::erased::Tool;
@@ -16,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
-use crate::approved;
+use crate::{approved, plugged};
 
 /// `[upstreams.NAME]`: the user's alone. The name begins the names of the server's tools: `NAME__search`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -173,38 +175,50 @@ pub struct Refresh {
     pub catalog: Arc<Catalog>,
     /// Which of it is wanted.
     pub wanted: Box<dyn Fn(&Head) -> bool + Send + Sync>,
+    /// The root whose plugins are offered with the user's.
+    pub root: Option<Arc<Root>>,
+    /// What decided about plugins when they were looked at.
+    pub stamp: Stamp,
 }
+
+/// What decides which plugins there are.
+type Stamp = Vec<(PathBuf, Option<SystemTime>, u64)>;
 
 impl Refresh {
     /// Runs until `stop` is cancelled.
     pub async fn run(self, stop: CancellationToken) {
-        let (mut held, mut last) = (self.gateway.changes(), changed_at());
+        let mut held = self.gateway.changes();
+        let root = self.root.as_deref().map(Root::path);
+        let mut last = self.stamp.clone();
         loop {
             tokio::select! {
                 () = stop.cancelled() => return,
                 changed = held.changed() => if changed.is_err() { return },
                 () = tokio::time::sleep(LOOK) => {
-                    if changed_at() == last {
+                    if plugged::stamp(root) == last {
                         continue;
                     }
                 }
             }
-            let now = changed_at();
+            let now = plugged::stamp(root);
             match approved::own() {
                 Ok(own) => {
                     let mut registry = self.catalog.now().ours();
                     add(&mut registry, self.gateway.approved(&own), &self.wanted);
-                    self.catalog.replace(registry.holding_back(self.gateway.held_back()));
+                    let mut held_back = self.gateway.held_back();
+                    // A configuration that does not read any longer takes plugins away, and nothing else.
+                    let plugins = crate::compose::plugins(self.root.as_deref()).unwrap_or_else(|fault| {
+                        tracing::warn!("{}: no plugin is offered", fault.message);
+                        Vec::new()
+                    });
+                    plugged::warn(&plugins);
+                    let taken = crate::compose::taken();
+                    held_back.extend(plugged::add(&mut registry, &plugins, &taken, &own, &self.wanted));
+                    self.catalog.replace(registry.holding_back(held_back));
                     last = now;
                 }
                 Err(fault) => tracing::warn!("{}", fault.message),
             }
         }
     }
-}
-
-/// When the approvals were last written.
-fn changed_at() -> Option<(SystemTime, u64)> {
-    let metadata = std::fs::metadata(approved::file().ok()?).ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
 }

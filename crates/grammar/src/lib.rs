@@ -42,4 +42,4 @@ pub use programs::{NAMES, ProgramRefusal, program_of, programs, verify};
 pub use refusal::{Refusal, Why};
 pub use split::{SplitError, join, split};
 pub use suggest::describe;
-pub use value::{Unfit, variable_chooses};
+pub use value::{Unfit, ValueKind, variable_chooses};

@@ -7,12 +7,12 @@ use std::sync::{Arc, LazyLock};
 use contract::{Annotations, Fault, Head, Kind, ToolName};
 use exec::run::Cache;
 use exec::workshop::Unplannable;
-use exec::workshop::persist::SideWrites;
+use exec::workshop::persist::{Declared as Declaration, SideWrites};
 use exec::{Draft, View};
 use serde_json::{Map, Value};
 
 use crate::desk::{ChangeDesk, ForeignDesk, ReadDesk, RecordDesk, RunDesk, Setting};
-use crate::kinds::{Answer, Change, Define, Foreign, LibraryOf, Read, Record, Run, Wraps};
+use crate::kinds::{Answer, Change, Define, Definition, Foreign, Guest, LibraryOf, Read, Record, Run, Wraps};
 use crate::limits::Limits;
 use crate::schema::{self, Asked, Besides, Paged, Pages};
 use crate::shape;
@@ -56,6 +56,9 @@ fn lazily<T>(make: impl FnOnce() -> T + Send + 'static) -> Lazily<T> {
     LazyLock::new(Box::new(make))
 }
 
+/// Asks what a tool of others is now.
+type Asking = Box<dyn Fn(ForeignDesk) -> Boxed<Result<Value, Fault>> + Send + Sync>;
+
 type Invoking = Boxed<Result<Invoked, Fault>>;
 
 /// A tool without its types: what it says about itself, and its code.
@@ -73,7 +76,9 @@ pub struct Tool {
     library: Option<LibraryOf>,
     person_applies: bool,
     examples: fn() -> Vec<Value>,
-    foreign: Option<(Value, Arc<dyn Foreign>)>,
+    foreign: Option<(Value, Asking)>,
+    /// Of a tool of others that says how it works: whether it proposes, rather than only looks.
+    guest: Option<bool>,
     code: Box<dyn Fn(Value, Setting) -> Invoking + Send + Sync>,
 }
 
@@ -190,7 +195,7 @@ impl Tool {
 
     /// The same as it is now; ours is what it was.
     pub(crate) fn current(&self, setting: Setting) -> Option<Boxed<Result<Value, Fault>>> {
-        self.foreign.as_ref().map(|(_, tool)| tool.current(ForeignDesk::new(setting)))
+        self.foreign.as_ref().map(|(_, asking)| asking(ForeignDesk::new(setting)))
     }
 
     /// Runs the tool's code on arguments that fit its schema, without what is [common](schema::Common) to all.
@@ -214,7 +219,9 @@ impl Tool {
             // Whatever it says of itself, nothing here can hold it to that.
             annotations: hints(Kind::Foreign, true, false, true),
         };
-        let foreign = Some((definition.identity, Arc::clone(&tool)));
+        let asked = Arc::clone(&tool);
+        let foreign: Option<(Value, Asking)> =
+            Some((definition.identity, Box::new(move |desk| asked.current(desk))));
         let code = move |arguments, setting| -> Invoking {
             let tool = Arc::clone(&tool);
             Box::pin(async move {
@@ -240,8 +247,98 @@ impl Tool {
             person_applies: false,
             examples: Vec::new,
             foreign,
+            guest: None,
             code: Box::new(code),
         }
+    }
+}
+
+impl Tool {
+    /// A tool of a plugin: its definition arrives from elsewhere, and its programs run at a desk of ours.
+    #[must_use]
+    pub fn guest(tool: Arc<dyn Guest>) -> Self {
+        let (definition, means) = (tool.definition(), tool.means());
+        let Definition { name, title, description, toolset, input_schema, output_schema, limits, identity } =
+            definition;
+        let proposes = means.proposes.is_some();
+        let input = if proposes {
+            schema::with_common(input_schema)
+        } else {
+            schema::Input { schema: input_schema, shadowed: Vec::new() }
+        };
+        let head = Head {
+            name,
+            title,
+            description,
+            kind: Kind::Foreign,
+            toolset,
+            aliases: Vec::new(),
+            annotations: hints(Kind::Foreign, proposes, means.idempotent, means.open_world),
+        };
+        let asked = Arc::clone(&tool);
+        let foreign: Option<(Value, Asking)> = Some((identity, Box::new(move |desk| asked.current(desk))));
+        let declared =
+            Declared { programs: named(&means.programs), caches: &[], persists: named(&means.persists) };
+        let may = means.proposes.map(Arc::new);
+        let code = move |arguments, setting| -> Invoking {
+            let (tool, may) = (Arc::clone(&tool), may.clone());
+            Box::pin(async move {
+                let desk = RunDesk::new(setting)?;
+                let answer = tool.run(arguments, desk.clone()).await?;
+                let wrapped = |own| Ok(Map::from_iter([("result".to_owned(), Value::Object(own))]));
+                let answer = Answer { list: None, ..answer.try_map(wrapped)? };
+                let draft = match may {
+                    Some(may) => Some(desk.into_drafted().await?.only(&may)?),
+                    None => None,
+                };
+                Ok(Invoked { answer, draft })
+            })
+        };
+        Self {
+            head,
+            input: lazily(|| input),
+            output: lazily(|| schema::guest_output(output_schema)),
+            limits,
+            list: None,
+            page: Paged::default().limit,
+            budget: None,
+            declared,
+            wraps: None,
+            project: None,
+            library: None,
+            person_applies: false,
+            examples: Vec::new,
+            foreign,
+            guest: Some(proposes),
+            code: Box::new(code),
+        }
+    }
+
+    /// Whether its calls are rehearsed, and what they rehearsed is applied.
+    #[must_use]
+    pub fn is_rehearsed(&self) -> bool {
+        self.guest.unwrap_or_else(|| self.head.kind.is_rehearsed())
+    }
+
+    /// Whether every call of it does what it does at once.
+    #[must_use]
+    pub fn always_performs(&self) -> bool {
+        self.guest.is_none() && self.head.kind.always_performs()
+    }
+}
+
+impl Drafted {
+    /// The same, with what lies outside these globs as what no plan can have.
+    fn only(mut self, globs: &[String]) -> Result<Self, Fault> {
+        let declared = Declaration::new(globs)?;
+        let outside = self.draft.paths().filter(|path| !declared.may_write(path)).map(|path| Unplannable {
+            path: path.to_string(),
+            why: "the plugin does not declare that it writes this".to_owned(),
+            moved: false,
+        });
+        let outside: Vec<Unplannable> = outside.collect();
+        self.blocked.extend(outside);
+        Ok(self)
     }
 }
 
@@ -314,12 +411,13 @@ where
         person_applies: T::PERSON_APPLIES,
         examples: T::examples,
         foreign: None,
+        guest: None,
         code: Box::new(code),
     })
 }
 
-fn named(names: &[&str]) -> Arc<[Arc<str>]> {
-    names.iter().map(|name| Arc::from(*name)).collect()
+fn named(names: &[impl AsRef<str>]) -> Arc<[Arc<str>]> {
+    names.iter().map(|name| Arc::from(name.as_ref())).collect()
 }
 
 #[expect(clippy::expect_used, reason = "a constant that fits the grammar")]

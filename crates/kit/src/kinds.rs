@@ -137,6 +137,37 @@ pub trait Foreign: Send + Sync + 'static {
     fn call(&self, arguments: Value, desk: ForeignDesk) -> Boxed<Result<Answer<Map<String, Value>>, Fault>>;
 }
 
+/// A tool of a plugin: it arrives with its schemas and is approved as any tool of others, but it says how it works, so it
+/// gets the desk of a tool that starts programs, and what it proposes is rehearsed.
+pub trait Guest: Send + Sync + 'static {
+    /// What it is offered as.
+    fn definition(&self) -> Definition;
+
+    /// What its programs may be and may leave.
+    fn means(&self) -> Means;
+
+    /// Its [identity](Definition::identity) as it is now: asked before every call.
+    fn current(&self, desk: ForeignDesk) -> Boxed<Result<Value, Fault>>;
+
+    /// Runs its programs over a copy of the root, and answers; what they wrote becomes the plan, where it proposes.
+    fn run(&self, arguments: Value, desk: RunDesk) -> Boxed<Result<Answer<Map<String, Value>>, Fault>>;
+}
+
+/// What the programs of a [`Guest`] may be and may leave.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Means {
+    /// The programs that it may start, by their plain names: no other runs.
+    pub programs: Vec<String>,
+    /// Globs of what it may propose to change. `None`: it only looks, and what its programs write is thrown away.
+    pub proposes: Option<Vec<String>>,
+    /// Globs of paths that persist without a plan, where the project ignores them.
+    pub persists: Vec<String>,
+    /// Whether running again after an apply proposes nothing.
+    pub idempotent: bool,
+    /// Whether it reaches beyond this machine.
+    pub open_world: bool,
+}
+
 /// What a foreign tool says about itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Definition {

@@ -132,10 +132,10 @@ impl Engine {
                 wish.plan = plan.or(wish.plan);
             }
         }
-        let performs = wish.apply || tool.head().kind.always_performs();
+        let performs = wish.apply || tool.tool.always_performs();
         notes.mode = if performs { ExecutionMode::Apply } else { ExecutionMode::DryRun };
         let decision = self.decide(&tool, call, &wish, performs, notes)?;
-        if decision == Decision::Confirm && tool.head().kind.always_performs() {
+        if decision == Decision::Confirm && tool.tool.always_performs() {
             return Err(ask(Question::about_call(&name, &notes.arguments), &name, notes));
         }
         let _place = tokio::select! {
@@ -150,8 +150,10 @@ impl Engine {
             }
             None if tool.head().kind == Kind::Foreign => {
                 self.still_approved(&tool, call).await?;
-                // What it does cannot be taken back: that it was asked is on record before it is.
-                self.intend(call, notes, None).await?;
+                if tool.tool.always_performs() {
+                    // What it does cannot be taken back: that it was asked is on record before it is.
+                    self.intend(call, notes, None).await?;
+                }
                 self.plan(&tool, call, arguments, &wish, notes).await?
             }
             None => self.plan(&tool, call, arguments, &wish, notes).await?,

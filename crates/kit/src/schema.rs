@@ -270,6 +270,27 @@ pub fn foreign_output(own: Option<Value>) -> Output {
     Output { schema, required: Vec::new(), shadowed }
 }
 
+/// The published output schema of a plugin's tool: as [`foreign_output`], with what is said of runs.
+#[must_use]
+pub fn guest_output(own: Option<Value>) -> Output {
+    let mut result = own.unwrap_or_else(|| json!({ "type": "object" }));
+    if let Some(object) = result.as_object_mut() {
+        object.entry("description").or_insert_with(|| "What the tool found.".into());
+    }
+    let mut schema = json!({ "type": "object", "properties": { "result": result } });
+    let shadowed = enveloped(&mut schema, true);
+    Output { schema, required: Vec::new(), shadowed }
+}
+
+/// An input schema that arrives from elsewhere, with what every tool takes that is rehearsed.
+#[must_use]
+pub fn with_common(mut schema: Value) -> Input {
+    let common = plain::<Common>();
+    let properties = common.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    let shadowed = merge_properties(&mut schema, properties);
+    Input { schema, shadowed }
+}
+
 /// Adds the envelope's properties, those of runs where it is one; returns the names that were there already.
 fn enveloped(schema: &mut Value, runs: bool) -> Vec<String> {
     static ENVELOPE: LazyLock<Value> =

@@ -27,9 +27,8 @@ pub(crate) struct Wish {
 /// Whether a call of `tool` with these arguments asks to perform. It holds for arguments that were not checked yet, too.
 pub(crate) fn performs(tool: &Registered, arguments: &Value) -> bool {
     let asked = |key: &str| arguments.get(key);
-    let kind = tool.head().kind;
-    kind.always_performs()
-        || kind.is_rehearsed()
+    tool.tool.always_performs()
+        || tool.tool.is_rehearsed()
             && asked("apply").and_then(Value::as_bool).unwrap_or_else(|| asked("plan").is_some())
 }
 
@@ -49,7 +48,7 @@ pub(crate) fn validate(tool: &Registered, call: &Call, state: &StateDir) -> Resu
         // Which root was meant is settled by now: it chose the engine.
         own.remove(ROOT);
     }
-    if tool.head().kind.is_rehearsed() {
+    if tool.tool.is_rehearsed() {
         let apply = own.remove("apply").and_then(|v| v.as_bool());
         if let Some(plan) = own.remove("plan") {
             let text = plan.as_str().unwrap_or_default();

@@ -78,6 +78,12 @@ impl Declared {
         Ok(Self { globs: globs_of, anything: globs.iter().any(|glob| glob.as_ref() == "**") })
     }
 
+    /// Whether `path` is one of those that are declared, whatever it is called.
+    #[must_use]
+    pub fn may_write(&self, path: &RelPath) -> bool {
+        self.globs.is_match(path.as_str())
+    }
+
     /// Whether `path` may persist, as far as the tool is concerned.
     #[must_use]
     pub fn has(&self, path: &RelPath) -> bool {

@@ -11,6 +11,7 @@ pub mod gain;
 pub mod init;
 mod kits;
 mod library;
+mod plugin;
 mod quickstart;
 mod recover;
 mod report;
@@ -20,6 +21,7 @@ mod serve;
 mod setup;
 mod store;
 mod tools;
+mod trust;
 mod undo;
 
 use std::process::ExitCode;
@@ -79,6 +81,8 @@ pub fn run(cli: Cli) -> CommandResult {
         Command::Recover(args) => recover::run(root, &args),
         Command::Audit(command) => audit::run(root, command),
         Command::Approvals(command) => approvals::run(root, command),
+        Command::Trust { command } => trust::run(root, command),
+        Command::Plugin(command) => plugin::run(root, command),
         Command::Config(ConfigCommand::Schema) => print_json(&config::schema()),
         Command::Config(ConfigCommand::Show) => show_config(root),
         Command::Store(command) => store::run(command),
@@ -138,6 +142,7 @@ fn show_config(asked: &Asked) -> CommandResult {
         "upstreams": config.upstreams,
         "sections": config.settings.overlaid(&config.project).sections(),
         "inert": config.inert,
+        "trusted": config.trusted,
     }))
 }
 

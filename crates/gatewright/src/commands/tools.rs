@@ -14,7 +14,7 @@ use crate::roots::Asked;
 use crate::term::{BOLD, DIM};
 
 pub fn run(asked: &Asked, args: &ToolsArgs) -> CommandResult {
-    let registry = compose::registry_with_approved()?;
+    let registry = compose::registry_with_approved(asked.first().ok().flatten().as_deref())?;
     if let Some(name) = &args.name {
         let tool = registry.resolve(name).ok_or_else(|| registry.unknown(name))?;
         let (spec, examples) = (tool.spec(), tool.tool.examples());

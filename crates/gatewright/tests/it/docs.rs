@@ -301,3 +301,38 @@ fn the_team_server_of_the_guide_is_understood() {
         assert!(place.ok(&["config", "schema"]).contains(&format!("\"{key}\"")), "{key} is there");
     }
 }
+
+#[test]
+fn the_guide_to_plugins_takes_a_newcomer_to_a_working_tool() {
+    let page = include_str!("../../../../docs/guide/plugins.md");
+    let place = Place::new();
+    std::fs::write(place.root().join("README.md"), "one\ntwo\n").unwrap();
+    for words in commands(page) {
+        assert_eq!(words[0], "gatewright");
+        let args: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+        place.ok(&args);
+    }
+    let file = place.scratch.path().join("config/gatewright/plugins/line-count.toml");
+    let told = place.ok(&["plugin", "check", file.to_str().unwrap()]);
+    assert!(
+        told.contains("line_count_path") && told.contains("leaves the root"),
+        "what `new` writes holds: {told}"
+    );
+    // The file of the page in its place.
+    let toml = page.split("```toml").nth(1).unwrap().split("```").next().unwrap();
+    std::fs::write(&file, toml).unwrap();
+    let told = place.ok(&["plugin", "check", file.to_str().unwrap()]);
+    assert!(told.contains(r#"wc ["-l","-L","--","a.txt"]"#), "{told}");
+    assert!(place.fails(&["call", "line_count_of_file", "--file", "README.md"]).1.contains("approv"));
+    assert!(place.fails(&["approvals", "accept", "plugin:line-count"]).1.contains("was not shown"));
+    place.ok(&["approvals", "accept", "plugin:line-count"]);
+    let counted = place.json(&["call", "line_count_of_file", "--file", "README.md", "--output", "json"]);
+    assert_eq!(counted["result"]["lines"], json!(["2 README.md"]), "{counted}");
+    place.configure("[plugins.line-count]\nbytes = true\n");
+    let counted = place.json(&["call", "line_count_of_file", "--file", "README.md", "--output", "json"]);
+    assert_eq!(counted["result"]["lines"], json!(["2 8 README.md"]), "{counted}");
+    place.configure("[plugins.line-count]\nbytse = true\n");
+    assert!(place.ok(&["plugin", "list"]).contains("bytse: there is no such key"));
+    let twice = place.fails(&["plugin", "new", "line-count", "--program", "wc"]).1;
+    assert!(twice.contains("another name"), "{twice}");
+}

@@ -24,6 +24,7 @@ mod headers;
 mod http;
 mod knowledge;
 mod oauth;
+mod plugins;
 mod power;
 mod reading;
 mod recipes;
@@ -37,6 +38,7 @@ mod stdio;
 mod store;
 mod strings;
 mod tls;
+mod trust;
 mod upstreams;
 mod wire;
 

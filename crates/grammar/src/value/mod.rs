@@ -155,6 +155,26 @@ pub(crate) enum Kind {
     Any(Vec<Kind>),
 }
 
+/// A kind of value by its name, for whoever holds words to one outside a grammar's file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueKind(Kind);
+
+impl ValueKind {
+    /// The kind that a grammar's file would call so; `None` when there is none.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        Kind::parse(name).map(Self)
+    }
+
+    /// Whether `value` is of this kind, where a program runs in `place`.
+    pub fn check(&self, value: &str, place: &Place) -> Result<(), Unfit> {
+        if value.contains('\0') {
+            return Err(Unfit::Character('\0'));
+        }
+        self.0.check(value, At { place })
+    }
+}
+
 /// Where a value stands.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct At<'a> {

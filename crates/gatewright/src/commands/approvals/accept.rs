@@ -2,6 +2,7 @@
 //! person's look and their word.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use contract::{Code, Fault, Kind};
 use kit::approvals::SKILL;
@@ -9,10 +10,12 @@ use kit::lock::Lock;
 use kit::registry::Registered;
 
 use super::looked::Looked;
+use super::plugins::{self, PLUGIN};
 use super::skills::Skill;
 use super::{internal, no_root, print_definition};
 use crate::approved::{self, Own};
 use crate::commands::{CommandError, CommandResult};
+use crate::plugged;
 use crate::roots::Asked;
 use crate::term::GOOD;
 
@@ -24,7 +27,7 @@ pub fn accept(here: &Asked, names: &[String], all: bool) -> CommandResult {
     if names.is_empty() && !all {
         return Err(CommandError::Usage("name the tools to accept, or say --all".into()));
     }
-    let looked = Looked::at_everything()?;
+    let looked = Looked::at_everything(here)?;
     let root = here.first()?;
     let mut team = Team::of(root.as_deref(), all)?;
     let mut own = Own::open()?;
@@ -37,6 +40,28 @@ pub fn accept(here: &Asked, names: &[String], all: bool) -> CommandResult {
     for asked in names {
         let (name, hash) =
             asked.split_once('@').map_or((asked.as_str(), None), |(name, hash)| (name, Some(hash)));
+        if let Some(plugin) = name.strip_prefix(PLUGIN) {
+            let plugin = plugged::named(&looked.plugins, plugin)?;
+            let tools = plugins::tools(&looked, plugin);
+            let shown = |tool: &Arc<Registered>| {
+                Ok::<_, Fault>(own.seen.get(tool.head().name.as_str()) == Some(&tool.hash()?))
+            };
+            let are_known =
+                tools.iter().map(shown).collect::<Result<Vec<_>, _>>()?.into_iter().all(|known| known);
+            for tool in &tools {
+                if are_known {
+                    own.approve(&looked, tool)?;
+                    team.follow(tool)?;
+                } else {
+                    own.seen.insert(tool.head().name.to_string(), tool.hash()?);
+                }
+            }
+            if !are_known {
+                plugins::print(&looked, plugin)?;
+                unseen.push(name.to_owned());
+            }
+            continue;
+        }
         if let Some(id) = name.strip_prefix(SKILL) {
             let skill = Skill::look(here, id)?;
             let said = skill.hash().to_string();
@@ -127,7 +152,9 @@ impl<'a> Team<'a> {
             let ours: Vec<String> = lock
                 .iter()
                 .map(|(name, _)| name.to_owned())
-                .filter(|name| gateway::upstream_of(name).is_none())
+                .filter(|name| {
+                    gateway::upstream_of(name).is_none() && !plugins::is_of_one(lock.definition(name))
+                })
                 .collect();
             for name in &ours {
                 lock.remove(name);
@@ -190,9 +217,17 @@ pub fn revoke(names: &[String]) -> CommandResult {
     let mut own = Own::open()?;
     for name in names {
         own.seen.remove(name);
-        let is_there = match name.strip_prefix(SKILL) {
-            Some(skill) => own.lock.remove_skill(skill),
-            None => own.lock.remove(name),
+        let is_there = match (name.strip_prefix(SKILL), name.strip_prefix(PLUGIN)) {
+            (Some(skill), _) => own.lock.remove_skill(skill),
+            (None, Some(plugin)) => {
+                let of_it = plugins::approved(&own.lock, plugin);
+                of_it.iter().for_each(|tool| {
+                    own.seen.remove(tool);
+                    own.lock.remove(tool);
+                });
+                !of_it.is_empty()
+            }
+            (None, None) => own.lock.remove(name),
         };
         if !is_there {
             return Err(Fault::new(Code::NotFound, format!("{name} is not approved"))

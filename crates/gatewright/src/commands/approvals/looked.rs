@@ -8,12 +8,16 @@ use kit::registry::Roots;
 use super::internal;
 use crate::commands::{CommandError, runtime};
 use crate::compose::{self, Offer};
+use crate::plugged::{self, Found};
+use crate::roots::Asked;
 use crate::upstreams;
 
 /// What there is.
 pub struct Looked {
     /// The definitions.
     pub registry: Registry,
+    /// The plugins whose tools are among them.
+    pub plugins: Vec<Found>,
     /// Upstreams that could not be asked.
     pub silent: Vec<String>,
     /// Upstreams that were.
@@ -22,10 +26,18 @@ pub struct Looked {
 
 impl Looked {
     /// Asks every upstream that is configured.
-    pub fn at_everything() -> Result<Self, CommandError> {
+    pub fn at_everything(asked: &Asked) -> Result<Self, CommandError> {
+        let root = asked.first()?;
         let registry = compose::registry(&Offer::default(), Roots::One)?;
-        let mut looked = Self { registry, silent: Vec::new(), asked: Vec::new() };
-        let gateway = compose::gateway()?;
+        let mut looked = Self {
+            registry,
+            plugins: compose::plugins(root.as_deref())?,
+            silent: Vec::new(),
+            asked: Vec::new(),
+        };
+        let gateway = compose::gateway(root.as_deref())?;
+        let (taken, nothing) = (compose::taken(), Lock::default());
+        plugged::add(&mut looked.registry, &looked.plugins, &taken, &nothing, |_| true);
         if gateway.is_empty() {
             return Ok(looked);
         }

@@ -2,6 +2,7 @@
 
 mod accept;
 mod looked;
+mod plugins;
 mod skills;
 
 use std::process::ExitCode;
@@ -26,10 +27,10 @@ use skills::Skill;
 
 pub fn run(asked: &Asked, command: ApprovalsCommand) -> CommandResult {
     match command {
-        ApprovalsCommand::List { output } => list(&Looked::at_everything()?.registry, output),
+        ApprovalsCommand::List { output } => list(&Looked::at_everything(asked)?.registry, output),
         ApprovalsCommand::Show { name } => match name.strip_prefix(SKILL) {
             Some(id) => show_skill(asked, id),
-            None => show_one(&name),
+            None => show_one(asked, &name),
         },
         ApprovalsCommand::Diff { since: Some(version), output } => {
             let ours = compose::registry(&Offer::default(), Roots::One)?;
@@ -63,7 +64,7 @@ fn team(asked: &Asked) -> Result<Option<Lock>, CommandError> {
 
 /// Shows all that differs. What of it is others' was seen then, and can be approved as it was shown.
 fn diff(asked: &Asked, output: Format) -> CommandResult {
-    let looked = Looked::at_everything()?;
+    let looked = Looked::at_everything(asked)?;
     let mut own = Own::open()?;
     let mut found = looked.against_team(&team(asked)?.unwrap_or_default())?;
     for difference in looked.against_own(&own.lock)? {
@@ -106,8 +107,8 @@ fn changed_skills(asked: &Asked, own: &Lock) -> Vec<Difference> {
     own.skills().filter_map(differs).collect()
 }
 
-fn show_one(name: &str) -> CommandResult {
-    let looked = Looked::at_everything()?;
+fn show_one(asked: &Asked, name: &str) -> CommandResult {
+    let looked = Looked::at_everything(asked)?;
     let tool = looked.registry.resolve(name).ok_or_else(|| looked.registry.unknown(name))?;
     print_definition(tool)?;
     if tool.tool.identity().is_some() {
@@ -151,7 +152,7 @@ fn verify(asked: &Asked, frozen: bool, output: Format) -> CommandResult {
         say!("{DIM}There is no {}: nothing to verify.{DIM:#}", lock::FILE);
         return Ok(ExitCode::SUCCESS);
     };
-    let looked = Looked::at_everything()?;
+    let looked = Looked::at_everything(asked)?;
     let found = looked.against_team(&lock)?;
     show(&found, output)?;
     let unknown: Vec<&str> = lock.iter().map(|(name, _)| name).filter(|name| !looked.knows(name)).collect();

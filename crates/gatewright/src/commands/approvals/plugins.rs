@@ -1,0 +1,60 @@
+//! Plugins: what a person reads before their tools are called.
+
+use std::sync::Arc;
+
+use contract::text::spelled_out;
+use kit::lock::Lock;
+use kit::registry::Registered;
+use serde_json::Value;
+
+use super::looked::Looked;
+use crate::commands::CommandError;
+use crate::plugged::Found;
+use crate::term::{BOLD, DIM, NOTE};
+
+/// What stands before the names of plugins where they are named beside tools.
+pub const PLUGIN: &str = "plugin:";
+
+/// The tools of a plugin, as they are offered.
+pub fn tools(looked: &Looked, plugin: &Found) -> Vec<Arc<Registered>> {
+    let names = plugin.hosted().map(|hosted| &hosted.plugin().tools).into_iter().flatten();
+    names.filter_map(|tool| looked.registry.resolve(tool.name.as_str())).map(Arc::clone).collect()
+}
+
+/// Shows all of it: what it may do in words, its programs, then the file itself with nothing hidden in it.
+pub fn print(looked: &Looked, plugin: &Found) -> Result<(), CommandError> {
+    let Some(hosted) = plugin.hosted() else { return Ok(()) };
+    say!(
+        "{BOLD}{PLUGIN}{}{BOLD:#} {DIM}{} ({}){DIM:#}",
+        plugin.name,
+        plugin.file.display(),
+        plugin.origin.word()
+    );
+    for line in hosted.plugin().told() {
+        say!("  {NOTE}{}{NOTE:#}", spelled_out(&line));
+    }
+    for tool in tools(looked, plugin) {
+        let programs = tool.tool.identity().and_then(|identity| identity.get("programs")).cloned();
+        for (program, identity) in programs.as_ref().and_then(Value::as_object).into_iter().flatten() {
+            say!("  {program}: {}", spelled_out(&identity.to_string()));
+        }
+        break;
+    }
+    say!("");
+    plugin.text.lines().for_each(|line| say!("    {}", spelled_out(line)));
+    Ok(())
+}
+
+/// Whether what was accepted is a tool of a plugin.
+pub fn is_of_one(definition: Option<&Value>) -> bool {
+    definition.and_then(|definition| definition.get("kind")).and_then(Value::as_str) == Some("plugin")
+}
+
+/// The tools of a plugin that are approved, whether or not it is there.
+pub fn approved(own: &Lock, plugin: &str) -> Vec<String> {
+    let of_it = |definition: &Value| {
+        is_of_one(Some(definition))
+            && definition.pointer("/file/plugin/name").and_then(Value::as_str) == Some(plugin)
+    };
+    own.iter().filter(|(_, definition)| of_it(definition)).map(|(name, _)| name.to_owned()).collect()
+}

@@ -1,0 +1,342 @@
+//! `[plugins]` and plugins' files: what is found, why what is not offered is not, and what keeps that up to date.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use contract::text::spelled_out;
+use contract::{Code, Digest, Fault, Head};
+use exec::Root;
+use kit::Registry;
+use kit::lock::Lock;
+use plugins::{MAX_FILE, Plugin};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::config::{self, Config};
+use crate::trusted::{self, Item, Standing};
+
+mod guest;
+mod programs;
+
+pub use guest::Hosted;
+pub use programs::identities;
+
+/// `[plugins]`: the user's alone. Which plugins are enabled, and in `[plugins.NAME]` what the plugin declares, and `network`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", default)]
+pub struct PluginsSection {
+    /// Plugins that are enabled although they say that they are not.
+    pub enabled: Vec<String>,
+    /// Plugins that are not.
+    pub disabled: Vec<String>,
+    /// What each is told, by its name: the keys that it declares, and `network`, which grants it the hosts that it wants.
+    #[serde(flatten)]
+    pub of: BTreeMap<String, Map<String, Value>>,
+}
+
+/// Most files of one folder that are looked at.
+const MOST: usize = 100;
+
+/// Where a plugin comes from, in the order in which they go before each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// The user's own folder.
+    User,
+    /// The project's, which is inert until a person trusts it.
+    Project,
+}
+
+impl Origin {
+    /// The word for people.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+        }
+    }
+}
+
+/// What a file became.
+#[derive(Debug, Clone)]
+pub enum State {
+    /// It is offered, once it is approved.
+    Ready(Hosted),
+    /// A program is missing: its tools are on no list, and say why.
+    Unhealthy(Hosted, String),
+    /// It is switched off.
+    Disabled(&'static str),
+    /// It is the project's, and nobody trusts it as it is.
+    Inert(Vec<String>),
+    /// Another of its name goes before it.
+    Shadowed(Origin),
+    /// It cannot be used.
+    Faulty(String),
+}
+
+/// A plugin's file.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The plugin's name, or the file's where it cannot be read.
+    pub name: String,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The file.
+    pub file: PathBuf,
+    /// What it became.
+    pub state: State,
+    /// Its text, as it was read.
+    pub text: String,
+}
+
+impl Found {
+    /// The plugin, where it can be used.
+    pub const fn hosted(&self) -> Option<&Hosted> {
+        match &self.state {
+            State::Ready(hosted) | State::Unhealthy(hosted, _) => Some(hosted),
+            _ => None,
+        }
+    }
+}
+
+/// The folder of the user's plugins.
+pub fn user_folder() -> Option<PathBuf> {
+    config::user_path().and_then(|file| Some(file.parent()?.join("plugins")))
+}
+
+/// The folder of a project's.
+pub fn project_folder(root: &Path) -> PathBuf {
+    root.join(".gatewright/plugins")
+}
+
+/// The files of a folder, by name; each its text, or why it has none. A link is not followed.
+fn files(folder: &Path) -> Vec<(PathBuf, Result<String, String>)> {
+    let is_link = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink());
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let named = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "toml");
+    let mut all: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(named).collect();
+    all.sort();
+    all.truncate(MOST);
+    let read = |path: &PathBuf| {
+        let there = std::fs::symlink_metadata(path).map_err(|e| e.to_string())?;
+        if is_link(path) || !there.is_file() {
+            return Err("it is no regular file, and links are not followed".to_owned());
+        }
+        if there.len() > MAX_FILE {
+            return Err(format!("it has {} bytes, at most {MAX_FILE} are taken", there.len()));
+        }
+        std::fs::read_to_string(path).map_err(|e| e.to_string())
+    };
+    all.into_iter().map(|path| (read(&path), path)).map(|(text, path)| (path, text)).collect()
+}
+
+/// The same of a project: a folder that is a link is none of the project's.
+fn files_of_project(root: &Path) -> Vec<(PathBuf, Result<String, String>)> {
+    let is_folder = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|there| there.is_dir());
+    let folder = project_folder(root);
+    if !is_folder(&root.join(".gatewright")) || !is_folder(&folder) {
+        return Vec::new();
+    }
+    files(&folder)
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// What a project's plugin is, for whoever is to trust it.
+fn item(path: &Path, text: &str) -> Item {
+    let table = toml::from_str::<toml::Table>(text).ok().and_then(|table| serde_json::to_value(table).ok());
+    let value = json!({ "sha256": Digest::of(text.as_bytes()), "file": table });
+    Item { kind: "plugin", name: stem(path), value }
+}
+
+/// The plugins that a project asks for, with their texts.
+pub fn asked_for(root: &Path) -> Vec<(Item, String)> {
+    let read = files_of_project(root).into_iter();
+    read.filter_map(|(path, text)| Some((item(&path, text.as_ref().ok()?), text.ok()?))).collect()
+}
+
+/// Looks at every plugin: the user's, then the project's. What does not read is there as such.
+pub fn discover(root: Option<&Root>, config: &Config) -> Vec<Found> {
+    let mut found: Vec<Found> = Vec::new();
+    let of_user = user_folder().map(|folder| files(&folder)).unwrap_or_default();
+    let of_project = root.map(|root| files_of_project(root.path())).unwrap_or_default();
+    let known = root.filter(|_| !of_project.is_empty()).map(|root| trusted::of(root.path()));
+    let all = of_user.into_iter().map(|file| (Origin::User, file));
+    let all = all.chain(of_project.into_iter().map(|file| (Origin::Project, file)));
+    for (origin, (file, text)) in all {
+        let (name, state, text) = match text {
+            Err(why) => (stem(&file), State::Faulty(why), String::new()),
+            Ok(text) => {
+                let standing = match (&known, origin) {
+                    (Some(known), Origin::Project) => known.standing(&item(&file, &text)),
+                    _ => Standing::Trusted,
+                };
+                let (name, state) = of_file(&file, &text, origin, standing, root, config, &found);
+                (name, state, text)
+            }
+        };
+        found.push(Found { name, origin, file, state, text });
+    }
+    found
+}
+
+fn of_file(
+    file: &Path,
+    text: &str,
+    origin: Origin,
+    standing: Standing,
+    root: Option<&Root>,
+    config: &Config,
+    before: &[Found],
+) -> (String, State) {
+    match standing {
+        Standing::Trusted => {}
+        Standing::Inert => return (stem(file), State::Inert(Vec::new())),
+        Standing::Changed(how) => return (stem(file), State::Inert(how)),
+    }
+    let plugin = match Plugin::read(text, env!("CARGO_PKG_VERSION")) {
+        Ok(plugin) => plugin,
+        Err(bad) => return (stem(file), State::Faulty(bad.to_string())),
+    };
+    let name = plugin.name().to_owned();
+    let is_same = |found: &&Found| found.name == name && found.hosted().is_some();
+    if let Some(other) = before.iter().find(is_same) {
+        return (name, State::Shadowed(other.origin));
+    }
+    let section = &config.plugins;
+    if section.disabled.contains(&name) {
+        return (name, State::Disabled("[plugins] disabled names it"));
+    }
+    if !plugin.file.plugin.default_enabled && !section.enabled.contains(&name) {
+        return (name, State::Disabled("it is enabled only where [plugins] enabled names it"));
+    }
+    let mut given = section.of.get(&name).cloned().unwrap_or_default();
+    let network = match given.remove("network") {
+        None | Some(Value::Bool(false)) => false,
+        Some(Value::Bool(true)) => true,
+        Some(_) => {
+            return (
+                name.clone(),
+                State::Faulty(format!("[plugins.{name}] network: it is neither true nor false")),
+            );
+        }
+    };
+    let settings = match plugin.configured(&given) {
+        Ok(settings) => settings,
+        Err(why) => return (name.clone(), State::Faulty(format!("[plugins.{name}] {why}"))),
+    };
+    let programs = identities(&plugin, root.map(Root::path));
+    let hosted = Hosted::new(plugin, origin, settings, network, root.map(|root| root.path().to_owned()));
+    match programs {
+        Ok(_) => (name, State::Ready(hosted)),
+        Err(why) => (name, State::Unhealthy(hosted, why)),
+    }
+}
+
+/// Adds the tools of `found` to `registry`, as far as `wanted` says yes, and gives the names of those that are on no list:
+/// what nobody has approved is read by nobody, and what cannot work is not offered.
+pub fn add(
+    registry: &mut Registry,
+    found: &[Found],
+    taken: &[&str],
+    approved: &Lock,
+    wanted: impl Fn(&Head) -> bool,
+) -> Vec<String> {
+    let mut held_back = Vec::new();
+    for plugin in found {
+        let Some(hosted) = plugin.hosted() else { continue };
+        let toolset = hosted.plugin().toolset();
+        if taken.contains(&toolset.as_str()) || registry.has_toolset(&toolset) {
+            tracing::warn!("the plugin {} is refused: {toolset} is a toolset that is there", plugin.name);
+            continue;
+        }
+        let tools = hosted.tools();
+        if let Some(twice) = tools.iter().find(|tool| registry.resolve(tool.head().name.as_str()).is_some()) {
+            tracing::warn!(
+                "the plugin {} is refused: there is a tool {} already",
+                plugin.name,
+                twice.head().name
+            );
+            continue;
+        }
+        let is_healthy = matches!(plugin.state, State::Ready(_));
+        for tool in tools.into_iter().filter(|tool| wanted(tool.head())) {
+            let name = tool.head().name.to_string();
+            let is_approved =
+                approved.definition(&name).is_some() && approved.definition(&name) == tool.identity();
+            if let Err(error) = registry.add(Arc::new(tool)) {
+                tracing::warn!("a tool of a plugin is not offered: {}", spelled_out(&error.to_string()));
+                continue;
+            }
+            if !is_approved || !is_healthy {
+                held_back.push(name);
+            }
+        }
+    }
+    held_back
+}
+
+/// Says what is not offered, and why.
+pub fn warn(found: &[Found]) {
+    for plugin in found {
+        let why = match &plugin.state {
+            State::Ready(_) | State::Disabled(_) => continue,
+            State::Unhealthy(_, why) => format!("is not offered: {why}"),
+            State::Inert(how) if how.is_empty() => {
+                "is the repository's, and inert: `gatewright trust` shows it".to_owned()
+            }
+            State::Inert(_) => {
+                "has changed since you trusted it, and is inert: `gatewright trust` shows how".to_owned()
+            }
+            State::Shadowed(by) => format!("is shadowed by the {}'s", by.word()),
+            State::Faulty(why) => format!("is skipped: {why}"),
+        };
+        tracing::warn!(
+            "the plugin {} ({}) {}",
+            spelled_out(&plugin.name),
+            plugin.origin.word(),
+            spelled_out(&why)
+        );
+    }
+}
+
+/// The plugin of a name, of those that can be used.
+pub fn named<'a>(found: &'a [Found], name: &str) -> Result<&'a Found, Fault> {
+    let of_name = || found.iter().filter(|plugin| plugin.name == name);
+    of_name().find(|plugin| plugin.hosted().is_some()).ok_or_else(|| match of_name().next() {
+        None => Fault::new(Code::NotFound, format!("there is no plugin {name:?}"))
+            .suggest("`gatewright plugin list` names them all."),
+        Some(_) => Fault::new(Code::NotFound, format!("the plugin {name} cannot be used"))
+            .suggest("`gatewright plugin list` says why."),
+    })
+}
+
+/// What decides which plugins there are, as it was last written: their files, and what is configured, trusted and approved.
+pub fn stamp(root: Option<&Path>) -> Vec<(PathBuf, Option<SystemTime>, u64)> {
+    let folders = user_folder().into_iter().chain(root.map(project_folder));
+    let mut all: Vec<PathBuf> = folders
+        .flat_map(|folder| {
+            std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
+        })
+        .collect();
+    all.sort();
+    all.extend([trusted::file(), crate::approved::file()].into_iter().flatten());
+    all.extend(config::user_path());
+    all.extend(root.map(|root| root.join("gatewright.toml")));
+    let look = |path: PathBuf| {
+        let there = std::fs::symlink_metadata(&path).ok();
+        let size = there.as_ref().map_or(u64::MAX, std::fs::Metadata::len);
+        (path, there.and_then(|there| there.modified().ok()), size)
+    };
+    all.into_iter().map(look).collect()
+}
+
+/// Whether plugins may come and go here: there is a folder for them.
+pub fn may_change(root: Option<&Path>) -> bool {
+    user_folder().into_iter().chain(root.map(project_folder)).any(|folder| folder.is_dir())
+}
