@@ -11,6 +11,7 @@ mod debian;
 mod dice;
 mod fuzz;
 mod r#gen;
+mod guests;
 mod node;
 mod picture_book;
 mod python;
@@ -29,6 +30,7 @@ cargo xtask test [--fast]     everything that CI checks; installs what the tests
 cargo xtask record            run the quickstart and keep what it prints in docs/guide/session.txt
 cargo xtask gen [--check]     write the generated reference, or check that it is current
 cargo xtask pictures          take the guide's pictures anew, of what the program makes of the example
+cargo xtask guests            build the plugins of the examples that are WebAssembly into target/plugins
 cargo xtask tidy              edges between crates, names, lengths, what the page of attacks claims
 cargo xtask soak kill [N]     N rounds of killing a process while it applies plans and appends (default 200)
 cargo xtask soak scans [N]    N scans (default 10000) by one server: what grows, who is left
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
         ["gen"] => r#gen::run(false),
         ["gen", "--check"] => r#gen::run(true),
         ["record"] => r#gen::record(),
+        ["guests"] => guests::run(),
         ["tidy"] => tidy::run(),
         ["soak", "kill"] => soak::kill(200),
         ["soak", "kill", rounds] => number(rounds).and_then(soak::kill),

@@ -23,12 +23,16 @@ const WITHOUT_TOKIO: &[&str] = &[
     "gatewright-search",
     "gatewright-skills",
     "gatewright-query",
+    "gatewright-components",
     "gatewright-dotenv",
     "gatewright-onboard",
 ];
 
 /// Who may name rmcp. The binary speaks as a client in its demonstration.
 const WITH_RMCP: [&str; 3] = ["gatewright-mcp", "gatewright-gateway", "gatewright"];
+
+/// The only one that names wasmtime: lean builds leave it out whole.
+const WITH_WASMTIME: &str = "gatewright-components";
 
 /// Which crates of ours a crate may use outside its tests; the binary may use all.
 const MAY_USE: &[(&str, &[&str])] = &[
@@ -44,6 +48,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         ],
     ),
     ("gatewright-query", &[]),
+    ("gatewright-components", &[]),
     ("gatewright-dotenv", &[]),
     ("gatewright-library", &[]),
     ("gatewright-kits", &[]),
@@ -218,6 +223,9 @@ fn edges(metadata: &Value) -> Vec<String> {
         }
         if direct(member).contains("rmcp") && !WITH_RMCP.contains(&name) {
             wrong.push(format!("{name} names rmcp; only {} may", WITH_RMCP.join(", ")));
+        }
+        if direct(member).contains("wasmtime") && name != WITH_WASMTIME {
+            wrong.push(format!("{name} names wasmtime; only {WITH_WASMTIME} may"));
         }
         if let Some((_, allowed)) = MAY_USE.iter().find(|(n, _)| *n == name) {
             let ours = |other: &str| members.iter().any(|m| names.get(m).is_some_and(|n| n == other));
