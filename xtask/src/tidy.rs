@@ -25,6 +25,7 @@ const WITHOUT_TOKIO: &[&str] = &[
     "gatewright-query",
     "gatewright-dotenv",
     "gatewright-onboard",
+    "gatewright-plugins",
 ];
 
 /// Who may name rmcp. The binary speaks as a client in its demonstration.
@@ -43,6 +44,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "gatewright-projects",
         ],
     ),
+    ("gatewright-plugins", &["gatewright-contract", "gatewright-grammar", "gatewright-reports"]),
     ("gatewright-query", &[]),
     ("gatewright-dotenv", &[]),
     ("gatewright-library", &[]),
@@ -156,6 +158,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "gatewright-audit",
             "gatewright-dotenv",
             "gatewright-library",
+            "gatewright-plugins",
             "gatewright-search",
             "gatewright-skills",
             "design-tokens",

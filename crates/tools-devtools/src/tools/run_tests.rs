@@ -21,7 +21,7 @@ use crate::families::TEST;
 use crate::findings::{self, Findings};
 use crate::memory;
 use crate::running::{ALL_CACHES, Asked, WHATEVER_IS_IGNORED, reported};
-use crate::settings::DevtoolsSection;
+use crate::settings::{DevtoolsSection, TestRunner};
 use crate::tests_of::{Chosen, Wish};
 use crate::window::{detected, stamp};
 
@@ -99,9 +99,11 @@ impl Run for RunTests {
             Fault::new(Code::NotFound, "no test runner is known for this project")
                 .suggest("Name the folder with `directory`, or call the tool of the runner.")
         })?;
+        let is_pytest = chosen == Chosen::Runner(TestRunner::Pytest);
         let wish = Wish {
+            markers: settings.python.markers.clone().filter(|_| is_pytest),
             pattern: input.pattern.clone(),
-            coverage: input.coverage,
+            coverage: input.coverage || is_pytest && settings.python.cover,
             parallel: input.parallel,
             verbose: input.verbose,
         };
