@@ -110,6 +110,14 @@ pub const TARGETS: &[Target] = &[
         ],
     },
     Target {
+        name: "plugin",
+        run: plugin,
+        seeds: &[
+            include_bytes!("../../examples/plugins/ruff.toml"),
+            b"schema = 1\n[plugin]\nname = 'a'\nversion = '1.0.0'\ndescription = 'A.'\nrequired-commands = ['wc']\n[[tool]]\nname = 'b'\ntitle = 'B'\ndescription = 'B.'\nkind = 'read'\nprogram = 'wc'\nargs = ['{{', { when = 'x', is = 'p', then = ['{x}'], else = ['--', '-{x}'] }, { each = 'l', as = ['{}'] }]\ninput.x = { type = 'enum', values = ['p', 'q'], description = 'X.' }\ninput.l = { type = 'line', list = true, description = 'L.' }\nexample = [{ argv = ['{', '--'] }]\n",
+        ],
+    },
+    Target {
         name: "dotenv",
         run: dotenv,
         seeds: &[
@@ -404,6 +412,23 @@ pub fn words(data: &[u8]) {
         let query = Query::parse(word, Mode::Fast, Filters::default()).unwrap();
         assert_eq!(whole.search(&query, Order::Score, 9).unwrap().total, 2, "{word:?}");
     }
+}
+
+/// What is taken holds its own examples, gives no word that a value could have made an option, and is who its text says.
+pub fn plugin(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let Ok(plugin) = plugins::Plugin::read(&text, "0.1.0") else { return };
+    let config = plugin.configured(&serde_json::Map::new()).unwrap_or_default();
+    for tool in &plugin.tools {
+        for example in &tool.file.example {
+            assert_eq!(tool.argv(&example.input, &config, None).as_ref(), Ok(&example.argv));
+        }
+        for refusal in &tool.file.refuses {
+            assert!(tool.argv(&refusal.input, &config, None).is_err());
+        }
+        assert!(tool.schema().is_object() && tool.name.as_str().starts_with(&plugin.toolset()));
+    }
+    assert!(!plugin.told().is_empty());
 }
 
 /// Any text as a file of variables: names are names, lines are lines that it has, and the form of its line ends is nothing.

@@ -26,6 +26,7 @@ const WITHOUT_TOKIO: &[&str] = &[
     "gatewright-components",
     "gatewright-dotenv",
     "gatewright-onboard",
+    "gatewright-plugins",
 ];
 
 /// Who may name rmcp. The binary speaks as a client in its demonstration.
@@ -47,6 +48,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "gatewright-projects",
         ],
     ),
+    ("gatewright-plugins", &["gatewright-contract", "gatewright-grammar", "gatewright-reports"]),
     ("gatewright-query", &[]),
     ("gatewright-components", &[]),
     ("gatewright-dotenv", &[]),
@@ -161,6 +163,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "gatewright-audit",
             "gatewright-dotenv",
             "gatewright-library",
+            "gatewright-plugins",
             "gatewright-search",
             "gatewright-skills",
             "design-tokens",

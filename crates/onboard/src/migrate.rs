@@ -26,6 +26,10 @@ const KEYS: &[(&str, &str)] = &[
     ("environment", "environment"),
     ("parallel", "parallel"),
     ("golang", "golang"),
+    ("projectType", "project-type"),
+    ("buildSystem", "build-system"),
+    ("python", "python"),
+    ("fileValidation", "file-validation"),
 ];
 
 /// Keys that have no place in a project's configuration, with what to do instead.
@@ -33,14 +37,17 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("cache", "say it under [cache] of your own configuration: a project may not"),
     ("security", "left out: it widened what tools may do; [policy] of your own configuration narrows it"),
     ("plugins", "left out: plugins of TypeScript are not run"),
-    ("projectType", "left out: it is detected"),
-    ("buildSystem", "left out: it is detected"),
-    ("python", "left out: there are no settings of it yet"),
-    ("fileValidation", "left out: give it to `ensure_newline`"),
 ];
 
 /// What runners are called here.
 const RUNNERS: &[&str] = &["make", "jest", "vitest", "mocha", "npm", "pytest", "go", "cargo"];
+
+/// What kinds of project are called here.
+const TYPES: &[&str] = &["node", "python", "go", "rust", "java", "dotnet", "mixed"];
+
+/// What build systems are called here.
+const SYSTEMS: &[&str] =
+    &["make", "pnpm", "yarn", "npm", "poetry", "uv", "pip", "go", "cargo", "maven", "gradle", "dotnet"];
 
 /// Takes over what has a place here. Fails where the file is no JSON object.
 pub fn migrate(text: &str) -> Result<Migrated, String> {
@@ -102,10 +109,57 @@ fn taken(own: &str, value: &Value) -> Result<toml::Value, String> {
             Some(runner) if RUNNERS.contains(&runner) => Ok(runner.into()),
             _ => Err(format!("it is one of {}", RUNNERS.join(", "))),
         },
+        "project-type" => one_of(value, TYPES),
+        "build-system" => one_of(value, SYSTEMS),
+        "python" => python(value),
+        "file-validation" => validation(value),
         "timeout" => within(value, 1_000, 600_000),
         "parallel" => within(value, 1, 16),
         _ => golang(value),
     }
+}
+
+fn one_of(value: &Value, known: &[&str]) -> Result<toml::Value, String> {
+    match value.as_str().map(str::to_lowercase) {
+        Some(name) if known.contains(&name.as_str()) => Ok(name.into()),
+        _ => Err(format!("it is one of {}", known.join(", "))),
+    }
+}
+
+fn python(value: &Value) -> Result<toml::Value, String> {
+    let all = value.as_object().ok_or("a table is wanted")?;
+    let mut made = Table::new();
+    for (key, value) in all {
+        let (key, value) = match (key.as_str(), value) {
+            ("cover" | "coverage", Value::Bool(is)) => ("cover", toml::Value::from(*is)),
+            ("markers", Value::String(text)) => ("markers", text.as_str().into()),
+            _ => return Err(format!("{key:?} fits nothing here; there are markers, cover")),
+        };
+        made.insert(key.to_owned(), value);
+    }
+    Ok(toml::Value::Table(made))
+}
+
+fn validation(value: &Value) -> Result<toml::Value, String> {
+    let all = value.as_object().ok_or("a table is wanted")?;
+    let mut made = Table::new();
+    for (key, value) in all {
+        let texts = |value: &[Value]| {
+            value.iter().filter_map(Value::as_str).map(toml::Value::from).collect::<Vec<_>>().into()
+        };
+        let (key, value) = match (key.as_str(), value) {
+            ("exclude", Value::Array(list)) if list.iter().all(Value::is_string) => ("exclude", texts(list)),
+            ("fileTypes", Value::Array(list)) if list.iter().all(Value::is_string) => {
+                ("file-types", texts(list))
+            }
+            ("maxFileSizeMB", number) => ("max-file-size-mb", within(number, 1, 60)?),
+            _ => {
+                return Err(format!("{key:?} fits nothing here; there are exclude, fileTypes, maxFileSizeMB"));
+            }
+        };
+        made.insert(key.to_owned(), value);
+    }
+    Ok(toml::Value::Table(made))
 }
 
 fn within(value: &Value, least: i64, most: i64) -> Result<toml::Value, String> {

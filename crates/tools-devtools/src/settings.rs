@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use contract::Fault;
 use kit::settings::Section;
+use projects::{BuildSystem, ProjectType};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,39 @@ pub struct DevtoolsSection {
     pub parallel: Option<u32>,
     /// What `go_test` does where a call does not say.
     pub golang: GolangSection,
+    /// What kind of project it is, where that is not to be found out.
+    pub project_type: Option<ProjectType>,
+    /// What builds it, where that is not to be found out.
+    pub build_system: Option<BuildSystem>,
+    /// What pytest does in `run_tests` where a call does not say.
+    pub python: PythonSection,
+    /// Which files `ensure_newline` looks at where a call does not say.
+    pub file_validation: FileValidationSection,
+}
+
+/// `[devtools.python]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct PythonSection {
+    /// Which tests run, as pytest's `-m` has it, such as `not slow`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub markers: Option<String>,
+    /// Whether tests measure coverage.
+    pub cover: bool,
+}
+
+/// `[devtools.file-validation]`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct FileValidationSection {
+    /// Globs below the root that are left out of every call.
+    pub exclude: Vec<String>,
+    /// The endings of files that are looked at, where a call names none.
+    pub file_types: Vec<String>,
+    /// Files over so many megabytes are left out, where a call does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 60))]
+    pub max_file_size_mb: Option<u32>,
 }
 
 /// `[devtools.commands]`: each is split without a shell, and held to its program's grammar.

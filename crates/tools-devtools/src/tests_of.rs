@@ -3,7 +3,7 @@
 use contract::Fault;
 use exec::run::Command;
 use kit::RunDesk;
-use projects::{BuildSystem, Project};
+use projects::{BuildSystem, Project, ProjectType};
 use reports::Format;
 
 use crate::own::Own;
@@ -19,6 +19,8 @@ pub(crate) struct Wish {
     pub(crate) verbose: bool,
     /// Whether coverage is left as istanbul's summary, below [`COVERAGE`].
     pub(crate) summary: bool,
+    /// Which tests, as pytest's `-m` has it.
+    pub(crate) markers: Option<String>,
 }
 
 /// Where coverage is left: where jest and vitest leave it unless they are told otherwise.
@@ -41,7 +43,7 @@ impl Chosen {
             return Ok(Some(Self::Runner(named)));
         }
         let own = Own::of(settings, "test")?.map(Self::Own);
-        Ok(own.or_else(|| TestRunner::of(project).map(Self::Runner)))
+        Ok(own.or_else(|| TestRunner::of(project, settings).map(Self::Runner)))
     }
 
     /// The program's name.
@@ -92,8 +94,25 @@ impl TestRunner {
         Self::Cargo,
     ];
 
-    /// The runner of `project`, by the precedence of the catalogue: make, npm's, pytest, Go, cargo.
-    pub(crate) fn of(project: &Project) -> Option<Self> {
+    /// The language whose runner it is; make is everybody's.
+    const fn language(self) -> Option<ProjectType> {
+        match self {
+            Self::Make => None,
+            Self::Jest | Self::Vitest | Self::Mocha | Self::Node | Self::Npm => Some(ProjectType::Node),
+            Self::Pytest => Some(ProjectType::Python),
+            Self::Go => Some(ProjectType::Go),
+            Self::Cargo => Some(ProjectType::Rust),
+        }
+    }
+
+    /// The runner of `project`, by the precedence of the catalogue: make, npm's, pytest, Go, cargo. Where the configuration says what
+    /// the project is, another language's is none of it, and where it says what builds it, make is one only if it is that.
+    pub(crate) fn of(project: &Project, settings: &DevtoolsSection) -> Option<Self> {
+        let is_meant = |runner: Self| match (runner.language(), settings.project_type) {
+            (None, _) => settings.build_system.is_none_or(|system| system == BuildSystem::Make),
+            (_, None | Some(ProjectType::Mixed | ProjectType::Unknown)) => true,
+            (language, said) => language == said,
+        };
         let has_target =
             project.makefile.as_ref().is_some_and(|file| file.targets.iter().any(|t| t.name == "test"));
         let has_script = project.scripts.iter().any(|script| script.name == "test");
@@ -109,7 +128,7 @@ impl TestRunner {
             (builds(BuildSystem::Go), Self::Go),
             (builds(BuildSystem::Cargo), Self::Cargo),
         ];
-        choices.into_iter().find(|(is, _)| *is).map(|(_, runner)| runner)
+        choices.into_iter().find(|(is, runner)| *is && is_meant(*runner)).map(|(_, runner)| runner)
     }
 
     /// The runner of this name.
@@ -230,6 +249,9 @@ impl TestRunner {
                 flag(&mut flags, wish.coverage, "--cov");
                 if wish.parallel == Some(true) {
                     flags.extend(["-n".to_owned(), "auto".to_owned()]);
+                }
+                if let Some(markers) = &wish.markers {
+                    flags.extend(["-m".to_owned(), markers.clone()]);
                 }
                 if let Some(pattern) = &wish.pattern {
                     flags.extend(["-k".to_owned(), pattern.clone()]);

@@ -65,7 +65,8 @@ pub(crate) fn looked<T: serde::Serialize + Send + Sync + 'static>(
 /// What the project below `directory` is.
 pub(crate) fn detected(desk: &ReadDesk, directory: Option<&str>) -> Result<Project, Fault> {
     let dir = crate::running::directory(directory)?;
-    let excludes = desk.settings::<DevtoolsSection>()?.exclude_paths;
+    let settings = desk.settings::<DevtoolsSection>()?;
+    let excludes = settings.exclude_paths;
     let found = looked(desk, Namespace::ProjectDetection, dir.as_ref(), &excludes, |look| {
         detect(look, &excludes).map_err(|error| match &error {
             DetectError::Root(why) => {
@@ -74,7 +75,15 @@ pub(crate) fn detected(desk: &ReadDesk, directory: Option<&str>) -> Result<Proje
             DetectError::Exclude { .. } => Fault::invalid(error.to_string()),
         })
     })?;
-    Ok((*found).clone())
+    let mut project = (*found).clone();
+    // What the project says of itself goes before what was found out.
+    if let Some(kind) = settings.project_type {
+        project.kind = kind;
+    }
+    if let Some(system) = settings.build_system {
+        project.build_system = Some(system);
+    }
+    Ok(project)
 }
 
 /// Which of `programs` are there for a run in `dir`: on this machine, or among what npm installed for that folder.

@@ -124,7 +124,7 @@ fn a_real_program_is_approved_finds_and_has_its_fixes_rehearsed_applied_and_undo
 }
 
 #[test]
-fn p_plugins_values_are_words_and_never_options_or_ways_out() {
+fn values_are_words_and_never_options_or_ways_out() {
     let bench = Bench::new(&[("a.txt", "1\n2\n")]);
     put(&bench, "count.toml", COUNT);
     accept(&bench, "plugin:word-count");
@@ -171,7 +171,7 @@ fn a_plugin_writes_what_it_declares_and_a_reader_nothing() {
 }
 
 #[test]
-fn another_program_of_the_same_name_is_another_approval() {
+fn m06_another_program_of_the_same_name_is_another_approval() {
     let bench = Bench::new(&[("a.txt", "1\n")]);
     let folder = bench.place.scratch.path().join("programs");
     std::fs::create_dir(&folder).unwrap();

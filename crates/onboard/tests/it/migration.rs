@@ -7,7 +7,9 @@ fn what_has_a_place_is_taken_over_and_the_rest_is_told() {
     let old = r#"{
         "$schema": "x", "commands": { "lint": "make lint", "test": "make test" }, "linters": ["eslint"], "testRunner": "jest",
         "timeout": 120000, "makeTargets": { "test": "check" }, "excludePaths": ["dist/**"], "environment": { "A": "1" },
-        "parallel": 4, "golang": { "tags": ["x"], "race": true }, "projectType": "node", "cache": { "enabled": true },
+        "parallel": 4, "golang": { "tags": ["x"], "race": true }, "projectType": "Node", "buildSystem": "npm",
+        "python": { "markers": "not slow", "coverage": true }, "fileValidation": { "exclude": ["gen/**"], "fileTypes": ["md"], "maxFileSizeMB": 5 },
+        "cache": { "enabled": true },
         "plugins": { "enabled": ["git-spice"] }, "security": {}, "timeuot": 1
     }"#;
     let made = migrate(old).unwrap();
@@ -17,6 +19,15 @@ fn what_has_a_place_is_taken_over_and_the_rest_is_told() {
         timeout = 120000
         exclude-paths = ["dist/**"]
         parallel = 4
+        project-type = "node"
+        build-system = "npm"
+        [python]
+        markers = "not slow"
+        cover = true
+        [file-validation]
+        exclude = ["gen/**"]
+        file-types = ["md"]
+        max-file-size-mb = 5
         [commands]
         lint = "make lint"
         test = "make test"
@@ -32,10 +43,10 @@ fn what_has_a_place_is_taken_over_and_the_rest_is_told() {
     .unwrap();
     assert_eq!(made.devtools, want);
     let told = made.notes.join("\n");
-    for word in ["projectType", "cache: say it", "plugins", "security: left out", "`timeout` may be meant"] {
+    for word in ["cache: say it", "plugins", "security: left out", "`timeout` may be meant"] {
         assert!(told.contains(word), "{word}: {told}");
     }
-    assert_eq!(made.notes.len(), 5, "{told}");
+    assert_eq!(made.notes.len(), 4, "{told}");
 }
 
 #[test]
@@ -49,6 +60,10 @@ fn what_fits_nothing_here_is_left_out_and_told() {
         ("{\"commands\": {\"deploy\": \"x\"}}", "no \"deploy\""),
         ("{\"commands\": {\"lint\": 1}}", "no text"),
         ("{\"golang\": {\"x\": 1}}", "tags, race, cover"),
+        ("{\"projectType\": \"cobol\"}", "one of node"),
+        ("{\"buildSystem\": 1}", "one of make"),
+        ("{\"python\": {\"venv\": \"x\"}}", "markers, cover"),
+        ("{\"fileValidation\": {\"maxFileSizeMB\": 100}}", "from 1 to 60"),
     ] {
         let made = migrate(old).unwrap();
         assert!(made.devtools.is_empty() && made.notes[0].contains(word), "{old}: {:?}", made.notes);

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::families::FILES;
 use crate::newline::{is_binary, lacking};
+use crate::settings::DevtoolsSection;
 use crate::{files, running};
 
 /// How many files the message names.
@@ -142,14 +143,22 @@ impl Change for EnsureNewline {
     const IDEMPOTENT: bool = true;
     const DESTRUCTIVE: bool = false;
 
-    async fn plan(&self, input: Input, desk: ChangeDesk) -> Result<Answer<Output>, Fault> {
-        desk.blocking(move |desk| look(&input, desk)).await
+    async fn plan(&self, mut input: Input, desk: ChangeDesk) -> Result<Answer<Output>, Fault> {
+        let told = desk.settings::<DevtoolsSection>()?.file_validation;
+        if input.file_types.is_empty() {
+            input.file_types = told.file_types;
+        }
+        #[expect(clippy::float_cmp, reason = "the default itself")]
+        if let (Some(most), true) = (told.max_file_size_mb, input.max_file_size_mb == ten()) {
+            input.max_file_size_mb = most.into();
+        }
+        desk.blocking(move |desk| look(&input, &told.exclude, desk)).await
     }
 }
 
-fn look(input: &Input, desk: &ChangeDesk) -> Result<Answer<Output>, Fault> {
+fn look(input: &Input, exclude: &[String], desk: &ChangeDesk) -> Result<Answer<Output>, Fault> {
     let mut output = Output { exit_code: 0, checked: 0, files: Vec::new(), skipped: Skipped::default() };
-    for path in chosen(input, desk, &mut output.skipped)? {
+    for path in chosen(input, exclude, desk, &mut output.skipped)? {
         desk.check()?;
         one(input, desk, &path, &mut output)?;
     }
@@ -163,7 +172,12 @@ fn look(input: &Input, desk: &ChangeDesk) -> Result<Answer<Output>, Fault> {
 }
 
 /// The files that are meant, each once and in order.
-fn chosen(input: &Input, desk: &ChangeDesk, skipped: &mut Skipped) -> Result<Vec<RelPath>, Fault> {
+fn chosen(
+    input: &Input,
+    exclude: &[String],
+    desk: &ChangeDesk,
+    skipped: &mut Skipped,
+) -> Result<Vec<RelPath>, Fault> {
     let base =
         match (running::directory(input.directory.as_deref())?, running::directory(input.cwd.as_deref())?) {
             (Some(directory), Some(cwd)) => Some(
@@ -177,8 +191,8 @@ fn chosen(input: &Input, desk: &ChangeDesk, skipped: &mut Skipped) -> Result<Vec
     }
     let below =
         |pattern: &String| base.as_ref().map_or_else(|| pattern.clone(), |base| format!("{base}/{pattern}"));
-    let excluded =
-        input.exclude.iter().map(|one| Pattern::new(&below(one))).collect::<Result<Vec<_>, _>>()?;
+    let excluded = input.exclude.iter().map(below).chain(exclude.iter().cloned());
+    let excluded = excluded.map(|one| Pattern::new(&one)).collect::<Result<Vec<_>, _>>()?;
     let ends = |path: &RelPath| {
         input.file_types.is_empty()
             || input.file_types.iter().any(|ending| {

@@ -101,6 +101,7 @@ impl Run for NodejsTest {
             parallel: None,
             verbose: input.verbose,
             summary: true,
+            markers: None,
         };
         let tests = Tests {
             tool: Self::NAME,

@@ -113,7 +113,14 @@ impl Define for PythonVenv {
 
     const LIMITS: Limits = Limits::RUNS;
     const PROGRAMS: &'static [&'static str] = &[
-        "python3", "python3.8", "python3.9", "python3.10", "python3.11", "python3.12", "python3.13", "python3.14",
+        "python3",
+        "python3.8",
+        "python3.9",
+        "python3.10",
+        "python3.11",
+        "python3.12",
+        "python3.13",
+        "python3.14",
         "python3.15",
     ];
     const CACHES: &'static [Cache] = python::CACHES;
@@ -147,10 +154,12 @@ impl Run for PythonVenv {
             Action::Create => create(&desk, &input, dir, &venv).await,
             Action::Delete => {
                 let at = venv.clone();
-                let told = desk.blocking(move |desk| told(desk, &at)).await?.ok_or_else(|| absent(&venv.dir))?;
+                let told =
+                    desk.blocking(move |desk| told(desk, &at)).await?.ok_or_else(|| absent(&venv.dir))?;
                 let ran = desk.run(version("python3", dir)).await?;
                 let unkept = desk.unkept(&venv.dir).await?.filter(|_| ran.is_success());
-                let mut answer = Answer::new(format!("`{}` would be removed.", venv.dir), Output { venvs: vec![told] });
+                let mut answer =
+                    Answer::new(format!("`{}` would be removed.", venv.dir), Output { venvs: vec![told] });
                 if let Some(why) = unkept {
                     answer.message = format!("It would not be removed: {why}.");
                     answer.success = false;
@@ -211,9 +220,9 @@ async fn meant(desk: &RunDesk, input: &Input) -> Result<(Option<RelPath>, Venv),
 }
 
 fn absent(path: &RelPath) -> Fault {
-    Fault::new(Code::NotFound, format!("{path}: there is no environment"))
-        .about(path.as_str())
-        .suggest("`python_venv {\"action\":\"create\",\"apply\":true}` makes one; `list` names those that are there.")
+    Fault::new(Code::NotFound, format!("{path}: there is no environment")).about(path.as_str()).suggest(
+        "`python_venv {\"action\":\"create\",\"apply\":true}` makes one; `list` names those that are there.",
+    )
 }
 
 async fn create(
@@ -233,9 +242,12 @@ async fn create(
                 .suggest("`clear: true` makes it anew; `info` says what it holds."));
         }
         (false, true) => {
-            return Err(Fault::new(Code::Conflict, format!("{}: a folder that is no environment is there", venv.dir))
-                .about(venv.dir.as_str())
-                .suggest("Name another `venvPath`."));
+            return Err(Fault::new(
+                Code::Conflict,
+                format!("{}: a folder that is no environment is there", venv.dir),
+            )
+            .about(venv.dir.as_str())
+            .suggest("Name another `venvPath`."));
         }
         _ => {}
     }
@@ -271,11 +283,19 @@ fn program(desk: &ReadDesk, wanted: Option<&str>) -> Result<&'static str, Fault>
     match known {
         Some((_, program)) if is_there(program) => Ok(program),
         _ => {
-            let here: Vec<&str> =
-                PYTHONS.iter().filter(|(_, program)| is_there(program)).map(|(version, _)| *version).collect();
+            let here: Vec<&str> = PYTHONS
+                .iter()
+                .filter(|(_, program)| is_there(program))
+                .map(|(version, _)| *version)
+                .collect();
             let here = if here.is_empty() { "none by its number".to_owned() } else { here.join(", ") };
-            let why = if wanted.contains('/') { "it is a version, never a path" } else { "this machine has none on its PATH" };
-            Err(Fault::invalid(format!("python: {wanted:?}: {why}")).suggest(format!("Here are: {here}. Without `python` it is python3.")))
+            let why = if wanted.contains('/') {
+                "it is a version, never a path"
+            } else {
+                "this machine has none on its PATH"
+            };
+            Err(Fault::invalid(format!("python: {wanted:?}: {why}"))
+                .suggest(format!("Here are: {here}. Without `python` it is python3.")))
         }
     }
 }
@@ -291,7 +311,8 @@ fn told(desk: &ReadDesk, venv: &Venv) -> Result<Option<Told>, Fault> {
     let mut packages: Vec<String> = Vec::new();
     for folder in venv.packages(desk) {
         let entries = desk.view().list(Some(&folder)).unwrap_or_default();
-        let records = entries.iter().filter_map(|entry| entry.name.strip_suffix(".dist-info")?.split_once('-'));
+        let records =
+            entries.iter().filter_map(|entry| entry.name.strip_suffix(".dist-info")?.split_once('-'));
         packages.extend(records.map(|(name, version)| format!("{name} {version}")));
     }
     packages.sort();
@@ -317,9 +338,13 @@ fn listed(desk: &ReadDesk, dir: Option<&RelPath>) -> Result<Answer<Output>, Faul
                 let path = folder.as_ref().map_or_else(|| RelPath::new(name), |folder| folder.join(name));
                 let Some(path) = path.ok().filter(|path| desk.view().is_folder(path)) else { continue };
                 match told(desk, &Venv { dir: path.clone() })? {
-                    Some(told) if venvs.len() < MAX_VENVS => venvs.push(Told { packages: Vec::new(), ..told }),
+                    Some(told) if venvs.len() < MAX_VENVS => {
+                        venvs.push(Told { packages: Vec::new(), ..told })
+                    }
                     Some(_) => {}
-                    None if depth < 2 && !name.starts_with('.') && name != "node_modules" => below.push(Some(path)),
+                    None if depth < 2 && !name.starts_with('.') && name != "node_modules" => {
+                        below.push(Some(path))
+                    }
                     None => {}
                 }
             }

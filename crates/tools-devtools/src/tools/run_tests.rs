@@ -16,7 +16,7 @@ use contract::Code;
 use crate::families::TEST;
 use crate::rounds::{self, Round as _, Tested, Tests};
 use crate::running::{ALL_CACHES, Asked, WHATEVER_IS_IGNORED};
-use crate::settings::DevtoolsSection;
+use crate::settings::{DevtoolsSection, TestRunner};
 use crate::tests_of::{Chosen, Wish};
 use crate::window::detected;
 
@@ -79,9 +79,11 @@ impl Run for RunTests {
             Fault::new(Code::NotFound, "no test runner is known for this project")
                 .suggest("Name the folder with `directory`, or call the tool of the runner.")
         })?;
+        let is_pytest = chosen == Chosen::Runner(TestRunner::Pytest);
         let wish = Wish {
+            markers: settings.python.markers.clone().filter(|_| is_pytest),
             pattern: input.pattern.clone(),
-            coverage: input.coverage,
+            coverage: input.coverage || is_pytest && settings.python.cover,
             parallel: input.parallel,
             verbose: input.verbose,
             summary: false,

@@ -1,6 +1,5 @@
 //! The tools of Python, with the real programs.
 
-use std::path::PathBuf;
 
 use serde_json::{Value, json};
 

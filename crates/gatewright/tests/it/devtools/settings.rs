@@ -112,3 +112,73 @@ fn golang_settings_are_those_of_every_test_run_and_nothing_reserved_can_be_set()
         assert_eq!(bench.serve().ok("make_test", json!({}))["success"], true, "{name}");
     }
 }
+
+#[test]
+fn what_the_project_says_that_it_is_goes_before_what_is_found_out() {
+    let files = [
+        ("package.json", "{ \"name\": \"x\", \"scripts\": { \"test\": \"node --test\" } }\n"),
+        ("go.mod", "module x\n"),
+        ("Makefile", MAKEFILE),
+    ];
+    let with = |settings: &str| {
+        let text = format!("[devtools]\n{settings}");
+        let all: Vec<(&str, &str)> = files.into_iter().chain([("gatewright.toml", text.as_str())]).collect();
+        Bench::new(&all)
+    };
+    let project = |bench: &Bench| bench.serve().ok("project_status", json!({}))["project"].clone();
+    let runner = |bench: &Bench| bench.serve().call("run_tests", json!({})).to_string();
+    let plain = with("");
+    assert_eq!(
+        (&project(&plain)["type"], &project(&plain)["buildSystem"]),
+        (&json!("mixed"), &json!("make"))
+    );
+    assert!(runner(&plain).contains("make test"));
+    let said = with("project-type = 'go'\nbuild-system = 'go'\n");
+    assert_eq!((&project(&said)["type"], &project(&said)["buildSystem"]), (&json!("go"), &json!("go")));
+    assert!(runner(&said).contains("go test"), "{}", runner(&said));
+    let node = with("project-type = 'node'\nbuild-system = 'npm'\n");
+    assert!(runner(&node).contains("npm"), "{}", runner(&node));
+    let wrong = with("project-type = 'cobol'\n").serve().fails("run_tests", json!({}));
+    assert_eq!(wrong["code"], "invalid_argument", "{wrong}");
+}
+
+#[test]
+fn python_settings_are_those_of_pytest() {
+    let Some(python) = super::super::bench::installed("pytest", "python/devtools/bin") else { return };
+    let bench = Bench::new(&[
+        ("pytest.ini", "[pytest]\nmarkers = slow\n"),
+        (
+            "test_a.py",
+            "import pytest\n\ndef test_fast():\n    assert True\n\n@pytest.mark.slow\ndef test_slow():\n    assert False\n",
+        ),
+        ("gatewright.toml", "[devtools]\ntest-runner = 'pytest'\n[devtools.python]\nmarkers = 'not slow'\n"),
+    ]);
+    let bench = bench.with(python).patient();
+    let ran = bench.serve().ok("run_tests", json!({}));
+    assert_eq!((&ran["success"], &ran["counts"]["passed"]), (&json!(true), &json!(1)), "{ran}");
+    bench.put("gatewright.toml", "[devtools]\ntest-runner = 'pytest'\n[devtools.python]\ncover = true\n");
+    let ran = bench.serve().call("run_tests", json!({}));
+    assert!(ran.to_string().contains("--cov"), "{ran}");
+}
+
+#[test]
+fn file_validation_chooses_what_a_call_leaves_open() {
+    let bench = Bench::new(&[
+        ("a.md", "no end"),
+        ("b.txt", "no end"),
+        ("gen/c.md", "no end"),
+        (
+            "gatewright.toml",
+            "[devtools.file-validation]\nexclude = ['gen/**']\nfile-types = ['md']\nmax-file-size-mb = 1\n",
+        ),
+    ]);
+    bench.put("large.md", &"x".repeat(1_000_001));
+    let mut session = bench.serve();
+    let looked = session.ok("ensure_newline", json!({ "patterns": ["**"], "mode": "check" }));
+    let paths: Vec<&str> =
+        looked["files"].as_array().unwrap().iter().filter_map(|f| f["path"].as_str()).collect();
+    assert_eq!((paths, &looked["skipped"]["large"]), (vec!["a.md"], &json!(1)), "{looked}");
+    let asked =
+        session.ok("ensure_newline", json!({ "patterns": ["**"], "mode": "check", "fileTypes": ["txt"] }));
+    assert_eq!(asked["files"][0]["path"], "b.txt", "what a call says counts: {asked}");
+}
