@@ -117,22 +117,7 @@ impl Engine {
         authorise(&tool, call, &self.registry())?;
         self.approved(&tool).await?;
         let (arguments, mut wish) = wish::validate(&tool, call, &self.parts.state)?;
-        match call.consent {
-            Consent::Unasked { .. } => {}
-            Consent::Refused(plan) => {
-                self.keep_answer(call, plan, Said::No).await?;
-                return Err(consent::refused(&name));
-            }
-            Consent::Unanswered(plan) => {
-                self.keep_answer(call, plan, Said::Nothing).await?;
-                return Err(Question::about_plan(&name, plan, &[]).unanswered(&name));
-            }
-            Consent::Given(plan) => {
-                // Exactly what was shown is agreed to, whatever the arguments say about it.
-                wish.apply |= plan.is_some();
-                wish.plan = plan.or(wish.plan);
-            }
-        }
+        self.heard(call, &name, &mut wish).await?;
         let performs = wish.apply || tool.tool.always_performs();
         notes.mode = if performs { ExecutionMode::Apply } else { ExecutionMode::DryRun };
         let decision = self.decide(&tool, call, &wish, performs, notes)?;
@@ -197,17 +182,7 @@ impl Engine {
         if let Some((id, plan)) = effects {
             self.apply(call, notes, id, &plan).await?;
             if notes.artifacts.is_empty() && plan.effects.iter().all(|e| e.change().is_some()) {
-                // The same plan was applied before.
-                notes.effects.clear();
-                notes.diff.clear();
-                let message = String::from("Nothing to do: what the plan makes stands already.");
-                planned.answer.message.clone_from(&message);
-                reply.envelope.message = message;
-                notes.measured.cut = 0;
-                if let Some(shown) = &mut reply.envelope.plan {
-                    shown.effects.clear();
-                    shown.diff.clear();
-                }
+                stands_already(notes, &mut planned, &mut reply);
             }
         }
         match later {
@@ -217,6 +192,27 @@ impl Engine {
             }
             None => Ok(reply),
         }
+    }
+
+    /// What the caller's user said, where they were asked about this call.
+    async fn heard(self: &Arc<Self>, call: &Call, name: &str, wish: &mut Wish) -> Result<(), Fault> {
+        match call.consent {
+            Consent::Unasked { .. } => {}
+            Consent::Refused(plan) => {
+                self.keep_answer(call, plan, Said::No).await?;
+                return Err(consent::refused(name));
+            }
+            Consent::Unanswered(plan) => {
+                self.keep_answer(call, plan, Said::Nothing).await?;
+                return Err(Question::about_plan(name, plan, &[]).unanswered(name));
+            }
+            Consent::Given(plan) => {
+                // Exactly what was shown is agreed to, whatever the arguments say about it.
+                wish.apply |= plan.is_some();
+                wish.plan = plan.or(wish.plan);
+            }
+        }
+        Ok(())
     }
 
     fn resolve(&self, call: &Call, notes: &mut Notes) -> Result<Arc<Registered>, Fault> {
@@ -475,6 +471,20 @@ fn served_by(toolset: &str, identity: &Value) -> Upstream {
         name: toolset.to_owned(),
         at: contract::text::visible(at),
         server: shape::bounded(&contract::text::visible(&server), 200),
+    }
+}
+
+/// The same plan was applied before: says so, in place of what it would do.
+fn stands_already(notes: &mut Notes, planned: &mut Planned, reply: &mut Reply) {
+    notes.effects.clear();
+    notes.diff.clear();
+    notes.measured.cut = 0;
+    let message = String::from("Nothing to do: what the plan makes stands already.");
+    planned.answer.message.clone_from(&message);
+    reply.envelope.message = message;
+    if let Some(shown) = &mut reply.envelope.plan {
+        shown.effects.clear();
+        shown.diff.clear();
     }
 }
 

@@ -154,7 +154,9 @@ fn validation(value: &Value) -> Result<toml::Value, String> {
             }
             ("maxFileSizeMB", number) => ("max-file-size-mb", within(number, 1, 60)?),
             _ => {
-                return Err(format!("{key:?} fits nothing here; there are exclude, fileTypes, maxFileSizeMB"));
+                return Err(format!(
+                    "{key:?} fits nothing here; there are exclude, fileTypes, maxFileSizeMB"
+                ));
             }
         };
         made.insert(key.to_owned(), value);

@@ -268,7 +268,7 @@ fn policy_that_wants_consent_is_asked_for_an_installation_without_a_plan_too() {
         apply: Some(true),
         decision: Decision::Confirm,
     }];
-    let policy = Policy { user: Rules { rules }, project: Rules::default() };
+    let policy = Policy { user: Rules { rules, ..Rules::default() }, project: Rules::default() };
     let bench = bench(Setup { policy, ..Setup::default() });
     let asked = json!({ "first": "true", "apply": true });
     let fault = bench.fault("installs", asked.clone());

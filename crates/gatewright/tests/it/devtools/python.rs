@@ -1,6 +1,5 @@
 //! The tools of Python, with the real programs.
 
-
 use serde_json::{Value, json};
 
 use super::{Bench, Session, installed};
