@@ -275,3 +275,173 @@ fn a_registry_that_a_project_names_is_refused_at_the_door_and_so_is_other_conten
     );
     assert!(bench.path("package-lock.json").exists() && !bench.path("node_modules").exists());
 }
+
+#[test]
+fn vulnerabilities_that_could_not_be_asked_for_are_not_known() {
+    let Some(bench) = managers(project(MANIFEST)) else { return };
+    let mut session = bench.serve();
+    let unlocked = session.ok("nodejs_security", json!({}));
+    assert_eq!(
+        (&unlocked["success"], &unlocked["data"]["state"]),
+        (&json!(false), &json!("none")),
+        "{unlocked:#}"
+    );
+    let locked = session.ok("nodejs_install_deps", json!({ "apply": true }));
+    if !is_reached(&locked) {
+        return;
+    }
+    let told = session.ok("nodejs_security", json!({ "fix": true }));
+    let (state, message) = (told["data"]["state"].as_str().unwrap(), told["message"].as_str().unwrap());
+    match state {
+        // A mirror that is only read, as some machines have.
+        "none" => {
+            assert!(message.starts_with("Not known:") && message.contains("Nothing was fixed"), "{told:#}");
+            assert_eq!((&told["success"], told["advisories"].as_array()), (&json!(false), None), "{told:#}");
+        }
+        _ => assert_eq!((state, message), ("complete", "No known vulnerability."), "{told:#}"),
+    }
+    let nothing = session.fails("nodejs_security", json!({ "audit": false }));
+    assert_eq!(nothing["code"], "invalid_argument");
+}
+
+fn lockstep() -> Shelf {
+    Shelf(vec![("left", "1.0.0", json!({})), ("left", "1.0.1", json!({})), ("left", "2.0.0", json!({}))])
+}
+
+/// The bulk endpoint of npm's registry, and the older one that pnpm and yarn ask.
+fn advisories(ask: &Ask) -> Option<Answer> {
+    let json = |told: Value| Some((200, "application/json", told.to_string().into_bytes()));
+    let url = "https://github.com/advisories/GHSA-aaaa-bbbb-cccc";
+    match (ask.method.as_str(), ask.path.as_str()) {
+        ("POST", "/-/npm/v1/security/advisories/bulk") => json(json!({ "left": [{
+            "id": 7, "url": url, "title": "Left is wrong", "severity": "high", "vulnerable_versions": "<1.0.1", "cwe": [], "cvss": {}
+        }] })),
+        ("POST", path) if path.starts_with("/-/npm/v1/security/audits") => json(json!({
+            "actions": [], "muted": [], "metadata": { "vulnerabilities": { "high": 1 }, "dependencies": 1, "totalDependencies": 1 },
+            "advisories": { "7": {
+                "id": 7, "github_advisory_id": "GHSA-aaaa-bbbb-cccc", "cves": ["CVE-2026-0001"], "module_name": "left", "severity": "high",
+                "title": "Left is wrong", "url": url, "vulnerable_versions": "<1.0.1", "patched_versions": ">=1.0.1",
+                "findings": [{ "version": "1.0.0", "paths": [".>left"] }]
+            } }
+        })),
+        _ => None,
+    }
+}
+
+const LEFT: &str =
+    "{ \"name\": \"shop\", \"version\": \"1.0.0\", \"dependencies\": { \"left\": \"1.0.0\" } }\n";
+
+#[test]
+fn npm_names_what_is_vulnerable_and_proposes_a_fix() {
+    let place = Place::new();
+    let server = served(&place, lockstep(), advisories);
+    let bench = project(LEFT);
+    of_registry(&bench, &server);
+    let mut session = bench.serve();
+    let locked = session.ok("nodejs_install_deps", json!({ "apply": true }));
+    assert_eq!(locked["success"], true, "{locked:#}");
+    bench.put("package.json", &LEFT.replace("\"1.0.0\" }", "\"^1.0.0\" }"));
+    bench.put(
+        "package-lock.json",
+        &bench.read("package-lock.json").unwrap().replace("\"left\": \"1.0.0\"", "\"left\": \"^1.0.0\""),
+    );
+    let found = session.ok("nodejs_security", json!({}));
+    assert_eq!(
+        (&found["success"], &found["data"]["state"]),
+        (&json!(false), &json!("complete")),
+        "{found:#}"
+    );
+    let row = &found["advisories"][0];
+    assert_eq!((&row["package"], &row["severity"]), (&json!("left"), &json!("high")), "{found:#}");
+    assert_eq!(
+        (&row["installed"], &row["ids"][0]),
+        (&json!(["1.0.0"]), &json!("GHSA-aaaa-bbbb-cccc")),
+        "{found:#}"
+    );
+    assert_eq!((&row["direct"], &row["fix"]["major"]), (&json!(true), &json!(false)), "{found:#}");
+    let fixed = session.ok("nodejs_security", json!({ "fix": true }));
+    assert_eq!(
+        fixed["lock"]["changed"][0],
+        json!({ "name": "left", "from": "1.0.0", "to": "1.0.1", "step": "patch" }),
+        "{fixed:#}"
+    );
+    assert_eq!(fixed["plan"]["effects"].as_array().unwrap().len(), 1, "{fixed:#}");
+}
+
+#[test]
+fn pnpm_names_what_is_vulnerable() {
+    let place = Place::new();
+    let server = served(&place, lockstep(), advisories);
+    let Some(bench) = managers(project(LEFT)) else { return };
+    of_registry(&bench, &server);
+    let mut session = bench.serve();
+    let locked = session.ok("nodejs_install_deps", json!({ "apply": true, "packageManager": "pnpm" }));
+    assert_eq!(locked["success"], true, "{locked:#}");
+    let found = session.ok("nodejs_security", json!({ "production": true }));
+    assert_eq!(found["manager"]["name"], "pnpm", "{found:#}");
+    let row = &found["advisories"][0];
+    assert_eq!(row["ids"], json!(["GHSA-aaaa-bbbb-cccc", "CVE-2026-0001", "npm:7"]), "{found:#}");
+    assert_eq!((&row["fixedIn"], &row["installed"]), (&json!([">=1.0.1"]), &json!(["1.0.0"])), "{found:#}");
+}
+
+#[test]
+fn packages_move_within_their_ranges_and_beyond_them_when_that_is_asked_for() {
+    let place = Place::new();
+    let server = served(&place, lockstep(), |_| None);
+    let bench = project(LEFT);
+    of_registry(&bench, &server);
+    let mut session = bench.serve();
+    session.ok("nodejs_install_deps", json!({ "apply": true }));
+    let ranged = LEFT.replace("\"1.0.0\" }", "\"^1.0.0\" }");
+    bench.put("package.json", &ranged);
+    let choices = session.ok("nodejs_update_deps", json!({ "interactive": true }));
+    let row = json!({ "name": "left", "group": "dependencies", "current": "1.0.0", "wanted": "1.0.1", "latest": "2.0.0", "kind": "major" });
+    assert_eq!((&choices["outdated"][0], &choices["plan"]["effects"]), (&row, &json!([])), "{choices:#}");
+    let within = session.ok("nodejs_update_deps", json!({ "apply": true }));
+    assert_eq!(within["success"], true, "{within:#}");
+    assert_eq!(within["lock"]["changed"][0]["to"], "1.0.1", "{within:#}");
+    assert!(bench.read("node_modules/left/package.json").unwrap().contains("1.0.1"), "{within:#}");
+    assert_eq!(bench.read("package.json").unwrap(), ranged, "a range that forbids it is not widened");
+    let beyond = session.ok("nodejs_update_deps", json!({ "latest": true, "packages": ["left"] }));
+    assert_eq!(
+        beyond["lock"]["changed"][0],
+        json!({ "name": "left", "from": "1.0.1", "to": "2.0.0", "step": "major" }),
+        "{beyond:#}"
+    );
+    assert!(beyond["plan"]["effects"].to_string().contains("package.json"), "{beyond:#}");
+    let dev = session.ok("nodejs_update_deps", json!({ "dev": true }));
+    assert!(dev["message"].as_str().unwrap().contains("nothing to update"), "{dev:#}");
+    let unknown = session.fails("nodejs_update_deps", json!({ "packages": ["right"] }));
+    assert_eq!(unknown["code"], "invalid_argument", "{unknown:#}");
+}
+
+#[test]
+fn the_registry_says_what_a_package_is() {
+    let bench = project(MANIFEST);
+    let mut session = bench.serve();
+    let result = session.call(
+        "nodejs_package_info",
+        json!({ "packageName": "is-number", "versionLimit": 2, "includeDeprecations": false }),
+    );
+    if result["isError"] == true {
+        crate::skip("the registry of npm (a network)");
+    } else {
+        let told = &result["structuredContent"];
+        assert_eq!((&told["name"], &told["license"]), (&json!("is-number"), &json!("MIT")), "{told:#}");
+        assert_eq!(told["versions"].as_array().unwrap().len(), 2, "{told:#}");
+        assert!(told["total"].as_u64().unwrap() > 2, "{told:#}");
+        let missing = session
+            .fails("nodejs_package_info", json!({ "packageName": "gatewright-there-is-no-such-package" }));
+        assert_eq!(missing["code"], "not_found", "{missing:#}");
+    }
+    let named = session.fails("nodejs_package_info", json!({ "packageName": "a@1" }));
+    assert_eq!(named["code"], "invalid_argument", "{named:#}");
+
+    let place = Place::new();
+    let old = Shelf(vec![("old", "1.0.0", json!({ "deprecated": "use new" })), ("old", "1.1.0", json!({}))]);
+    let server = served(&place, old, |_| None);
+    of_registry(&bench, &server);
+    let told = bench.serve().ok("nodejs_package_info", json!({ "packageName": "old" }));
+    assert_eq!(told["versions"][1]["deprecated"], "use new", "{told:#}");
+    assert!(told["versions"][0]["deprecated"].is_null(), "{told:#}");
+}
