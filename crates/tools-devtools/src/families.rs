@@ -187,7 +187,7 @@ pub static RUST_FAMILY: Family = Family {
 /// Packages of Node.
 pub static NODE_FAMILY: Family = Family {
     name: "node",
-    guide: "Node: nodejs_test, nodejs_lint, nodejs_format, nodejs_check_types, nodejs_build and more.",
+    guide: "Node: nodejs_test, nodejs_lint, nodejs_format, nodejs_check_types, nodejs_build; packages: nodejs_install_deps, nodejs_update_deps, nodejs_security.",
     shelves: &[],
     markers: &["package.json"],
     toolsets: &[NODE],
@@ -197,6 +197,10 @@ pub static NODE_FAMILY: Family = Family {
         Entry::run::<tools::nodejs_format::NodejsFormat>(),
         Entry::run::<tools::nodejs_check_types::NodejsCheckTypes>(),
         Entry::run::<tools::nodejs_build::NodejsBuild>(),
+        Entry::run::<tools::nodejs_install_deps::NodejsInstallDeps>(),
+        Entry::run::<tools::nodejs_update_deps::NodejsUpdateDeps>(),
+        Entry::run::<tools::nodejs_security::NodejsSecurity>(),
+        Entry::read::<tools::nodejs_package_info::NodejsPackageInfo>(),
         Entry::run::<tools::nodejs_scripts::NodejsScripts>(),
         Entry::run::<tools::nodejs_benchmark::NodejsBenchmark>(),
         Entry::run::<tools::nodejs_profile::NodejsProfile>(),

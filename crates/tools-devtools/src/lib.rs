@@ -3,6 +3,7 @@
 //! - [`running`]: a program's arguments held to its grammar, its output read.
 //! - [`findings`]: what results show of that.
 //! - [`registries`]: where packages come from.
+//! - [`packages`]: what package managers have in common.
 
 mod cargo;
 pub mod families;
@@ -16,6 +17,7 @@ mod message;
 mod newline;
 mod node;
 mod own;
+mod packages;
 mod python;
 pub mod querying;
 pub mod registries;

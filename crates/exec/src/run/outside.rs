@@ -14,10 +14,16 @@ const BUNDLES: &[&str] = &[
     "/etc/ssl/cert.pem",
 ];
 
-/// How programs are told of a file of authorities: OpenSSL and rustls, pip, Python's requests, Cargo. Node adds them to
-/// those that it has; the others take them instead.
-const AUTHORITIES: &[&str] =
-    &["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "PIP_CERT", "REQUESTS_CA_BUNDLE", "CARGO_HTTP_CAINFO"];
+/// How programs are told of a file of authorities: OpenSSL and rustls, pip, Python's requests, Cargo, npm (whose own settings, a
+/// project's among them, would go before what Node is told). Node adds them to those that it has; the others take them instead.
+const AUTHORITIES: &[&str] = &[
+    "SSL_CERT_FILE",
+    "NODE_EXTRA_CA_CERTS",
+    "PIP_CERT",
+    "REQUESTS_CA_BUNDLE",
+    "CARGO_HTTP_CAINFO",
+    "npm_config_cafile",
+];
 
 /// What is outside for programs: the public network, and what the user names besides.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,6 +13,7 @@ mod lint;
 mod make;
 mod node;
 mod node_tests;
+mod packages;
 mod python;
 mod python_deps;
 mod python_security;
