@@ -7,6 +7,16 @@ pub(crate) const AS_OF: &str = "2026-07-02";
 
 /// Major version, and the day after which nobody mends it.
 const ENDS: &[(u64, Date)] = &[
+    (4, date(2018, 4, 30)),
+    (5, date(2016, 6, 30)),
+    (6, date(2019, 4, 30)),
+    (7, date(2017, 6, 30)),
+    (8, date(2019, 12, 31)),
+    (9, date(2018, 6, 30)),
+    (10, date(2021, 4, 30)),
+    (11, date(2019, 6, 1)),
+    (12, date(2022, 4, 30)),
+    (13, date(2020, 6, 1)),
     (14, date(2023, 4, 30)),
     (15, date(2021, 6, 1)),
     (16, date(2023, 9, 11)),
@@ -23,12 +33,9 @@ const ENDS: &[(u64, Date)] = &[
     (27, date(2030, 4, 30)),
 ];
 
-/// The last day of the line of `version`, where it is known. Lines before those of the table ended with it.
+/// The last day of the line of `version`, where it is known.
 pub(crate) fn end_of(version: &str) -> Option<Date> {
     let major: u64 = version.trim().trim_start_matches('v').split('.').next()?.parse().ok()?;
-    if major < 14 {
-        return Some(date(2022, 4, 30));
-    }
     ENDS.iter().find(|(line, _)| *line == major).map(|(_, end)| *end)
 }
 

@@ -15,7 +15,7 @@ use crate::families::NODE;
 use crate::node::{self, Manifest};
 use crate::rounds::{self, Round as _, Tested, Tests};
 use crate::running::{self, ALL_CACHES, Asked, WHATEVER_IS_IGNORED};
-use crate::settings::TestRunner;
+use crate::settings::{DevtoolsSection, TestRunner};
 use crate::tests_of::Wish;
 use crate::window::detected;
 
@@ -118,28 +118,72 @@ impl Run for NodejsTest {
     }
 }
 
-/// The runner that the project uses: the one that it depends on, else node's own, unless its script `test` is something else.
+/// Node's runners that are programs of their own, by the precedence of `run_tests`.
+const KNOWN: [(&str, TestRunner); 3] =
+    [("jest", TestRunner::Jest), ("vitest", TestRunner::Vitest), ("mocha", TestRunner::Mocha)];
+
+/// The runner that the project uses: the one that the configuration names, that it depends on, or that its script `test` begins with;
+/// else node's own, unless that script is something else.
 async fn used(desk: &RunDesk, directory: Option<&str>) -> Result<TestRunner, Fault> {
     let directory = directory.map(str::to_owned);
     desk.blocking(move |desk| {
         let dir = running::directory(directory.as_deref())?;
         running::is_there(desk, dir.as_ref())?;
+        let named = desk.settings::<DevtoolsSection>()?.test_runner;
+        let is_nodes = |runner: &TestRunner| {
+            *runner == TestRunner::Node || KNOWN.iter().any(|(_, known)| known == runner)
+        };
+        if let Some(runner) = named.filter(is_nodes) {
+            return Ok(runner);
+        }
         let project = detected(desk, directory.as_deref())?;
         let uses = |name: &str| project.test_frameworks.iter().any(|found| found.name == name);
-        let known =
-            [("vitest", TestRunner::Vitest), ("jest", TestRunner::Jest), ("mocha", TestRunner::Mocha)];
-        if let Some((_, runner)) = known.into_iter().find(|(name, _)| uses(name)) {
+        if let Some((_, runner)) = KNOWN.into_iter().find(|(name, _)| uses(name)) {
             return Ok(runner);
         }
         let scripts = node::manifest(desk, dir.as_ref())?.as_ref().map(Manifest::scripts).unwrap_or_default();
         let script = scripts.iter().find(|script| script.name == "test");
-        // What `npm init` writes is no test.
-        let is_node = |command: &str| command.starts_with("node ") && command.contains("--test");
-        let is_none = |command: &str| command.contains("no test specified");
-        Ok(match script {
-            Some(script) if !is_node(&script.command) && !is_none(&script.command) => TestRunner::Npm,
-            _ => TestRunner::Node,
-        })
+        Ok(script.map_or(TestRunner::Node, |script| by_script(&script.command)))
     })
     .await
+}
+
+/// What a script `test` runs. A member of a workspace has its runner in the workspace's manifest, and names it here.
+fn by_script(command: &str) -> TestRunner {
+    let words: Vec<&str> = command.split_whitespace().skip_while(|word| word.contains('=')).collect();
+    // What follows another command is not what runs the tests alone.
+    let is_one = !command.contains(['&', '|', ';']);
+    let first = words.first().copied().unwrap_or_default();
+    if let Some((_, runner)) = KNOWN.into_iter().find(|(name, _)| *name == first && is_one) {
+        return runner;
+    }
+    // What `npm init` writes is no test.
+    let is_node = first == "node" && words.contains(&"--test") && is_one;
+    if is_node || first.is_empty() || command.contains("no test specified") {
+        TestRunner::Node
+    } else {
+        TestRunner::Npm
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_says_what_runs_the_tests() {
+        for (command, expected) in [
+            ("vitest run", TestRunner::Vitest),
+            ("NODE_OPTIONS=--x CI=1 jest --ci", TestRunner::Jest),
+            ("mocha 'test/**'", TestRunner::Mocha),
+            ("node --test", TestRunner::Node),
+            ("echo \"Error: no test specified\" && exit 1", TestRunner::Node),
+            ("", TestRunner::Node),
+            ("node test.js", TestRunner::Npm),
+            ("tsc && vitest run", TestRunner::Npm),
+            ("vitest run; node --test", TestRunner::Npm),
+        ] {
+            assert_eq!(by_script(command), expected, "{command}");
+        }
+    }
 }

@@ -122,6 +122,8 @@ fn nodejs_test_runs_mocha_which_measures_no_coverage() {
     let Some(bench) = bench(&[
         ("package.json", "{ \"name\": \"x\", \"devDependencies\": { \"mocha\": \"12\" } }\n"),
         ("test/sum.js", MOCHA),
+        ("member/package.json", "{ \"name\": \"y\", \"scripts\": { \"test\": \"mocha\" } }\n"),
+        ("member/test/sum.js", MOCHA),
     ]) else {
         return;
     };
@@ -129,6 +131,15 @@ fn nodejs_test_runs_mocha_which_measures_no_coverage() {
     holds(&session.ok("nodejs_test", json!({})), "mocha", ("test/sum.js", 5), "2 == 3");
     let picked = session.ok("nodejs_test", json!({ "testPattern": "adds" }));
     assert_eq!(picked["success"], true, "{picked}");
+    let member = session.ok("nodejs_test", json!({ "directory": "member", "testPattern": "fails" }));
+    assert_eq!(
+        (member["runner"].as_str(), member["tests"][0]["file"].as_str()),
+        (Some("mocha"), Some("member/test/sum.js"))
+    );
+    bench.put("gatewright.toml", "[devtools]\ntest-runner = \"node\"\n");
+    let named = session.ok("nodejs_test", json!({}));
+    assert_eq!(named["runner"], "node", "{named}");
+    bench.put("gatewright.toml", "");
     let fault = session.fails("nodejs_test", json!({ "coverage": true }));
     assert_eq!(fault["code"], "invalid_argument", "{fault}");
     assert!(text(&fault).contains("mocha"), "{fault}");
