@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::Context;
 use crate::report::{Benchmark, Coverage, Covered, MAX_FIGURES, MAX_NAME};
 use crate::text::clip;
-use crate::Context;
 
 /// `coverage json` (coverage.py 7, "JSON reporting"): per cent of all and of each file.
 pub fn coverage_py(bytes: &[u8], context: &Context<'_>) -> Option<Coverage> {

@@ -117,7 +117,12 @@ fn many(format: Format, count: usize) -> (Vec<u8>, Vec<u8>) {
         ),
         Format::RuffJson => format!(
             "[{}]",
-            list(&|n| format!("{{\"code\":\"F1\",\"message\":\"no\",\"filename\":\"a{n}.py\",\"location\":{{\"row\":1}}}}"), ",")
+            list(
+                &|n| format!(
+                    "{{\"code\":\"F1\",\"message\":\"no\",\"filename\":\"a{n}.py\",\"location\":{{\"row\":1}}}}"
+                ),
+                ","
+            )
         ),
         Format::PyrightJson => format!(
             "{{\"generalDiagnostics\":[{}]}}",
@@ -126,7 +131,12 @@ fn many(format: Format, count: usize) -> (Vec<u8>, Vec<u8>) {
         Format::Mypy => list(&|n| format!("a{n}.py:{n}:1: error: no  [x]\n"), ""),
         Format::BanditJson => format!(
             "{{\"results\":[{}]}}",
-            list(&|n| format!("{{\"filename\":\"a{n}.py\",\"issue_text\":\"no\",\"issue_severity\":\"HIGH\",\"line_number\":1}}"), ",")
+            list(
+                &|n| format!(
+                    "{{\"filename\":\"a{n}.py\",\"issue_text\":\"no\",\"issue_severity\":\"HIGH\",\"line_number\":1}}"
+                ),
+                ","
+            )
         ),
         Format::VerminParsable => list(&|n| format!("a{n}.py:{n}::!2:3.10:pattern matching\n"), ""),
         Format::Sarif => {

@@ -135,7 +135,11 @@ impl Asked<'_> {
 }
 
 /// A command of the interpreter itself: the environment's, else the machine's `python3`. What it is given is held to no grammar here.
-pub(crate) fn interpreter(desk: &ReadDesk, dir: Option<RelPath>, args: Vec<String>) -> Result<Command, Fault> {
+pub(crate) fn interpreter(
+    desk: &ReadDesk,
+    dir: Option<RelPath>,
+    args: Vec<String>,
+) -> Result<Command, Fault> {
     let mut command = Command::new("python3", &[]);
     command.args = args;
     if let Some(venv) = Venv::near(desk, dir.as_ref())? {

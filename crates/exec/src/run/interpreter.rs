@@ -23,11 +23,7 @@ pub fn of_root(link: &RelPath, root: &Root, state: &StateDir, path: &[PathBuf]) 
 }
 
 /// The real place of the interpreter that `link` in the root leads to; refused with the reason where it is not one of a trusted place.
-pub(super) fn real(
-    link: &RelPath,
-    around: &Surroundings<'_>,
-    path: &[PathBuf],
-) -> Result<PathBuf, Fault> {
+pub(super) fn real(link: &RelPath, around: &Surroundings<'_>, path: &[PathBuf]) -> Result<PathBuf, Fault> {
     let refused = |why: &str| {
         Err(Fault::new(Code::Forbidden, format!("{link}: it is not started as an interpreter: {why}"))
             .about(link.as_str())

@@ -24,7 +24,8 @@ use super::sight::{self, Surroundings};
 use super::waiting::Begun;
 use super::watch::Watch;
 use super::{
-    Captured, Command, Exit, Launcher, Level, MAX_ARG_BYTES, MAX_ARGS, MAX_TIMEOUT, Outside, Ran, find, interpreter,
+    Captured, Command, Exit, Launcher, Level, MAX_ARG_BYTES, MAX_ARGS, MAX_TIMEOUT, Outside, Ran, find,
+    interpreter,
 };
 
 /// How often a running program's cancellation is looked at, at least.

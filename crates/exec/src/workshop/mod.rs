@@ -311,7 +311,9 @@ impl Workshop {
         };
         let names = Dir::open_ambient_dir(top, cap_std::ambient_authority())
             .and_then(|top| open_dir(&top, folder.as_str()))
-            .and_then(|dir| dir.entries()?.map(|entry| Ok(entry?.file_name())).collect::<std::io::Result<Vec<_>>>());
+            .and_then(|dir| {
+                dir.entries()?.map(|entry| Ok(entry?.file_name())).collect::<std::io::Result<Vec<_>>>()
+            });
         let names = names.unwrap_or_default().into_iter().filter_map(|name| name.into_string().ok());
         let mut names: Vec<String> = names.collect();
         names.sort();

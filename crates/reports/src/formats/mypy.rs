@@ -17,8 +17,10 @@ static LINE: Pattern = LazyLock::new(|| {
 
 /// What it says at the end, whatever it found.
 static LAST: Pattern = LazyLock::new(|| {
-    regex::Regex::new(r"^(?:Success: no issues found in \d+ source files?|Found \d+ errors? in \d+ files? \(.*\))$")
-        .ok()
+    regex::Regex::new(
+        r"^(?:Success: no issues found in \d+ source files?|Found \d+ errors? in \d+ files? \(.*\))$",
+    )
+    .ok()
 });
 
 pub(crate) fn read(input: Input<'_>, draft: &mut Draft<'_>) {

@@ -55,7 +55,11 @@ pub(crate) fn read(input: Input<'_>, draft: &mut Draft<'_>) {
             column: from.and_then(|at| at.column),
             end_line: to.as_ref().and_then(|at| at.row),
             end_column: to.and_then(|at| at.column),
-            level: Some(if said.severity.as_deref() == Some("warning") { Level::Warning } else { Level::Error }),
+            level: Some(if said.severity.as_deref() == Some("warning") {
+                Level::Warning
+            } else {
+                Level::Error
+            }),
             rule: said.code,
             message,
             help: said.fix.and_then(|fix| fix.message).unwrap_or_default(),

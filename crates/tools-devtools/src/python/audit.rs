@@ -98,6 +98,10 @@ pub(crate) async fn audited(desk: &RunDesk) -> Result<Audited, Fault> {
     let asked = Asked::of(desk);
     let dir = running::directory(asked.directory)?;
     let nothing = |why: &str| Audited { advisories: Vec::new(), data: Data::none(why.to_owned()) };
+    let (mut command, host) = match asking(desk, &asked)? {
+        Ok(asking) => asking,
+        Err(why) => return Ok(nothing(&why)),
+    };
     let at = dir.clone();
     let Some(pins) = desk.blocking(move |desk| Pins::of(desk, at.as_ref())).await? else {
         return Ok(nothing("there is neither a lock file, nor requirements.txt, nor an environment"));
@@ -106,10 +110,6 @@ pub(crate) async fn audited(desk: &RunDesk) -> Result<Audited, Fault> {
     if file.is_empty() {
         return Ok(nothing(&format!("{} names no version that could be asked about", pins.from)));
     }
-    let (mut command, host) = match asking(desk, &asked)? {
-        Ok(asking) => asking,
-        Err(why) => return Ok(nothing(&why)),
-    };
     command.args.extend(["-r".to_owned(), format!("{INPUT}{PINNED}")]);
     command.inputs.insert(PINNED.to_owned(), file.into_bytes());
     let command = running::configured(desk, command).await?;
@@ -178,8 +178,13 @@ struct Vulnerability {
 fn read(ran: &Ran, pins: &Pins, host: String) -> Audited {
     let said: Option<Said> = serde_json::from_slice(&ran.stdout.bytes).ok();
     let Some(said) = said else {
-        let refused = if ran.refused.is_empty() { String::new() } else { format!(" ({} could not be reached)", ran.refused.join(", ")) };
-        let why = format!("{host} gave no answer that is understood{refused}: {}", super::said(&ran.stderr.text()));
+        let refused = if ran.refused.is_empty() {
+            String::new()
+        } else {
+            format!(" ({} could not be reached)", ran.refused.join(", "))
+        };
+        let why =
+            format!("{host} gave no answer that is understood{refused}: {}", super::said(&ran.stderr.text()));
         let mut data = Data::none(why);
         data.asked = vec![host];
         data.from = Some(pins.from.clone());
@@ -220,7 +225,8 @@ fn read(ran: &Ran, pins: &Pins, host: String) -> Audited {
         packages: answered,
         unknown: unknown.into_iter().take(MAX_TOLD).collect(),
         why: why.filter(|_| state != Known::Complete),
-        as_of: (state != Known::None).then(|| jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()),
+        as_of: (state != Known::None)
+            .then(|| jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()),
     };
     Audited { advisories, data }
 }
@@ -254,8 +260,14 @@ pub(crate) fn message(audited: &Audited) -> String {
     }
     let many = audited.advisories.len();
     let mut text = match (many, data.state) {
-        (0, Known::Complete) => format!("No known vulnerability in {} packages ({}).", data.packages, data.asked.join(", ")),
-        (0, _) => format!("None known in {} packages; of {} nothing is known: {why}.", data.packages, data.unknown.len()),
+        (0, Known::Complete) => {
+            format!("No known vulnerability in {} packages ({}).", data.packages, data.asked.join(", "))
+        }
+        (0, _) => format!(
+            "None known in {} packages; of {} nothing is known: {why}.",
+            data.packages,
+            data.unknown.len()
+        ),
         _ => format!("{many} known vulnerabilities in {} packages.", data.packages),
     };
     for advisory in audited.advisories.iter().take(10) {
@@ -265,7 +277,10 @@ pub(crate) fn message(audited: &Audited) -> String {
             None => "no fixed version is known".to_owned(),
         };
         let id = advisory.ids.first().map_or("", String::as_str);
-        text.push_str(&format!("\n- `{}` {}: {id}, {fixed}: {}", advisory.package, advisory.installed, advisory.title));
+        text.push_str(&format!(
+            "\n- `{}` {}: {id}, {fixed}: {}",
+            advisory.package, advisory.installed, advisory.title
+        ));
     }
     if many > 0 && data.state == Known::Partial {
         text.push_str(&format!("\n\nOf {} more nothing is known: {why}.", data.unknown.len()));

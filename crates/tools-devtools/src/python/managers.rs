@@ -72,10 +72,13 @@ impl Manager {
             Wanted::Auto => {
                 let project = detected(desk, directory)?;
                 let mut names = project.package_managers.into_iter().map(|manager| manager.name);
-                names.find(|name| ["uv", "poetry", "pipenv", "pip"].contains(&name.as_str())).ok_or_else(|| {
-                    Fault::new(Code::NotFound, "no manifest of Python is here")
-                        .suggest("Name the folder of pyproject.toml or requirements.txt with `directory`.")
-                })?
+                names.find(|name| ["uv", "poetry", "pipenv", "pip"].contains(&name.as_str())).ok_or_else(
+                    || {
+                        Fault::new(Code::NotFound, "no manifest of Python is here").suggest(
+                            "Name the folder of pyproject.toml or requirements.txt with `directory`.",
+                        )
+                    },
+                )?
             }
         };
         match named.as_str() {
@@ -84,7 +87,9 @@ impl Manager {
             "pip" => Ok(Self::Pip),
             other => Err(Fault::new(
                 Code::InvalidArgument,
-                format!("packageManager: {other} is not offered: it was not tried within the confinement of runs"),
+                format!(
+                    "packageManager: {other} is not offered: it was not tried within the confinement of runs"
+                ),
             )
             .suggest("Name `uv`, `poetry` or `pip`, or run pipenv yourself.")),
         }
@@ -120,14 +125,22 @@ impl Manager {
 }
 
 /// The lock of `manager` in `dir` as the root has it; nothing where there is none.
-pub(crate) fn lock_now(desk: &ReadDesk, manager: Manager, dir: Option<&RelPath>) -> Result<Option<Lock>, Fault> {
+pub(crate) fn lock_now(
+    desk: &ReadDesk,
+    manager: Manager,
+    dir: Option<&RelPath>,
+) -> Result<Option<Lock>, Fault> {
     let Some(name) = manager.lock() else { return Ok(None) };
     let bytes = file(desk, dir, name)?;
     bytes.map(|bytes| read(name, &bytes)).transpose()
 }
 
 /// The lock of `manager` in `dir` as programs left it.
-pub(crate) async fn lock_then(desk: &RunDesk, manager: Manager, dir: Option<RelPath>) -> Result<Option<Lock>, Fault> {
+pub(crate) async fn lock_then(
+    desk: &RunDesk,
+    manager: Manager,
+    dir: Option<RelPath>,
+) -> Result<Option<Lock>, Fault> {
     let (Some(name), Some(workshop)) = (manager.lock(), desk.workshop().cloned()) else { return Ok(None) };
     let path = dir.map_or_else(|| RelPath::new(name), |dir| dir.join(name));
     let path = path.map_err(|e| Fault::internal(e.to_string()))?;
@@ -174,8 +187,11 @@ impl Moved {
 
     /// In words.
     pub(crate) fn told(&self) -> String {
-        let mut lines: Vec<String> =
-            self.changed.iter().map(|step| format!("- `{}` {} → {} ({})", step.name, step.from, step.to, step.kind)).collect();
+        let mut lines: Vec<String> = self
+            .changed
+            .iter()
+            .map(|step| format!("- `{}` {} → {} ({})", step.name, step.from, step.to, step.kind))
+            .collect();
         lines.extend(self.added.iter().map(|name| format!("- `{name}` is new")));
         lines.extend(self.removed.iter().map(|name| format!("- `{name}` goes")));
         let more = lines.len().saturating_sub(20);
@@ -207,7 +223,10 @@ pub(crate) fn unbuilt(ran: &Ran) -> Vec<String> {
     let said = format!("{}\n{}", ran.stdout.text(), ran.stderr.text());
     let mut names: Vec<String> = Vec::new();
     for line in said.lines() {
-        let named = if line.contains("no binary distribution") || line.contains("--no-build") || line.contains("Building source distributions") {
+        let named = if line.contains("no binary distribution")
+            || line.contains("--no-build")
+            || line.contains("Building source distributions")
+        {
             line.split('`').nth(1)
         } else if let Some(rest) = line.trim().strip_prefix("ERROR: No matching distribution found for ") {
             Some(rest)

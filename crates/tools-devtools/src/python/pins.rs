@@ -26,10 +26,13 @@ impl Pins {
     /// Those of the project in `dir`; nothing where it pins nothing.
     pub(crate) fn of(desk: &ReadDesk, dir: Option<&RelPath>) -> Result<Option<Self>, Fault> {
         for name in LOCKS {
-            let (Some(format), Some(bytes)) = (deps::Format::of(name), file(desk, dir, name)?) else { continue };
+            let (Some(format), Some(bytes)) = (deps::Format::of(name), file(desk, dir, name)?) else {
+                continue;
+            };
             let lock = deps::read(format, &bytes).map_err(|unread| {
-                Fault::new(contract::Code::InvalidSource, format!("{name}: {unread}"))
-                    .suggest("Make the lock anew: `python_update_deps {\"mode\":\"check\"}` says what it holds.")
+                Fault::new(contract::Code::InvalidSource, format!("{name}: {unread}")).suggest(
+                    "Make the lock anew: `python_update_deps {\"mode\":\"check\"}` says what it holds.",
+                )
             })?;
             return Ok(Some(Self::of_lock(name, lock)));
         }
@@ -44,7 +47,9 @@ impl Pins {
         for package in lock.packages {
             match (package.source, package.version) {
                 (deps::Source::Local, _) => {}
-                (deps::Source::Registry | deps::Source::Unknown, Some(version)) => pins.pinned.push((package.name, version)),
+                (deps::Source::Registry | deps::Source::Unknown, Some(version)) => {
+                    pins.pinned.push((package.name, version))
+                }
                 _ => pins.skip(package.name),
             }
         }
@@ -79,7 +84,8 @@ impl Pins {
         for packages in venv.packages(desk) {
             for entry in desk.view().list(Some(&packages)).unwrap_or_default() {
                 let record = entry.name.strip_suffix(".dist-info").and_then(|stem| stem.split_once('-'));
-                pins.pinned.extend(record.map(|(name, version)| (name.replace('_', "-"), version.to_owned())));
+                pins.pinned
+                    .extend(record.map(|(name, version)| (name.replace('_', "-"), version.to_owned())));
             }
         }
         pins
@@ -117,7 +123,10 @@ mod tests {
         let pins = Pins::of_requirements(text);
         assert_eq!(pins.file(), "requests==2.19.0\nurllib3==1.24.1\n");
         assert_eq!(pins.skipped, ["attrs>=2", "-r other.txt", "six==1.*", "-e .", "git+https://x/y"]);
-        let hostile = Pins { pinned: vec![("a\n-r /etc/x".into(), "1".into()), ("b".into(), "1 --x".into())], ..Pins::default() };
+        let hostile = Pins {
+            pinned: vec![("a\n-r /etc/x".into(), "1".into()), ("b".into(), "1 --x".into())],
+            ..Pins::default()
+        };
         assert_eq!(hostile.file(), "");
     }
 }

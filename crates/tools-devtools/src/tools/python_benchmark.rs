@@ -4,8 +4,8 @@
 //! them against an earlier run, `save` keeps this one as a plan.
 
 use contract::{Code, Fault, Toolset};
-use exec::run::Cache;
 use exec::reports::ReportFile;
+use exec::run::Cache;
 use kit::limits::Limits;
 use kit::{Answer, Define, Doc, Run, RunDesk, doc};
 use reports::{Format, pytest_benchmark};
@@ -95,12 +95,16 @@ impl Run for PythonBenchmark {
         flags.extend(input.compare.iter().map(|run| format!("--benchmark-compare={run}")));
         flags.extend(input.save.iter().map(|name| format!("--benchmark-save={name}")));
         if let Some(rounds) = input.warmup {
-            flags.extend(["--benchmark-warmup=on".to_owned(), format!("--benchmark-warmup-iterations={rounds}")]);
+            flags.extend([
+                "--benchmark-warmup=on".to_owned(),
+                format!("--benchmark-warmup-iterations={rounds}"),
+            ]);
         }
         let mut rest = Vec::new();
         if let Some(named) = &input.benchmarks {
             let path = exec::view::path_argument(&asked.below(named));
-            let is_path = path.is_ok_and(|path| desk.view().is_folder(&path) || desk.view().size(&path).is_some());
+            let is_path =
+                path.is_ok_and(|path| desk.view().is_folder(&path) || desk.view().size(&path).is_some());
             match is_path {
                 true => rest.push(named.clone()),
                 false => flags.extend(["-k".to_owned(), named.clone()]),
@@ -115,7 +119,9 @@ impl Run for PythonBenchmark {
         let said = ran.stderr.text();
         if ran.code() == Some(4) && said.contains("--benchmark") {
             return Err(Fault::new(Code::ToolExecutionFailed, "pytest has no pytest-benchmark here")
-                .suggest("Add pytest-benchmark to the project's development dependencies and install them."));
+                .suggest(
+                    "Add pytest-benchmark to the project's development dependencies and install them.",
+                ));
         }
         let bytes = python::left(&desk, FIGURES).await?;
         report.benchmarks = bytes.as_deref().and_then(pytest_benchmark).unwrap_or_default();
@@ -128,16 +134,19 @@ impl Run for PythonBenchmark {
         };
         let comparison = input.compare.is_some().then(|| table(&ran.stdout.text())).flatten();
         let many = report.benchmarks.len();
-        let slowest = report.benchmarks.iter().max_by(|a, b| {
-            a.ns_per_op.unwrap_or_default().total_cmp(&b.ns_per_op.unwrap_or_default())
-        });
-        let slowest = slowest.map(|row| format!(", the slowest `{}` at {} ns", row.name, row.ns_per_op.unwrap_or_default()));
+        let slowest = report
+            .benchmarks
+            .iter()
+            .max_by(|a, b| a.ns_per_op.unwrap_or_default().total_cmp(&b.ns_per_op.unwrap_or_default()));
+        let slowest = slowest
+            .map(|row| format!(", the slowest `{}` at {} ns", row.name, row.ns_per_op.unwrap_or_default()));
         let mut answer = findings::answer("`pytest --benchmark-only`", &ran, report, false);
         let counted = contract::text::counted(many as u64, "benchmark");
         answer.message.push_str(&format!("\n\n{counted} measured{}.", slowest.unwrap_or_default()));
         // Exit code 5: there was nothing to run.
         if ran.code() == Some(5) {
-            answer.message = "There is no benchmark: a test is one where it takes the fixture `benchmark`.".to_owned();
+            answer.message =
+                "There is no benchmark: a test is one where it takes the fixture `benchmark`.".to_owned();
         }
         Ok(answer.map(|findings| Output { report: kept, comparison, findings }))
     }

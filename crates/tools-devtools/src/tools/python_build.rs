@@ -96,7 +96,9 @@ impl Run for PythonBuild {
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
         if !input.sdist && !input.wheel {
-            return Err(Fault::invalid("sdist: neither it nor a wheel is asked for").suggest("Leave one of them on."));
+            return Err(
+                Fault::invalid("sdist: neither it nor a wheel is asked for").suggest("Leave one of them on.")
+            );
         }
         let asked = Asked::of(&desk);
         let outdir = input.outdir.trim_end_matches('/').to_owned();
@@ -141,8 +143,14 @@ impl Run for PythonBuild {
 }
 
 /// The files that the last line names: `Successfully built a.tar.gz and a.whl`.
-async fn built(desk: &RunDesk, dir: Option<RelPath>, outdir: &str, said: &str) -> Result<Vec<Artifact>, Fault> {
-    let last = said.lines().rev().find_map(|line| line.split_once("Successfully built ")).map(|(_, names)| names);
+async fn built(
+    desk: &RunDesk,
+    dir: Option<RelPath>,
+    outdir: &str,
+    said: &str,
+) -> Result<Vec<Artifact>, Fault> {
+    let last =
+        said.lines().rev().find_map(|line| line.split_once("Successfully built ")).map(|(_, names)| names);
     let names = last.unwrap_or_default().replace(" and ", " ").replace(',', " ");
     let mut artifacts = Vec::new();
     let Some(workshop) = desk.workshop().cloned() else { return Ok(artifacts) };

@@ -146,7 +146,8 @@ fn command(desk: &RunDesk, asked: &Asked<'_>, checker: Checker, input: &Input) -
             asked.node_command(desk, "pyright", flags, input.files.clone())?
         }
         Checker::Mypy => {
-            let mut flags = words(&["--show-column-numbers", "--no-pretty", "--no-color-output", "--no-error-summary"]);
+            let mut flags =
+                words(&["--show-column-numbers", "--no-pretty", "--no-color-output", "--no-error-summary"]);
             flags.extend(input.verbose.then(|| "--show-error-code-links".to_owned()));
             let files = if input.files.is_empty() { vec![".".to_owned()] } else { input.files.clone() };
             asked.python_command(desk, "mypy", flags, files)?

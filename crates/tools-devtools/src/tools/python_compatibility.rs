@@ -91,7 +91,10 @@ impl Define for PythonCompatibility {
     const CACHES: &'static [Cache] = python::CACHES;
 
     fn examples() -> Vec<Value> {
-        vec![json!({}), json!({ "targetVersion": "3.9", "suggest": true, "files": ["src"], "directory": "api" })]
+        vec![
+            json!({}),
+            json!({ "targetVersion": "3.9", "suggest": true, "files": ["src"], "directory": "api" }),
+        ]
     }
 }
 
@@ -125,7 +128,8 @@ impl Read for PythonCompatibility {
         let root = desk.view().root().path().display().to_string();
         let place = dir.as_ref().map_or("", RelPath::as_str);
         let context = Context { root: &root, dir: place, modules: &[] };
-        let report = reports::read(Format::VerminParsable, &ran.stdout.bytes, &ran.stderr.bytes, ran.code(), &context);
+        let report =
+            reports::read(Format::VerminParsable, &ran.stdout.bytes, &ran.stderr.bytes, ran.code(), &context);
         let Some(minimum) = minimum(&said) else {
             let why = python::said(&format!("{said}\n{}", ran.stderr.text()));
             return Err(Fault::new(Code::ToolExecutionFailed, format!("vermin could not say: {why}"))
@@ -155,7 +159,9 @@ impl Read for PythonCompatibility {
             suggestions_for_older: suggestions,
         };
         let mut answer = Answer::new(message(&output), output);
-        answer.success = answer.output.violations.is_empty() && answer.output.packages.is_empty() && answer.output.runs_on_3;
+        answer.success = answer.output.violations.is_empty()
+            && answer.output.packages.is_empty()
+            && answer.output.runs_on_3;
         Ok(answer)
     }
 }
@@ -264,9 +270,14 @@ fn message(output: &Output) -> String {
         text.push_str(&format!(" Nothing speaks against {target}."));
         return text;
     }
-    text.push_str(&format!(" Against {target}: {}, {}.", counted(lines, "line"), counted(packages, "package")));
+    text.push_str(&format!(
+        " Against {target}: {}, {}.",
+        counted(lines, "line"),
+        counted(packages, "package")
+    ));
     if let Some(first) = output.violations.first() {
-        let place = format!("{}:{}", first.file.as_deref().unwrap_or_default(), first.line.unwrap_or_default());
+        let place =
+            format!("{}:{}", first.file.as_deref().unwrap_or_default(), first.line.unwrap_or_default());
         text.push_str(&format!("\n\nFirst ({place}): {}", first.message));
     }
     text

@@ -108,7 +108,10 @@ impl Run for PythonInstallDeps {
             }
             Manager::Poetry => {
                 let flags = if input.frozen { &["check", "--lock", "-n"][..] } else { &["lock", "-n"] };
-                asked.command("poetry", words(flags), Vec::new())?
+                let mut command = asked.command("poetry", words(flags), Vec::new())?;
+                // To resolve it needs no environment, and would make one.
+                command.env.insert("POETRY_VIRTUALENVS_CREATE".to_owned(), "false".to_owned());
+                command
             }
             Manager::Pip => {
                 let mut flags = words(&["-m", "pip", "install", "--dry-run", "--no-input", "-q"]);
@@ -130,7 +133,10 @@ impl Run for PythonInstallDeps {
         }
         let lock = match manager {
             Manager::Pip => Moved { added: reported(&ran.stdout.bytes), ..Moved::default() },
-            _ => Moved::between(before.as_ref(), managers::lock_then(&desk, manager, dir.clone()).await?.as_ref()),
+            _ => Moved::between(
+                before.as_ref(),
+                managers::lock_then(&desk, manager, dir.clone()).await?.as_ref(),
+            ),
         };
         let venv = place(&desk, dir.as_ref())?;
         let unkept = desk.unkept(&venv).await?;
@@ -141,7 +147,10 @@ impl Run for PythonInstallDeps {
         if let Some(why) = &unkept {
             message = format!("Nothing would be installed: {why}.\n\n{message}");
         }
-        let mut answer = Answer::new(message, Output { manager, lock: Some(lock), sdists_refused: Vec::new(), installed: None });
+        let mut answer = Answer::new(
+            message,
+            Output { manager, lock: Some(lock), sdists_refused: Vec::new(), installed: None },
+        );
         answer.success = unkept.is_none();
         Ok(answer)
     }
@@ -165,8 +174,11 @@ impl Run for PythonInstallDeps {
             }
             Manager::Pip => {
                 if Venv::near(&desk, dir.as_ref())?.is_none() {
-                    let mut make = asked.command("python3", words(&["-m", "venv", "--without-pip"]), Vec::new())?;
-                    make.args.push(seen(&venv, dir.as_ref()));
+                    let make = asked.command(
+                        "python3",
+                        words(&["-m", "venv", "--without-pip", ".venv"]),
+                        Vec::new(),
+                    )?;
                     let made = desk.run(running::configured(&desk, python::quiet(make)).await?).await?;
                     if !made.is_success() {
                         return Err(managers::failed("`python -m venv`", &made));
@@ -176,7 +188,10 @@ impl Run for PythonInstallDeps {
                 flags.extend(required(&desk, dir.as_ref(), &input)?);
                 let mut command = asked.command("python3", flags, Vec::new())?;
                 // The machine's pip works for the environment's interpreter, which need have none.
-                command.args.splice(2..2, ["--python".to_owned(), format!("{}/bin/python", seen(&venv, dir.as_ref()))]);
+                command.args.splice(
+                    2..2,
+                    ["--python".to_owned(), format!("{}/bin/python", seen(&venv, dir.as_ref()))],
+                );
                 command
             }
         };
@@ -189,7 +204,8 @@ impl Run for PythonInstallDeps {
             return Ok(Some(refused(manager, sdists, &python::said(&ran.stderr.text()))));
         }
         let packages = counted(&desk, &venv).await?;
-        let message = format!("Installed in `{venv}`: {} new there.", contract::text::counted(packages, "package"));
+        let message =
+            format!("Installed in `{venv}`: {} new there.", contract::text::counted(packages, "package"));
         let installed = Some(Installed { venv: venv.to_string(), packages });
         Ok(Some(Answer::new(message, Output { manager, lock: None, sdists_refused: Vec::new(), installed })))
     }
@@ -206,7 +222,12 @@ async fn chosen(desk: &RunDesk, input: &Input) -> Result<(Manager, Option<RelPat
     .await
 }
 
-async fn run(desk: &RunDesk, manager: Manager, mut command: Command, build: bool) -> Result<exec::run::Ran, Fault> {
+async fn run(
+    desk: &RunDesk,
+    manager: Manager,
+    mut command: Command,
+    build: bool,
+) -> Result<exec::run::Ran, Fault> {
     command.timeout = MAX_TIMEOUT;
     let command = running::configured(desk, manager.fetching(desk, command, build)).await?;
     desk.run(command).await
@@ -230,18 +251,24 @@ fn seen(path: &RelPath, dir: Option<&RelPath>) -> String {
 /// What pip is told to install: the project's files.
 fn required(desk: &RunDesk, dir: Option<&RelPath>, input: &Input) -> Result<Vec<String>, Fault> {
     let mut flags = Vec::new();
-    let names: &[&str] = if input.dev { &["requirements.txt", "requirements-dev.txt"] } else { &["requirements.txt"] };
+    let names: &[&str] =
+        if input.dev { &["requirements.txt", "requirements-dev.txt"] } else { &["requirements.txt"] };
     for name in names {
         if let Some(bytes) = file(desk, dir, name)? {
             flags.extend(["-r".to_owned(), (*name).to_owned()]);
-            if String::from_utf8_lossy(&bytes).contains("--hash=") && !flags.contains(&"--require-hashes".to_owned()) {
+            if String::from_utf8_lossy(&bytes).contains("--hash=")
+                && !flags.contains(&"--require-hashes".to_owned())
+            {
                 flags.push("--require-hashes".to_owned());
             }
         }
     }
     if flags.is_empty() {
-        return Err(Fault::new(Code::NotFound, "pip installs what requirements.txt names, and there is none")
-            .suggest("Name `packageManager: uv` for a pyproject.toml, or write a requirements.txt."));
+        return Err(Fault::new(
+            Code::NotFound,
+            "pip installs what requirements.txt names, and there is none",
+        )
+        .suggest("Name `packageManager: uv` for a pyproject.toml, or write a requirements.txt."));
     }
     if !input.build {
         flags.extend(words(&["--only-binary", ":all:"]));

@@ -150,37 +150,53 @@ impl Run for PythonProfile {
         let at = dir.clone();
         let line = input.command.clone();
         let program = desk.blocking(move |desk| profiled(desk, at.as_ref(), &line, &own)).await?;
-        let kept = input.output_file.as_deref().map(|file| exec::view::path_argument(&asked.below(file))).transpose()?;
+        let kept = input
+            .output_file
+            .as_deref()
+            .map(|file| exec::view::path_argument(&asked.below(file)))
+            .transpose()?;
         let mut measure = python::interpreter(&desk, dir.clone(), Vec::new())?;
         measure.inputs.insert(PROFILE.to_owned(), Vec::new());
-        measure.args = vec!["-m".to_owned(), "cProfile".to_owned(), "-o".to_owned(), format!("{INPUT}{PROFILE}")];
+        measure.args =
+            vec!["-m".to_owned(), "cProfile".to_owned(), "-o".to_owned(), format!("{INPUT}{PROFILE}")];
         measure.args.extend(program);
         let measure = running::configured(&desk, measure).await?;
         let ran = desk.run(measure).await?;
         let Some(profile) = python::left(&desk, PROFILE).await? else {
             let said = python::said(&ran.stderr.text());
-            return Err(Fault::new(Code::ToolExecutionFailed, format!("nothing was measured: {said}"))
-                .suggest("Run it without a profiler first, or name another command."));
+            let message = format!("Nothing was measured: the program left no profile. {said}");
+            let nothing = Output { seconds: 0.0, calls: 0, top: Vec::new(), functions: 0 };
+            let mut answer = Answer::new(message, nothing);
+            answer.success = false;
+            return Ok(answer);
         };
         if let Some(path) = &kept {
             place(&desk, dir.clone(), path, &profile).await?;
         }
         let mut read = python::interpreter(&desk, dir, Vec::new())?;
         // Nothing of the project is loaded to read a file.
-        read.args = vec!["-I".to_owned(), format!("{INPUT}{SCRIPT}"), format!("{INPUT}{PROFILE}"), input.top_n.to_string()];
+        read.args = vec![
+            "-I".to_owned(),
+            format!("{INPUT}{SCRIPT}"),
+            format!("{INPUT}{PROFILE}"),
+            input.top_n.to_string(),
+        ];
         read.inputs.insert(SCRIPT.to_owned(), READER.as_bytes().to_vec());
         read.inputs.insert(PROFILE.to_owned(), profile);
         let figures = desk.run(read).await?;
         let mut output: Output = serde_json::from_slice(&figures.stdout.bytes).map_err(|_| {
             let said = python::said(&figures.stderr.text());
-            Fault::new(Code::ToolExecutionFailed, format!("the profile cannot be read: {said}"))
-                .suggest("The program may have ended before its profile was whole; `run_output` has what it said.")
+            Fault::new(Code::ToolExecutionFailed, format!("the profile cannot be read: {said}")).suggest(
+                "The program may have ended before its profile was whole; `run_output` has what it said.",
+            )
         })?;
         let root = format!("{}/", desk.view().root().path().display());
         for function in &mut output.top {
             // What is started by its name is known by that.
-            let named = function.file.as_deref().filter(|file| !file.starts_with('/')).map(|file| asked.below(file));
-            let inside = function.file.as_deref().and_then(|file| file.strip_prefix(root.as_str())).map(str::to_owned);
+            let named =
+                function.file.as_deref().filter(|file| !file.starts_with('/')).map(|file| asked.below(file));
+            let inside =
+                function.file.as_deref().and_then(|file| file.strip_prefix(root.as_str())).map(str::to_owned);
             function.file = named.or(inside).or(function.file.take());
         }
         let mut answer = Answer::new(String::new(), output);
@@ -227,22 +243,26 @@ fn profiled(
     }
     words.extend(more.iter().cloned());
     let Some(first) = words.first() else {
-        return Err(Fault::invalid("command: it names neither a file nor a module").suggest("Write `python app.py`."));
+        return Err(
+            Fault::invalid("command: it names neither a file nor a module").suggest("Write `python app.py`.")
+        );
     };
     if first == "-m" {
         running::held("python", &words, dir)?;
         return Ok(words);
     }
     if first.starts_with('-') || !first.ends_with(".py") {
-        return Err(Fault::invalid(format!("command: {first:?} is neither a file of the project that ends in .py nor `-m`"))
-            .suggest("Write `python app.py`, or `python -m pytest`; text is never run as a program."));
+        return Err(Fault::invalid(format!(
+            "command: {first:?} is neither a file of the project that ends in .py nor `-m`"
+        ))
+        .suggest("Write `python app.py`, or `python -m pytest`; text is never run as a program."));
     }
     let below = dir.map_or_else(|| first.clone(), |dir| format!("{dir}/{first}"));
     let path = exec::view::path_argument(&below)?;
     if !matches!(desk.view().state(&path)?, contract::State::File { .. }) {
-        return Err(Fault::new(Code::NotFound, format!("{path}: there is no such file")).about(path.as_str()).suggest(
-            "Name a file below the root, from `directory` where that is given.",
-        ));
+        return Err(Fault::new(Code::NotFound, format!("{path}: there is no such file"))
+            .about(path.as_str())
+            .suggest("Name a file below the root, from `directory` where that is given."));
     }
     Ok(words)
 }
@@ -251,7 +271,8 @@ fn profiled(
 async fn place(desk: &RunDesk, dir: Option<RelPath>, path: &RelPath, profile: &[u8]) -> Result<(), Fault> {
     let up = "../".repeat(dir.as_ref().map_or(0, |dir| dir.as_str().split('/').count()));
     let mut copy = python::interpreter(desk, dir, Vec::new())?;
-    copy.args = vec!["-I".to_owned(), format!("{INPUT}copy.py"), format!("{INPUT}{PROFILE}"), format!("{up}{path}")];
+    copy.args =
+        vec!["-I".to_owned(), format!("{INPUT}copy.py"), format!("{INPUT}{PROFILE}"), format!("{up}{path}")];
     let script = "import os, shutil, sys\nos.makedirs(os.path.dirname(sys.argv[2]) or '.', exist_ok=True)\nshutil.copyfile(sys.argv[1], sys.argv[2])\n";
     copy.inputs.insert("copy.py".to_owned(), script.as_bytes().to_vec());
     copy.inputs.insert(PROFILE.to_owned(), profile.to_vec());
@@ -273,7 +294,8 @@ fn message(output: &Output, format: Shown, code: Option<i32>, success: bool) -> 
         Some(code) => format!(" The program ended with exit code {code}."),
         None => " The program was ended by a signal.".to_owned(),
     };
-    let mut text = format!("{} s in {} calls of {} functions.{ended}\n", output.seconds, output.calls, output.functions);
+    let mut text =
+        format!("{} s in {} calls of {} functions.{ended}\n", output.seconds, output.calls, output.functions);
     for row in &output.top {
         let place = match (&row.file, row.line) {
             (Some(file), Some(line)) => format!(" ({file}:{line})"),

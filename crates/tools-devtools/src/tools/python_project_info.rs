@@ -159,11 +159,14 @@ impl Read for PythonProjectInfo {
 fn described(desk: &ReadDesk, dir: Option<&RelPath>, named: Option<&str>) -> Result<Output, Fault> {
     let mut output = Output::default();
     let project = detected(desk, named)?;
-    let manager = project.package_managers.iter().find(|manager| {
-        ["uv", "poetry", "pipenv", "pip"].contains(&manager.name.as_str())
-    });
-    output.manager = manager.map(|manager| Manager { name: manager.name.clone(), from: manager.from.clone() });
-    output.problems = project.problems.iter().map(|problem| format!("{}: {}", problem.file, problem.message)).collect();
+    let manager = project
+        .package_managers
+        .iter()
+        .find(|manager| ["uv", "poetry", "pipenv", "pip"].contains(&manager.name.as_str()));
+    output.manager =
+        manager.map(|manager| Manager { name: manager.name.clone(), from: manager.from.clone() });
+    output.problems =
+        project.problems.iter().map(|problem| format!("{}: {}", problem.file, problem.message)).collect();
     let below = |name: &str| -> Result<RelPath, Fault> {
         let path = dir.map_or_else(|| RelPath::new(name), |dir| dir.join(name));
         path.map_err(|e| Fault::internal(e.to_string()))
@@ -198,9 +201,13 @@ fn described(desk: &ReadDesk, dir: Option<&RelPath>, named: Option<&str>) -> Res
         }
         output.lock = Some(Locked { file: file.to_owned(), packages: packages as u64, problem });
     }
-    output.venv = Venv::near(desk, dir)?.map(|venv| environment(desk, &venv, output.requires_python.as_deref())).transpose()?;
+    output.venv = Venv::near(desk, dir)?
+        .map(|venv| environment(desk, &venv, output.requires_python.as_deref()))
+        .transpose()?;
     if output.venv.is_none() {
-        output.notes.push("There is no environment: `python_venv {\"action\":\"create\"}` makes one.".to_owned());
+        output
+            .notes
+            .push("There is no environment: `python_venv {\"action\":\"create\"}` makes one.".to_owned());
     }
     if output.name.is_none() {
         output.name = project.name;
@@ -249,7 +256,9 @@ fn manifest(top: &Table, output: &mut Output) {
         };
         if let Some(main) = table(&poetry, "dependencies") {
             let python = text(&main, "python");
-            if output.requires_python.is_none() && let Some(python) = python {
+            if output.requires_python.is_none()
+                && let Some(python) = python
+            {
                 output.notes.push(format!("Poetry's range of Pythons is {python}."));
             }
             output.groups.push(Group { name: "main (poetry)".to_owned(), requirements: named(main) });

@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 
 use crate::families::PYTHON;
 use crate::findings::{self, Findings};
-use crate::python::audit::{self, Advisory, Data, Known};
 use crate::python;
+use crate::python::audit::{self, Advisory, Data, Known};
 use crate::running::{Asked, reported, words};
 
 /// What it takes.
@@ -120,13 +120,18 @@ impl Run for PythonSecurity {
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
         let asked = Asked::of(&desk);
         if input.fix && input.tool == Tool::Bandit {
-            return Err(Fault::invalid("fix: bandit puts nothing right").suggest("Leave out `fix`, or ask for `pip-audit`."));
+            return Err(Fault::invalid("fix: bandit puts nothing right")
+                .suggest("Leave out `fix`, or ask for `pip-audit`."));
         }
         if !asked.args.is_empty() && input.tool == Tool::Both {
             return Err(Fault::invalid("args: which program they are for is not said")
                 .suggest("Name one `tool` with them."));
         }
-        let code = if input.tool == Tool::PipAudit { None } else { Some(in_code(&desk, &asked, input.severity).await?) };
+        let code = if input.tool == Tool::PipAudit {
+            None
+        } else {
+            Some(in_code(&desk, &asked, input.severity).await?)
+        };
         let packages = if input.tool == Tool::Bandit { None } else { Some(audit::audited(&desk).await?) };
         let mut success = true;
         let mut parts = Vec::new();
@@ -152,10 +157,16 @@ impl Run for PythonSecurity {
         let mut output = Output { advisories, data, report: None, findings };
         let message = match input.format {
             Shown::Text => parts.join("\n\n"),
-            Shown::Json => serde_json::to_string_pretty(&output).map_err(|e| Fault::internal(e.to_string()))?,
+            Shown::Json => {
+                serde_json::to_string_pretty(&output).map_err(|e| Fault::internal(e.to_string()))?
+            }
             Shown::Sarif => {
                 let bytes = sarif(&all, &output.advisories);
-                let file = ReportFile { name: "python_security.sarif".into(), mime: "application/sarif+json", bytes };
+                let file = ReportFile {
+                    name: "python_security.sarif".into(),
+                    mime: "application/sarif+json",
+                    bytes,
+                };
                 let kept = desk.blocking(move |desk| desk.keep_report("python_security", &[file])).await?;
                 parts.push(format!("All of it as SARIF: report://{kept}"));
                 output.report = Some(kept);

@@ -103,7 +103,8 @@ impl Run for PythonTest {
         if input.coverage {
             flags.extend(words(&["--cov", "--cov-report=term"]));
         }
-        let command = asked.python_command(&desk, "pytest", flags, input.test_path.clone().into_iter().collect())?;
+        let command =
+            asked.python_command(&desk, "pytest", flags, input.test_path.clone().into_iter().collect())?;
         let mut command = python::remembering(command);
         if input.coverage {
             let data = python::beside(&mut command, DATA);
@@ -160,8 +161,10 @@ async fn measured(desk: &RunDesk, dir: Option<RelPath>) -> Result<Option<Coverag
 async fn with_unittest(input: &Input, desk: &RunDesk, asked: &Asked<'_>) -> Result<Answer<Output>, Fault> {
     for (name, is) in [("coverage", input.coverage), ("markers", input.markers.is_some())] {
         if is {
-            return Err(Fault::invalid(format!("{name}: unittest cannot do that, and there is no pytest here"))
-                .suggest("Install pytest in the project's environment, or leave it out."));
+            return Err(Fault::invalid(format!(
+                "{name}: unittest cannot do that, and there is no pytest here"
+            ))
+            .suggest("Install pytest in the project's environment, or leave it out."));
         }
     }
     let mut flags = words(&["-m", "unittest"]);

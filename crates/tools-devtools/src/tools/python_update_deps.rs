@@ -143,7 +143,12 @@ const fn program(manager: Manager) -> &'static str {
 }
 
 /// What the manager is told: which packages, and how far each may go.
-fn told(manager: Manager, mode: Mode, packages: &[String], lock: Option<&Lock>) -> Result<Vec<String>, Fault> {
+fn told(
+    manager: Manager,
+    mode: Mode,
+    packages: &[String],
+    lock: Option<&Lock>,
+) -> Result<Vec<String>, Fault> {
     let locked: Vec<(&str, &str)> = lock
         .into_iter()
         .flat_map(|lock| &lock.packages)
@@ -156,11 +161,13 @@ fn told(manager: Manager, mode: Mode, packages: &[String], lock: Option<&Lock>) 
                 .suggest("`python_update_deps {}` names what it has; add packages to the manifest first."));
         }
     }
-    let wanted = |name: &str| packages.is_empty() || packages.iter().any(|named| named.eq_ignore_ascii_case(name));
+    let wanted =
+        |name: &str| packages.is_empty() || packages.iter().any(|named| named.eq_ignore_ascii_case(name));
     if manager == Manager::Poetry {
         if mode != Mode::UpdateMajor {
-            return Err(Fault::invalid("mode: poetry cannot be told how far packages may move")
-                .suggest("Take `check` or `update-major` with `packages`; the manifest's ranges are kept in any case."));
+            return Err(Fault::invalid("mode: poetry cannot be told how far packages may move").suggest(
+                "Take `check` or `update-major` with `packages`; the manifest's ranges are kept in any case.",
+            ));
         }
         let mut args = words(&["update", "--lock", "-n"]);
         args.extend(packages.iter().cloned());
@@ -182,7 +189,9 @@ fn bounded(name: &str, version: &str, mode: Mode) -> String {
     let (major, minor) = (numbers.next().flatten(), numbers.next().flatten());
     match (mode, major, minor) {
         (Mode::UpdatePatch, Some(major), Some(minor)) => format!("{name}>={version},<{major}.{}", minor + 1),
-        (Mode::UpdatePatch | Mode::UpdateMinor, Some(major), _) => format!("{name}>={version},<{}", major + 1),
+        (Mode::UpdatePatch | Mode::UpdateMinor, Some(major), _) => {
+            format!("{name}>={version},<{}", major + 1)
+        }
         _ => name.to_owned(),
     }
 }
@@ -195,11 +204,22 @@ fn held(packages: &[String], moved: &Moved) -> Vec<String> {
 fn message(moved: &Moved, held: &[String], input: &Input, looks: bool) -> String {
     let mut text = match (moved.is_empty(), looks) {
         (true, _) => "Nothing moves within what the manifest allows.".to_owned(),
-        (false, true) => format!("{} could move within what the manifest allows:\n\n{}", contract::text::counted(moved.changed.len() as u64, "package"), moved.told()),
-        (false, false) => format!("{} moves:\n\n{}", contract::text::counted(moved.changed.len() as u64, "package"), moved.told()),
+        (false, true) => format!(
+            "{} could move within what the manifest allows:\n\n{}",
+            contract::text::counted(moved.changed.len() as u64, "package"),
+            moved.told()
+        ),
+        (false, false) => format!(
+            "{} moves:\n\n{}",
+            contract::text::counted(moved.changed.len() as u64, "package"),
+            moved.told()
+        ),
     };
     if !held.is_empty() {
-        text.push_str(&format!("\n\nStays where it is: {}. Ranges of the manifest are not widened.", held.join(", ")));
+        text.push_str(&format!(
+            "\n\nStays where it is: {}. Ranges of the manifest are not widened.",
+            held.join(", ")
+        ));
     }
     if input.interactive && !moved.is_empty() {
         text.push_str("\n\nName those that are meant as `packages`.");

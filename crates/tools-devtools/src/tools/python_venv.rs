@@ -113,7 +113,14 @@ impl Define for PythonVenv {
 
     const LIMITS: Limits = Limits::RUNS;
     const PROGRAMS: &'static [&'static str] = &[
-        "python3", "python3.8", "python3.9", "python3.10", "python3.11", "python3.12", "python3.13", "python3.14",
+        "python3",
+        "python3.8",
+        "python3.9",
+        "python3.10",
+        "python3.11",
+        "python3.12",
+        "python3.13",
+        "python3.14",
         "python3.15",
     ];
     const CACHES: &'static [Cache] = python::CACHES;
@@ -135,6 +142,12 @@ impl Run for PythonVenv {
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
         let (dir, venv) = meant(&desk, &input).await?;
+        if input.action == Action::Create {
+            made_by(&desk, &input, dir.as_ref(), &venv)?;
+        } else if !desk.asked().args.is_empty() {
+            return Err(Fault::invalid("args: only `create` starts a program that takes any")
+                .suggest("Leave them out."));
+        }
         match input.action {
             Action::Info => {
                 desk.blocking(move |desk| {
@@ -147,10 +160,12 @@ impl Run for PythonVenv {
             Action::Create => create(&desk, &input, dir, &venv).await,
             Action::Delete => {
                 let at = venv.clone();
-                let told = desk.blocking(move |desk| told(desk, &at)).await?.ok_or_else(|| absent(&venv.dir))?;
-                let ran = desk.run(version("python3", dir)).await?;
+                let told =
+                    desk.blocking(move |desk| told(desk, &at)).await?.ok_or_else(|| absent(&venv.dir))?;
+                let ran = desk.run(running::configured(&desk, version("python3", dir)).await?).await?;
                 let unkept = desk.unkept(&venv.dir).await?.filter(|_| ran.is_success());
-                let mut answer = Answer::new(format!("`{}` would be removed.", venv.dir), Output { venvs: vec![told] });
+                let mut answer =
+                    Answer::new(format!("`{}` would be removed.", venv.dir), Output { venvs: vec![told] });
                 if let Some(why) = unkept {
                     answer.message = format!("It would not be removed: {why}.");
                     answer.success = false;
@@ -162,22 +177,16 @@ impl Run for PythonVenv {
 
     async fn settle(&self, input: Input, desk: RunDesk) -> Result<Option<Answer<Output>>, Fault> {
         let (dir, venv) = meant(&desk, &input).await?;
-        let up = "../".repeat(dir.as_ref().map_or(0, |dir| dir.as_str().split('/').count()));
-        let place = format!("{up}{}", venv.dir);
         let mut command = Command::new(program(&desk, input.python.as_deref())?, &[]);
         command.dir.clone_from(&dir);
         match input.action {
             Action::Info | Action::List => return Ok(None),
             Action::Create => {
-                command.args = words(&["-m", "venv"]);
-                command.args.extend(input.system_site_packages.then(|| "--system-site-packages".to_owned()));
-                command.args.extend(input.clear.then(|| "--clear".to_owned()));
-                command.args.push(place);
-                running::held("python", &command.args, dir.as_ref())?;
+                command.args = made_by(&desk, &input, dir.as_ref(), &venv)?;
             }
             Action::Delete => {
                 command.args = words(&["-I"]);
-                command.args.extend([format!("{INPUT}remove.py"), place]);
+                command.args.extend([format!("{INPUT}remove.py"), seen(&venv, dir.as_ref())]);
                 command.inputs.insert("remove.py".to_owned(), REMOVE.as_bytes().to_vec());
             }
         }
@@ -197,6 +206,23 @@ impl Run for PythonVenv {
     }
 }
 
+/// The environment's folder from `dir`.
+fn seen(venv: &Venv, dir: Option<&RelPath>) -> String {
+    let below = dir.and_then(|dir| venv.dir.as_str().strip_prefix(dir.as_str())?.strip_prefix('/'));
+    below.unwrap_or(venv.dir.as_str()).to_owned()
+}
+
+/// What Python is told to make it, what the caller adds held to its grammar.
+fn made_by(desk: &RunDesk, input: &Input, dir: Option<&RelPath>, venv: &Venv) -> Result<Vec<String>, Fault> {
+    let mut args = words(&["-m", "venv"]);
+    args.extend(input.system_site_packages.then(|| "--system-site-packages".to_owned()));
+    args.extend(input.clear.then(|| "--clear".to_owned()));
+    args.extend(desk.asked().args.iter().cloned());
+    args.push(seen(venv, dir));
+    running::held("python", &args, dir)?;
+    Ok(args)
+}
+
 /// The folder that the call works in, and the environment that it means.
 async fn meant(desk: &RunDesk, input: &Input) -> Result<(Option<RelPath>, Venv), Fault> {
     let directory = desk.asked().directory.clone();
@@ -211,9 +237,9 @@ async fn meant(desk: &RunDesk, input: &Input) -> Result<(Option<RelPath>, Venv),
 }
 
 fn absent(path: &RelPath) -> Fault {
-    Fault::new(Code::NotFound, format!("{path}: there is no environment"))
-        .about(path.as_str())
-        .suggest("`python_venv {\"action\":\"create\",\"apply\":true}` makes one; `list` names those that are there.")
+    Fault::new(Code::NotFound, format!("{path}: there is no environment")).about(path.as_str()).suggest(
+        "`python_venv {\"action\":\"create\",\"apply\":true}` makes one; `list` names those that are there.",
+    )
 }
 
 async fn create(
@@ -233,13 +259,17 @@ async fn create(
                 .suggest("`clear: true` makes it anew; `info` says what it holds."));
         }
         (false, true) => {
-            return Err(Fault::new(Code::Conflict, format!("{}: a folder that is no environment is there", venv.dir))
-                .about(venv.dir.as_str())
-                .suggest("Name another `venvPath`."));
+            return Err(Fault::new(
+                Code::Conflict,
+                format!("{}: a folder that is no environment is there", venv.dir),
+            )
+            .about(venv.dir.as_str())
+            .suggest("Name another `venvPath`."));
         }
         _ => {}
     }
-    let ran = desk.run(version(program(desk, input.python.as_deref())?, dir)).await?;
+    let asks = version(program(desk, input.python.as_deref())?, dir);
+    let ran = desk.run(running::configured(desk, asks).await?).await?;
     let python = ran.stdout.text().split_whitespace().nth(1).map(str::to_owned);
     let told = Told {
         path: venv.dir.to_string(),
@@ -271,11 +301,19 @@ fn program(desk: &ReadDesk, wanted: Option<&str>) -> Result<&'static str, Fault>
     match known {
         Some((_, program)) if is_there(program) => Ok(program),
         _ => {
-            let here: Vec<&str> =
-                PYTHONS.iter().filter(|(_, program)| is_there(program)).map(|(version, _)| *version).collect();
+            let here: Vec<&str> = PYTHONS
+                .iter()
+                .filter(|(_, program)| is_there(program))
+                .map(|(version, _)| *version)
+                .collect();
             let here = if here.is_empty() { "none by its number".to_owned() } else { here.join(", ") };
-            let why = if wanted.contains('/') { "it is a version, never a path" } else { "this machine has none on its PATH" };
-            Err(Fault::invalid(format!("python: {wanted:?}: {why}")).suggest(format!("Here are: {here}. Without `python` it is python3.")))
+            let why = if wanted.contains('/') {
+                "it is a version, never a path"
+            } else {
+                "this machine has none on its PATH"
+            };
+            Err(Fault::invalid(format!("python: {wanted:?}: {why}"))
+                .suggest(format!("Here are: {here}. Without `python` it is python3.")))
         }
     }
 }
@@ -291,7 +329,8 @@ fn told(desk: &ReadDesk, venv: &Venv) -> Result<Option<Told>, Fault> {
     let mut packages: Vec<String> = Vec::new();
     for folder in venv.packages(desk) {
         let entries = desk.view().list(Some(&folder)).unwrap_or_default();
-        let records = entries.iter().filter_map(|entry| entry.name.strip_suffix(".dist-info")?.split_once('-'));
+        let records =
+            entries.iter().filter_map(|entry| entry.name.strip_suffix(".dist-info")?.split_once('-'));
         packages.extend(records.map(|(name, version)| format!("{name} {version}")));
     }
     packages.sort();
@@ -317,9 +356,13 @@ fn listed(desk: &ReadDesk, dir: Option<&RelPath>) -> Result<Answer<Output>, Faul
                 let path = folder.as_ref().map_or_else(|| RelPath::new(name), |folder| folder.join(name));
                 let Some(path) = path.ok().filter(|path| desk.view().is_folder(path)) else { continue };
                 match told(desk, &Venv { dir: path.clone() })? {
-                    Some(told) if venvs.len() < MAX_VENVS => venvs.push(Told { packages: Vec::new(), ..told }),
+                    Some(told) if venvs.len() < MAX_VENVS => {
+                        venvs.push(Told { packages: Vec::new(), ..told })
+                    }
                     Some(_) => {}
-                    None if depth < 2 && !name.starts_with('.') && name != "node_modules" => below.push(Some(path)),
+                    None if depth < 2 && !name.starts_with('.') && name != "node_modules" => {
+                        below.push(Some(path))
+                    }
                     None => {}
                 }
             }

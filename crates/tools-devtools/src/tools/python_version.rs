@@ -4,8 +4,8 @@
 //! missing, and until when that Python is maintained.
 
 use contract::{Fault, RelPath, Toolset};
-use exec::run::{Cache, Command, find};
 use exec::Workshop;
+use exec::run::{Cache, Command, find};
 use jiff::civil::Date;
 use kit::{Answer, Define, Doc, Read, ReadDesk, doc};
 use schemars::JsonSchema;
@@ -165,8 +165,7 @@ async fn told(
     name: &'static str,
     dir: Option<&RelPath>,
 ) -> Result<Told, Fault> {
-    let mut told =
-        Told { name, version: None, from: None, missing: true, problem: None, end_of_life: None };
+    let mut told = Told { name, version: None, from: None, missing: true, problem: None, end_of_life: None };
     let (command, from) = match place(desk, name, dir)? {
         Some(placed) => placed,
         None => return Ok(told),
@@ -190,7 +189,11 @@ async fn told(
 }
 
 /// The command that says a program's version, and where that program is.
-fn place(desk: &ReadDesk, name: &'static str, dir: Option<&RelPath>) -> Result<Option<(Command, String)>, Fault> {
+fn place(
+    desk: &ReadDesk,
+    name: &'static str,
+    dir: Option<&RelPath>,
+) -> Result<Option<(Command, String)>, Fault> {
     let asked = Asked { directory: dir.map(RelPath::as_str), args: &[] };
     let version = words(&["--version"]);
     let machine = "machine".to_owned();
@@ -201,7 +204,9 @@ fn place(desk: &ReadDesk, name: &'static str, dir: Option<&RelPath>) -> Result<O
         let is_there = command.interpreter.is_some() || find("python3", &desk.programs(), root).is_ok();
         return Ok(is_there.then_some((command, from)));
     }
-    if name == "pyright" && let Some(script) = running::installed(desk, name, dir)? {
+    if name == "pyright"
+        && let Some(script) = running::installed(desk, name, dir)?
+    {
         let mut command = asked.command(name, version, Vec::new())?;
         command.args.insert(0, script);
         command.program = "node";

@@ -57,7 +57,10 @@ fn python_lint_finds_says_what_it_can_put_right_and_proposes_it() {
     bench.put("ruff.toml", "fix = true\n");
     let looked = session.ok("python_lint", json!({ "check": true }));
     assert_eq!(looked["plan"]["effects"], json!([]), "{looked:#}");
-    assert_eq!(session.fails("python_lint", json!({ "check": true, "fix": true }))["code"], "invalid_argument");
+    assert_eq!(
+        session.fails("python_lint", json!({ "check": true, "fix": true }))["code"],
+        "invalid_argument"
+    );
     bench.put("ruff.toml", "no-such-setting = 1\n");
     let broken = session.fails("python_lint", json!({}));
     assert_eq!(broken["code"], "tool_execution_failed", "{broken:#}");
@@ -68,7 +71,9 @@ fn python_lint_finds_says_what_it_can_put_right_and_proposes_it() {
 
 #[test]
 fn python_format_names_proposes_and_tells_what_it_cannot_parse() {
-    let Some((bench, mut session)) = serve(&[("a/bad.py", "x = {  'a':1 }\n"), ("good.py", SHOP)]) else { return };
+    let Some((bench, mut session)) = serve(&[("a/bad.py", "x = {  'a':1 }\n"), ("good.py", SHOP)]) else {
+        return;
+    };
     let looked = session.ok("python_format", json!({ "check": true }));
     assert_eq!(
         (&looked["success"], &looked["unformatted"], &looked["plan"]["effects"]),
@@ -88,7 +93,11 @@ fn python_format_names_proposes_and_tells_what_it_cannot_parse() {
 
 #[test]
 fn python_test_runs_pytest_and_says_what_did_not_hold_and_what_was_covered() {
-    let files = [("shop.py", SHOP), ("tests/test_shop.py", TESTS), ("pytest.ini", "[pytest]\npythonpath = .\nmarkers = slow\n")];
+    let files = [
+        ("shop.py", SHOP),
+        ("tests/test_shop.py", TESTS),
+        ("pytest.ini", "[pytest]\npythonpath = .\nmarkers = slow\n"),
+    ];
     let Some((bench, mut session)) = serve(&files) else { return };
     let ran = session.ok("python_test", json!({ "verbose": true }));
     assert_eq!((&ran["success"], &ran["runner"]), (&json!(false), &json!("pytest")), "{ran:#}");
@@ -121,7 +130,9 @@ fn python_test_runs_pytest_and_says_what_did_not_hold_and_what_was_covered() {
 
 #[test]
 fn python_check_types_finds_with_pyright_and_with_mypy() {
-    let Some((bench, _)) = serve(&[("src/bad.py", BAD), ("good.py", SHOP), ("mypy.ini", "[mypy]\n")]) else { return };
+    let Some((bench, _)) = serve(&[("src/bad.py", BAD), ("good.py", SHOP), ("mypy.ini", "[mypy]\n")]) else {
+        return;
+    };
     let Some(node) = installed("the programs of npm", "npm/devtools/node_modules/.bin") else { return };
     let bench = bench.with(node);
     let mut session = bench.serve();
@@ -139,15 +150,19 @@ fn python_check_types_finds_with_pyright_and_with_mypy() {
     }
     let configured = session.ok("python_check_types", json!({}));
     assert_eq!(configured["checker"], "mypy", "mypy.ini says so: {configured:#}");
-    let more = session.ok("python_check_types", json!({ "verbose": true, "checker": "mypy", "files": ["src/bad.py"] }));
+    let more = session
+        .ok("python_check_types", json!({ "verbose": true, "checker": "mypy", "files": ["src/bad.py"] }));
     assert!(command(&more).contains("--show-error-code-links"), "{more:#}");
-    let refused = session.fails("python_check_types", json!({ "args": ["--python-executable=/tmp/x"], "checker": "mypy" }));
+    let refused = session
+        .fails("python_check_types", json!({ "args": ["--python-executable=/tmp/x"], "checker": "mypy" }));
     assert_eq!(refused["code"], "invalid_argument");
 }
 
 #[test]
 fn python_version_says_what_is_there_and_until_when_it_is_maintained() {
-    let Some((_bench, mut session)) = serve(&[("pyproject.toml", "[project]\nname = \"x\"\n")]) else { return };
+    let Some((_bench, mut session)) = serve(&[("pyproject.toml", "[project]\nname = \"x\"\n")]) else {
+        return;
+    };
     let all = session.ok("python_version", json!({}));
     let tools = all["tools"].as_array().unwrap();
     let named: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
@@ -168,15 +183,27 @@ fn python_version_says_what_is_there_and_until_when_it_is_maintained() {
 fn python_project_info_describes_what_manifests_say_and_names_what_it_does_not_understand() {
     let manifest = "[project]\nname = \"shop\"\nversion = \"1.2.0\"\nrequires-python = \">=3.9\"\ndependencies = [\"attrs>=23\"]\n\n[project.optional-dependencies]\nweb = [\"requests\"]\n\n[project.scripts]\nshop = \"shop:main\"\n\n[dependency-groups]\ndev = [\"pytest\"]\n\n[build-system]\nrequires = [\"hatchling\"]\nbuild-backend = \"hatchling.build\"\n";
     let lock = "version = 1\nrequires-python = \">=3.9\"\n\n[[package]]\nname = \"attrs\"\nversion = \"23.1.0\"\nsource = { registry = \"https://pypi.org/simple\" }\n\n[[package]]\nname = \"shop\"\nversion = \"1.2.0\"\nsource = { editable = \".\" }\n";
-    let files = [("pyproject.toml", manifest), ("uv.lock", lock), ("broken/pyproject.toml", "[project\n"), ("old/requirements.txt", "six==1.16.0\n-e .\n")];
+    let files = [
+        ("pyproject.toml", manifest),
+        ("uv.lock", lock),
+        ("broken/pyproject.toml", "[project\n"),
+        ("old/requirements.txt", "six==1.16.0\n-e .\n"),
+    ];
     let Some((_bench, mut session)) = serve(&files) else { return };
     let info = session.ok("python_project_info", json!({}));
     assert_eq!(
-        (&info["name"], &info["version"], &info["requiresPython"], &info["backend"], &info["manager"]["name"]),
+        (
+            &info["name"],
+            &info["version"],
+            &info["requiresPython"],
+            &info["backend"],
+            &info["manager"]["name"]
+        ),
         (&json!("shop"), &json!("1.2.0"), &json!(">=3.9"), &json!("hatchling.build"), &json!("uv")),
         "{info:#}"
     );
-    let groups: Vec<&str> = info["groups"].as_array().unwrap().iter().map(|g| g["name"].as_str().unwrap()).collect();
+    let groups: Vec<&str> =
+        info["groups"].as_array().unwrap().iter().map(|g| g["name"].as_str().unwrap()).collect();
     assert_eq!(groups, ["main", "extra web", "group dev"], "{info:#}");
     assert_eq!((&info["lock"]["packages"], &info["scripts"]), (&json!(1), &json!(["shop"])), "{info:#}");
     assert!(info["python"].as_str().unwrap().starts_with("3."), "{info:#}");
@@ -212,10 +239,17 @@ fn python_compatibility_says_what_needs_a_newer_python_and_where() {
     let good = session.ok("python_compatibility", json!({ "files": ["good.py"] }));
     assert_eq!((&good["success"], &good["minimum"]), (&json!(true), &Value::Null), "{good:#}");
     let locked = session.ok("python_compatibility", json!({ "directory": "locked", "targetVersion": "3.9" }));
-    assert_eq!(locked["packages"], json!([{ "package": "new", "version": "2.0", "wants": ">=3.11" }]), "{locked:#}");
+    assert_eq!(
+        locked["packages"],
+        json!([{ "package": "new", "version": "2.0", "wants": ">=3.11" }]),
+        "{locked:#}"
+    );
     let told = session.ok("python_compatibility", json!({ "suggest": true }));
     assert!(told["suggestionsForOlder"].as_array().is_some_and(|told| !told.is_empty()), "{told:#}");
-    assert_eq!(session.fails("python_compatibility", json!({ "targetVersion": "three" }))["code"], "invalid_argument");
+    assert_eq!(
+        session.fails("python_compatibility", json!({ "targetVersion": "three" }))["code"],
+        "invalid_argument"
+    );
 }
 
 #[test]
@@ -230,13 +264,25 @@ fn python_profile_names_the_function_that_takes_longest() {
         "{found:#}"
     );
     assert_eq!(found["top"].as_array().map(Vec::len), Some(3), "{found:#}");
-    let failed = session.ok("python_profile", json!({ "command": "app.py 3", "format": "json", "directory": "sub" }));
-    assert_eq!((&failed["success"], &failed["top"][0]["file"]), (&json!(false), &json!("sub/app.py")), "{failed:#}");
+    let failed =
+        session.ok("python_profile", json!({ "command": "app.py 3", "format": "json", "directory": "sub" }));
+    assert_eq!(
+        (&failed["success"], &failed["top"][0]["file"]),
+        (&json!(false), &json!("sub/app.py")),
+        "{failed:#}"
+    );
     assert!(failed["message"].as_str().unwrap().trim_start().starts_with('{'), "{failed:#}");
     let kept = session.ok("python_profile", json!({ "command": "app.py", "outputFile": "out/app.pstats" }));
     assert!(kept["plan"]["effects"][0].as_str().unwrap().starts_with("create out/app.pstats"), "{kept:#}");
     assert_eq!(bench.dirt(), "");
-    for refused in ["python app.py | sh", "python -c 'print(1)'", "python -m http.server", "sh app.py", "python ../x.py", "python -m pip install x"] {
+    for refused in [
+        "python app.py | sh",
+        "python -c 'print(1)'",
+        "python -m http.server",
+        "sh app.py",
+        "python ../x.py",
+        "python -m pip install x",
+    ] {
         let fault = session.fails("python_profile", json!({ "command": refused }));
         let code = fault["code"].as_str().unwrap();
         assert!(["invalid_argument", "path_not_allowed"].contains(&code), "{refused}: {fault:#}");
@@ -256,15 +302,28 @@ fn python_benchmark_measures_saves_and_compares() {
     let files = [("bench/test_speed.py", benches), ("empty/test_none.py", "def test_plain():\n    pass\n")];
     let Some((bench, mut session)) = serve(&files) else { return };
     let quick = json!(["--benchmark-max-time=0.05", "--benchmark-min-rounds=1"]);
-    let ran = session.ok("python_benchmark", json!({ "args": quick, "benchmarks": "bench", "save": "before", "json": true }));
+    let ran = session.ok(
+        "python_benchmark",
+        json!({ "args": quick, "benchmarks": "bench", "save": "before", "json": true }),
+    );
     let rows = ran["benchmarks"].as_array().unwrap_or_else(|| panic!("{ran:#}"));
-    assert_eq!((&ran["success"], rows.len(), &rows[0]["suite"]), (&json!(true), 2, &json!("bench/test_speed.py")), "{ran:#}");
+    assert_eq!(
+        (&ran["success"], rows.len(), &rows[0]["suite"]),
+        (&json!(true), 2, &json!("bench/test_speed.py")),
+        "{ran:#}"
+    );
     assert!(rows[0]["nsPerOp"].as_f64().unwrap() > 1.0, "{ran:#}");
     assert!(ran["report"].as_str().unwrap().starts_with("report_"), "{ran:#}");
     assert!(ran["plan"]["effects"].to_string().contains("_before.json"), "{ran:#}");
-    let applied = session.ok("python_benchmark", json!({ "args": quick, "benchmarks": "sort", "save": "kept", "apply": true }));
+    let applied = session.ok(
+        "python_benchmark",
+        json!({ "args": quick, "benchmarks": "sort", "save": "kept", "apply": true }),
+    );
     assert_eq!(applied["benchmarks"].as_array().map(Vec::len), Some(1), "{applied:#}");
-    let compared = session.ok("python_benchmark", json!({ "args": quick, "benchmarks": "sort", "compare": "0001", "warmup": 10 }));
+    let compared = session.ok(
+        "python_benchmark",
+        json!({ "args": quick, "benchmarks": "sort", "compare": "0001", "warmup": 10 }),
+    );
     assert!(compared["comparison"].as_str().is_some_and(|table| table.contains("0001_kept")), "{compared:#}");
     assert!(command(&compared).contains("--benchmark-warmup-iterations=10"), "{compared:#}");
     let none = session.ok("python_benchmark", json!({ "benchmarks": "empty/test_none.py" }));

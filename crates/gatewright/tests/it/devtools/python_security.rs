@@ -7,7 +7,8 @@ use super::{Bench, Session};
 use crate::Place;
 use crate::secure::{Answer, Ask, Secure};
 
-const SHELL: &str = "import subprocess\n\n\ndef show(name):\n    return subprocess.call('ls ' + name, shell=True)\n";
+const SHELL: &str =
+    "import subprocess\n\n\ndef show(name):\n    return subprocess.call('ls ' + name, shell=True)\n";
 
 const PINNED: &str = "requests==2.19.0\nsix==1.16.0\n";
 
@@ -18,7 +19,12 @@ fn serve(files: &[(&str, &str)]) -> Option<(Bench, Session)> {
 }
 
 fn rules(result: &Value) -> Vec<&str> {
-    result["diagnostics"].as_array().into_iter().flatten().filter_map(|found| found["rule"].as_str()).collect()
+    result["diagnostics"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|found| found["rule"].as_str())
+        .collect()
 }
 
 #[test]
@@ -54,7 +60,7 @@ fn python_security_finds_weak_code_by_its_severity_and_keeps_it_as_sarif() {
 
 /// An API of advisories (ossf.github.io/osv-schema, google.github.io/osv.dev/post-v1-query) that knows one of one package.
 fn advisories(ask: &Ask) -> Answer {
-    let is_requests = String::from_utf8_lossy(&ask.body).contains("\"requests\"");
+    let is_requests = String::from_utf8_lossy(&ask.body).contains("2.19.0");
     let known = json!({ "vulns": [{
         "id": "GHSA-x84v-xcm2-53pg", "aliases": ["CVE-2018-18074"], "summary": "Sends credentials to another host.",
         "affected": [{
@@ -68,7 +74,13 @@ fn advisories(ask: &Ask) -> Answer {
 
 #[test]
 fn known_vulnerabilities_come_from_whom_the_user_names_and_are_fixed_by_a_plan() {
-    let Some((bench, _)) = serve(&[("requirements.txt", PINNED), ("clean/requirements.txt", "six==1.16.0\n"), ("loose/requirements.txt", "six==1.16.0\nattrs>=2\n")]) else { return };
+    let Some((bench, _)) = serve(&[
+        ("requirements.txt", PINNED),
+        ("clean/requirements.txt", "six==1.16.0\n"),
+        ("loose/requirements.txt", "six==1.16.0\nattrs>=2\n"),
+    ]) else {
+        return;
+    };
     let place = Place::new();
     let server = Secure::serve(&place, advisories);
     let osv = format!("[registries]\nosv = {{ url = \"https://{}/v1/query\" }}\n", server.host);
@@ -82,14 +94,25 @@ fn known_vulnerabilities_come_from_whom_the_user_names_and_are_fixed_by_a_plan()
         "{found:#}"
     );
     assert_eq!(advisory["ids"], json!(["CVE-2018-18074", "GHSA-x84v-xcm2-53pg"]), "{found:#}");
-    assert_eq!((&found["data"]["state"], &found["data"]["packages"]), (&json!("complete"), &json!(2)), "{found:#}");
+    assert_eq!(
+        (&found["data"]["state"], &found["data"]["packages"]),
+        (&json!("complete"), &json!(2)),
+        "{found:#}"
+    );
     assert_eq!(found["runs"][0]["reached"], json!([server.host]), "{found:#}");
     assert_eq!(found["plan"]["effects"], json!([]), "{found:#}");
     let clean = session.ok("python_security", json!({ "tool": "pip-audit", "directory": "clean" }));
     assert_eq!(clean["success"], true, "{clean:#}");
-    assert!(clean["message"].as_str().unwrap().starts_with("No known vulnerability in 1 packages"), "{clean:#}");
+    assert!(
+        clean["message"].as_str().unwrap().starts_with("No known vulnerability in 1 packages"),
+        "{clean:#}"
+    );
     let loose = session.ok("python_security", json!({ "tool": "pip-audit", "directory": "loose" }));
-    assert_eq!((&loose["data"]["state"], &loose["data"]["unknown"]), (&json!("partial"), &json!(["attrs>=2"])), "{loose:#}");
+    assert_eq!(
+        (&loose["data"]["state"], &loose["data"]["unknown"]),
+        (&json!("partial"), &json!(["attrs>=2"])),
+        "{loose:#}"
+    );
     assert!(!loose["message"].as_str().unwrap().contains("No known"), "{loose:#}");
     let fixed = session.ok("python_security", json!({ "tool": "pip-audit", "fix": true }));
     assert!(fixed["plan"]["diff"].as_str().unwrap().contains("+requests==2.20.0"), "{fixed:#}");
@@ -97,7 +120,9 @@ fn known_vulnerabilities_come_from_whom_the_user_names_and_are_fixed_by_a_plan()
 
 #[test]
 fn what_nobody_answered_is_not_known_and_never_safe() {
-    let Some((bench, mut session)) = serve(&[("requirements.txt", PINNED), ("none/a.py", "X = 1\n")]) else { return };
+    let Some((bench, mut session)) = serve(&[("requirements.txt", PINNED), ("none/a.py", "X = 1\n")]) else {
+        return;
+    };
     let none = session.ok("python_security", json!({ "tool": "pip-audit", "directory": "none" }));
     assert_eq!((&none["success"], &none["data"]["state"]), (&json!(false), &json!("none")), "{none:#}");
     assert!(none["message"].as_str().unwrap().starts_with("Not known:"), "{none:#}");

@@ -48,11 +48,16 @@ const INSIDE: &str = "import sys\n\n\ndef test_inside():\n    assert sys.prefix.
 
 #[test]
 fn programs_of_the_environment_run_by_its_interpreter_and_find_it() {
-    let Some(bench) = with_venv(&[("test_inside.py", INSIDE), ("sub/test_inside.py", INSIDE)]) else { return };
+    let Some(bench) = with_venv(&[("test_inside.py", INSIDE), ("sub/test_inside.py", INSIDE)]) else {
+        return;
+    };
     let mut session = bench.serve();
     let ran = session.ok("python_test", json!({ "testPath": "test_inside.py" }));
     assert_eq!(ran["success"], true, "{ran:#}");
-    assert!(ran["runs"][0]["command"].as_str().unwrap().starts_with(".venv/bin/python -m pytest "), "{ran:#}");
+    assert!(
+        ran["runs"][0]["command"].as_str().unwrap().starts_with(".venv/bin/python -m pytest "),
+        "{ran:#}"
+    );
     let below = session.ok("python_test", json!({ "directory": "sub" }));
     assert_eq!(below["success"], true, "{below:#}");
     // What it does not have comes from the machine.
@@ -61,14 +66,21 @@ fn programs_of_the_environment_run_by_its_interpreter_and_find_it() {
     let told = session.ok("python_version", json!({ "tool": "pytest" }));
     assert_eq!(told["tools"][0]["from"], ".venv", "{told:#}");
     let info = session.ok("python_project_info", json!({}));
-    assert_eq!((&info["venv"]["path"], &info["venv"]["problem"]), (&json!(".venv"), &json!(null)), "{info:#}");
+    assert_eq!(
+        (&info["venv"]["path"], &info["venv"]["problem"]),
+        (&json!(".venv"), &json!(null)),
+        "{info:#}"
+    );
     let profiled = session.ok("python_profile", json!({ "command": "python -m pytest -q test_inside.py" }));
     assert_eq!(profiled["success"], true, "{profiled:#}");
 }
 
 #[test]
 fn an_interpreter_that_is_a_file_of_the_repository_or_leads_to_one_is_refused_with_the_reason() {
-    let Some(bench) = with_venv(&[("test_inside.py", INSIDE), ("evil/python3", "#!/bin/sh\ntouch marked\n")]) else { return };
+    let Some(bench) = with_venv(&[("test_inside.py", INSIDE), ("evil/python3", "#!/bin/sh\ntouch marked\n")])
+    else {
+        return;
+    };
     let evil = bench.path("evil/python3");
     std::fs::set_permissions(&evil, std::fs::Permissions::from_mode(0o755)).unwrap();
     let link = bench.path(".venv/bin/python");

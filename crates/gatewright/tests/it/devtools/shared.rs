@@ -35,6 +35,17 @@ fn tools() -> Vec<(&'static str, Value, &'static str)> {
         ("go_work", json!({ "command": "sync" }), ""),
         ("go_vulncheck", none(), "-test"),
         ("staticcheck", none(), "-tests=false"),
+        ("python_test", none(), "--strict-markers"),
+        ("python_lint", none(), "--preview"),
+        ("python_format", none(), "--preview"),
+        ("python_check_types", json!({ "checker": "mypy" }), "--strict"),
+        ("python_benchmark", none(), "--strict-markers"),
+        ("python_profile", json!({ "command": "python -m pytest" }), "-x"),
+        ("python_security", json!({ "tool": "bandit" }), "--ignore-nosec"),
+        ("python_venv", json!({ "action": "create" }), ""),
+        ("python_install_deps", none(), "--no-cache"),
+        ("python_update_deps", none(), "--no-cache"),
+        ("python_build", json!({ "noBuildIsolation": true }), "--verbose"),
         ("analyze_command", json!({ "command": "make test" }), "--keep-going"),
     ]
 }
@@ -53,6 +64,12 @@ pub(super) fn stand_ins(programs: &std::path::Path) {
         "yamllint",
         "actionlint",
         "commitlint",
+        "pytest",
+        "ruff",
+        "mypy",
+        "bandit",
+        "uv",
+        "python3",
     ] {
         let file = programs.join(name);
         std::fs::write(&file, "#!/bin/sh\npwd\nif [ -e slow ]; then sleep 20; fi\n").unwrap();
@@ -69,6 +86,8 @@ fn bench(programs: &std::path::Path) -> Bench {
         files.push((format!("{place}.yamllint"), "extends: default\n"));
         files.push((format!("{place}a.yaml"), "---\na: 1\n"));
         files.push((format!("{place}a.md"), "# A\n"));
+        files.push((format!("{place}pyproject.toml"), "[project]\nname = \"a\"\nversion = \"1\"\n"));
+        files.push((format!("{place}uv.lock"), "version = 1\n"));
     }
     files.push(("late/slow".into(), ""));
     let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), *text)).collect();
