@@ -98,6 +98,10 @@ pub(crate) async fn audited(desk: &RunDesk) -> Result<Audited, Fault> {
     let asked = Asked::of(desk);
     let dir = running::directory(asked.directory)?;
     let nothing = |why: &str| Audited { advisories: Vec::new(), data: Data::none(why.to_owned()) };
+    let (mut command, host) = match asking(desk, &asked)? {
+        Ok(asking) => asking,
+        Err(why) => return Ok(nothing(&why)),
+    };
     let at = dir.clone();
     let Some(pins) = desk.blocking(move |desk| Pins::of(desk, at.as_ref())).await? else {
         return Ok(nothing("there is neither a lock file, nor requirements.txt, nor an environment"));
@@ -106,10 +110,6 @@ pub(crate) async fn audited(desk: &RunDesk) -> Result<Audited, Fault> {
     if file.is_empty() {
         return Ok(nothing(&format!("{} names no version that could be asked about", pins.from)));
     }
-    let (mut command, host) = match asking(desk, &asked)? {
-        Ok(asking) => asking,
-        Err(why) => return Ok(nothing(&why)),
-    };
     command.args.extend(["-r".to_owned(), format!("{INPUT}{PINNED}")]);
     command.inputs.insert(PINNED.to_owned(), file.into_bytes());
     let command = running::configured(desk, command).await?;

@@ -108,7 +108,10 @@ impl Run for PythonInstallDeps {
             }
             Manager::Poetry => {
                 let flags = if input.frozen { &["check", "--lock", "-n"][..] } else { &["lock", "-n"] };
-                asked.command("poetry", words(flags), Vec::new())?
+                let mut command = asked.command("poetry", words(flags), Vec::new())?;
+                // To resolve it needs no environment, and would make one.
+                command.env.insert("POETRY_VIRTUALENVS_CREATE".to_owned(), "false".to_owned());
+                command
             }
             Manager::Pip => {
                 let mut flags = words(&["-m", "pip", "install", "--dry-run", "--no-input", "-q"]);
@@ -171,9 +174,11 @@ impl Run for PythonInstallDeps {
             }
             Manager::Pip => {
                 if Venv::near(&desk, dir.as_ref())?.is_none() {
-                    let mut make =
-                        asked.command("python3", words(&["-m", "venv", "--without-pip"]), Vec::new())?;
-                    make.args.push(seen(&venv, dir.as_ref()));
+                    let make = asked.command(
+                        "python3",
+                        words(&["-m", "venv", "--without-pip", ".venv"]),
+                        Vec::new(),
+                    )?;
                     let made = desk.run(running::configured(&desk, python::quiet(make)).await?).await?;
                     if !made.is_success() {
                         return Err(managers::failed("`python -m venv`", &made));

@@ -164,8 +164,11 @@ impl Run for PythonProfile {
         let ran = desk.run(measure).await?;
         let Some(profile) = python::left(&desk, PROFILE).await? else {
             let said = python::said(&ran.stderr.text());
-            return Err(Fault::new(Code::ToolExecutionFailed, format!("nothing was measured: {said}"))
-                .suggest("Run it without a profiler first, or name another command."));
+            let message = format!("Nothing was measured: the program left no profile. {said}");
+            let nothing = Output { seconds: 0.0, calls: 0, top: Vec::new(), functions: 0 };
+            let mut answer = Answer::new(message, nothing);
+            answer.success = false;
+            return Ok(answer);
         };
         if let Some(path) = &kept {
             place(&desk, dir.clone(), path, &profile).await?;

@@ -142,6 +142,12 @@ impl Run for PythonVenv {
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
         let (dir, venv) = meant(&desk, &input).await?;
+        if input.action == Action::Create {
+            made_by(&desk, &input, dir.as_ref(), &venv)?;
+        } else if !desk.asked().args.is_empty() {
+            return Err(Fault::invalid("args: only `create` starts a program that takes any")
+                .suggest("Leave them out."));
+        }
         match input.action {
             Action::Info => {
                 desk.blocking(move |desk| {
@@ -156,7 +162,7 @@ impl Run for PythonVenv {
                 let at = venv.clone();
                 let told =
                     desk.blocking(move |desk| told(desk, &at)).await?.ok_or_else(|| absent(&venv.dir))?;
-                let ran = desk.run(version("python3", dir)).await?;
+                let ran = desk.run(running::configured(&desk, version("python3", dir)).await?).await?;
                 let unkept = desk.unkept(&venv.dir).await?.filter(|_| ran.is_success());
                 let mut answer =
                     Answer::new(format!("`{}` would be removed.", venv.dir), Output { venvs: vec![told] });
@@ -171,22 +177,16 @@ impl Run for PythonVenv {
 
     async fn settle(&self, input: Input, desk: RunDesk) -> Result<Option<Answer<Output>>, Fault> {
         let (dir, venv) = meant(&desk, &input).await?;
-        let up = "../".repeat(dir.as_ref().map_or(0, |dir| dir.as_str().split('/').count()));
-        let place = format!("{up}{}", venv.dir);
         let mut command = Command::new(program(&desk, input.python.as_deref())?, &[]);
         command.dir.clone_from(&dir);
         match input.action {
             Action::Info | Action::List => return Ok(None),
             Action::Create => {
-                command.args = words(&["-m", "venv"]);
-                command.args.extend(input.system_site_packages.then(|| "--system-site-packages".to_owned()));
-                command.args.extend(input.clear.then(|| "--clear".to_owned()));
-                command.args.push(place);
-                running::held("python", &command.args, dir.as_ref())?;
+                command.args = made_by(&desk, &input, dir.as_ref(), &venv)?;
             }
             Action::Delete => {
                 command.args = words(&["-I"]);
-                command.args.extend([format!("{INPUT}remove.py"), place]);
+                command.args.extend([format!("{INPUT}remove.py"), seen(&venv, dir.as_ref())]);
                 command.inputs.insert("remove.py".to_owned(), REMOVE.as_bytes().to_vec());
             }
         }
@@ -204,6 +204,23 @@ impl Run for PythonVenv {
         }
         Ok(Some(answer))
     }
+}
+
+/// The environment's folder from `dir`.
+fn seen(venv: &Venv, dir: Option<&RelPath>) -> String {
+    let below = dir.and_then(|dir| venv.dir.as_str().strip_prefix(dir.as_str())?.strip_prefix('/'));
+    below.unwrap_or(venv.dir.as_str()).to_owned()
+}
+
+/// What Python is told to make it, what the caller adds held to its grammar.
+fn made_by(desk: &RunDesk, input: &Input, dir: Option<&RelPath>, venv: &Venv) -> Result<Vec<String>, Fault> {
+    let mut args = words(&["-m", "venv"]);
+    args.extend(input.system_site_packages.then(|| "--system-site-packages".to_owned()));
+    args.extend(input.clear.then(|| "--clear".to_owned()));
+    args.extend(desk.asked().args.iter().cloned());
+    args.push(seen(venv, dir));
+    running::held("python", &args, dir)?;
+    Ok(args)
 }
 
 /// The folder that the call works in, and the environment that it means.
@@ -251,7 +268,8 @@ async fn create(
         }
         _ => {}
     }
-    let ran = desk.run(version(program(desk, input.python.as_deref())?, dir)).await?;
+    let asks = version(program(desk, input.python.as_deref())?, dir);
+    let ran = desk.run(running::configured(desk, asks).await?).await?;
     let python = ran.stdout.text().split_whitespace().nth(1).map(str::to_owned);
     let told = Told {
         path: venv.dir.to_string(),

@@ -35,6 +35,9 @@ const PROJECT: &[(&str, &str)] = &[
     ("src/index.js", "1;\n"),
     ("web/Makefile", "lint test depend build clean:\n\ttrue\n"),
     ("web/README.md", "# Web\n"),
+    ("pyproject.toml", "[project]\nname = \"m\"\nversion = \"1\"\n"),
+    ("uv.lock", "version = 1\n"),
+    ("app.py", "print(1)\n"),
 ];
 
 /// Says loudly that a part was left out, where the summary of `cargo xtask test` counts it.
@@ -56,7 +59,7 @@ fn whatever_a_program_writes_is_rehearsed_applied_and_undone_by_the_law() {
         return skip(&format!("the law over tools in a world of their own ({})", offer.missing.join("; ")));
     }
     let held = testing::runs(FAMILIES, PROJECT, Level::Full);
-    assert_eq!((held.tools.len(), held.refused), (41, Vec::new()));
+    assert_eq!((held.tools.len(), held.refused), (52, Vec::new()));
 }
 
 #[test]
@@ -70,6 +73,8 @@ fn whatever_a_program_writes_to_a_copy_is_held_to_the_same_law() {
         "nodejs_install_deps",
         "nodejs_security",
         "nodejs_update_deps",
+        "python_install_deps",
+        "python_update_deps",
     ];
     assert_eq!((held.tools.len(), held.refused), (35, refused.map(str::to_owned).to_vec()));
 }

@@ -60,7 +60,7 @@ fn python_security_finds_weak_code_by_its_severity_and_keeps_it_as_sarif() {
 
 /// An API of advisories (ossf.github.io/osv-schema, google.github.io/osv.dev/post-v1-query) that knows one of one package.
 fn advisories(ask: &Ask) -> Answer {
-    let is_requests = String::from_utf8_lossy(&ask.body).contains("\"requests\"");
+    let is_requests = String::from_utf8_lossy(&ask.body).contains("2.19.0");
     let known = json!({ "vulns": [{
         "id": "GHSA-x84v-xcm2-53pg", "aliases": ["CVE-2018-18074"], "summary": "Sends credentials to another host.",
         "affected": [{

@@ -35,6 +35,17 @@ fn tools() -> Vec<(&'static str, Value, &'static str)> {
         ("go_work", json!({ "command": "sync" }), ""),
         ("go_vulncheck", none(), "-test"),
         ("staticcheck", none(), "-tests=false"),
+        ("python_test", none(), "--strict-markers"),
+        ("python_lint", none(), "--preview"),
+        ("python_format", none(), "--preview"),
+        ("python_check_types", json!({ "checker": "mypy" }), "--strict"),
+        ("python_benchmark", none(), "--strict-markers"),
+        ("python_profile", json!({ "command": "python -m pytest" }), "-x"),
+        ("python_security", json!({ "tool": "bandit" }), "--ignore-nosec"),
+        ("python_venv", json!({ "action": "create" }), ""),
+        ("python_install_deps", none(), "--no-cache"),
+        ("python_update_deps", none(), "--no-cache"),
+        ("python_build", json!({ "noBuildIsolation": true }), "--verbose"),
         ("analyze_command", json!({ "command": "make test" }), "--keep-going"),
         ("cargo_check", none(), "--locked"),
         ("cargo_build", none(), "--locked"),
@@ -72,9 +83,10 @@ pub(super) fn stand_ins(programs: &std::path::Path) {
     );
 }
 
-/// Those of Node and Rust besides: of use to none but the tools that are tried here.
+/// Those of Node, Python and Rust besides: of use to none but the tools that are tried here.
 fn more_stand_ins(programs: &std::path::Path) {
     put(programs, &["cargo", "node", "npm", "prettier", "tsc", "vitest"]);
+    put(programs, &["pytest", "ruff", "mypy", "bandit", "uv", "python3"]);
 }
 
 fn put(programs: &std::path::Path, names: &[&str]) {
@@ -99,6 +111,8 @@ fn bench(programs: &std::path::Path) -> Bench {
             format!("{place}package.json"),
             "{ \"scripts\": { \"build\": \"true\", \"start\": \"true\" } }\n",
         ));
+        files.push((format!("{place}pyproject.toml"), "[project]\nname = \"a\"\nversion = \"1\"\n"));
+        files.push((format!("{place}uv.lock"), "version = 1\n"));
     }
     files.push(("late/slow".into(), ""));
     let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), *text)).collect();
