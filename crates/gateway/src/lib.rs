@@ -57,9 +57,6 @@ pub enum GatewayError {
         /// What is wrong.
         why: String,
     },
-    /// There is no way to speak TLS.
-    #[error("the HTTP client cannot be made: {0}")]
-    Client(String),
 }
 
 /// The upstreams that are configured.
