@@ -138,7 +138,7 @@ fn upstreams_check() -> Result<String, (String, String)> {
     }
     let approved = approved::own().map_err(|f| (f.message, f.suggestions.join(" ")))?;
     let mut lines = Vec::new();
-    for (name, upstream) in &config.upstreams {
+    for (name, upstream) in config.upstreams.iter().filter(|(_, upstream)| upstream.enabled) {
         if let Some(variable) = upstream.missing() {
             let fix =
                 format!("set {variable} where gatewright is started: until then its tools are not offered");

@@ -21,7 +21,7 @@ fn arguments() -> Value {
 }
 
 /// One round of the newer era, by a client that can ask its user.
-fn round(remote: &Remote, name: &str, arguments: &Value, back: &Value) -> Answer {
+pub(crate) fn round(remote: &Remote, name: &str, arguments: &Value, back: &Value) -> Answer {
     round_as(remote, "", name, arguments, back)
 }
 
@@ -60,7 +60,7 @@ fn asked(remote: &Remote) -> String {
     result["requestState"].as_str().unwrap().to_owned()
 }
 
-fn answer(state: &str, action: &str) -> Value {
+pub(crate) fn answer(state: &str, action: &str) -> Value {
     json!({ "requestState": state, "inputResponses": { "confirm": { "action": action, "content": {} } } })
 }
 
