@@ -1,6 +1,7 @@
 //! What an approval is bound to, and what is offered of it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use contract::{Digest, ToolName, canonical, text};
 use kit::kinds::Definition;
@@ -41,6 +42,8 @@ pub(crate) struct Listed {
     pub(crate) tools: Vec<Value>,
     /// The user's descriptions of them, by their names.
     pub(crate) described: Vec<(String, String)>,
+    /// The digests of their identities, once somebody asked.
+    pub(crate) digests: OnceLock<BTreeMap<String, Digest>>,
 }
 
 impl Listed {
@@ -58,7 +61,11 @@ impl Listed {
     }
 
     /// The digests of the identities, by the upstream's names; a name that stands twice is nobody's.
-    pub(crate) fn digests(&self) -> BTreeMap<String, Digest> {
+    pub(crate) fn digests(&self) -> &BTreeMap<String, Digest> {
+        self.digests.get_or_init(|| self.digested())
+    }
+
+    fn digested(&self) -> BTreeMap<String, Digest> {
         let (mut all, mut twice) = (BTreeMap::new(), BTreeSet::new());
         for identity in self.identities() {
             let Some(name) = name_there(&identity) else { continue };

@@ -7,7 +7,8 @@
 //! - `pin`: only under the TLS key that was approved.
 //! - `tap`: lists of tools as they came over the wire, keys that nobody understands included.
 //! - `stream`: the messages of a program's standard input and output, as they came; `program`: which one it is.
-//! - `session`, `link`: one connection for each credential, made when it is needed; `life`: when an upstream is left alone.
+//! - `session`, `link`: one connection for each credential, made when it is needed; `life`, `trial`: when an
+//!   upstream is left alone.
 //! - `defang`: links in results that could carry something away.
 //! - `error`: why an upstream did not answer, without its words.
 //! - `exchange`: another token for a caller's (RFC 8693). The caller's own goes to its issuer alone.
@@ -31,6 +32,7 @@ mod session;
 mod stream;
 mod tap;
 mod tool;
+mod trial;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -57,9 +59,6 @@ pub enum GatewayError {
         /// What is wrong.
         why: String,
     },
-    /// There is no way to speak TLS.
-    #[error("the HTTP client cannot be made: {0}")]
-    Client(String),
 }
 
 /// The upstreams that are configured.

@@ -1,7 +1,7 @@
 //! An upstream's connections, one for each credential, and what was last seen of its tools.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use contract::{Code, Digest, Fault};
@@ -57,39 +57,18 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// An upstream.
 pub(crate) struct Link {
     upstream: Upstream,
-    client: reqwest::Client,
+    headers: HeaderMap,
+    /// Made when it is needed: it reads the system's authorities, and nobody waits for that who calls nothing.
+    client: OnceLock<reqwest::Client>,
     sessions: Mutex<BTreeMap<Digest, Slot>>,
     keys: Keys,
     approved: Mutex<BTreeMap<String, Value>>,
+    /// Their digests.
+    as_approved: Mutex<BTreeMap<String, Digest>>,
     held_back: Mutex<BTreeSet<String>>,
     changes: watch::Sender<u64>,
     ground: Arc<Ground>,
-    breaker: Mutex<Breaker>,
-}
-
-/// A try at an upstream: one that comes to nothing was none.
-pub(crate) struct Trial<'a> {
-    link: &'a Link,
-    is_over: bool,
-}
-
-impl Trial<'_> {
-    /// What came of it.
-    fn over(mut self, error: Option<&SessionError>) {
-        self.is_over = true;
-        match error {
-            None => self.link.breaker().reached(),
-            Some(error) => self.link.failed(error),
-        }
-    }
-}
-
-impl Drop for Trial<'_> {
-    fn drop(&mut self) {
-        if !self.is_over {
-            self.link.breaker().untried();
-        }
-    }
+    pub(crate) breaker: Mutex<Breaker>,
 }
 
 impl Link {
@@ -107,29 +86,14 @@ impl Link {
             value.set_sensitive(true);
             headers.insert(named, value);
         }
-        // Where it is there already, somebody else installed the same.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = reqwest::Client::builder()
-            .user_agent(concat!("gatewright/", env!("CARGO_PKG_VERSION")))
-            .default_headers(headers)
-            // A redirect would take the credential along to somewhere that nobody named.
-            .redirect(reqwest::redirect::Policy::none())
-            .no_proxy()
-            .connect_timeout(Duration::from_secs(10));
-        let keys = Keys::default();
-        let client = if upstream.http().is_some_and(|http| http.pin_key) {
-            let tls = pin::config(Arc::clone(&keys)).map_err(|e| GatewayError::Client(e.to_string()))?;
-            client.tls_info(true).tls_backend_preconfigured(tls)
-        } else {
-            client
-        };
-        let client = client.build().map_err(|e| GatewayError::Client(e.to_string()))?;
         Ok(Self {
             upstream,
-            client,
+            headers,
+            client: OnceLock::new(),
             sessions: Mutex::default(),
-            keys,
+            keys: Keys::default(),
             approved: Mutex::default(),
+            as_approved: Mutex::default(),
             held_back: Mutex::default(),
             changes,
             ground,
@@ -137,38 +101,31 @@ impl Link {
         })
     }
 
-    fn breaker(&self) -> std::sync::MutexGuard<'_, Breaker> {
-        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Notes that it failed, where that says something of it: an error that it answers with does not.
-    pub(crate) fn failed(&self, error: &SessionError) {
-        if matches!(error, SessionError::Answered { .. }) {
-            self.breaker().reached();
-        } else if self.breaker().failed(Instant::now()) {
-            tracing::warn!(upstream = %self.name(), "it failed again and again, and is left alone for a while");
+    /// The HTTP client.
+    fn client(&self) -> Result<reqwest::Client, SessionError> {
+        if let Some(client) = self.client.get() {
+            return Ok(client.clone());
         }
-    }
-
-    /// Notes that a call of it was answered.
-    pub(crate) fn worked(&self) {
-        self.breaker().worked();
-    }
-
-    /// A try at it, unless it is left alone.
-    fn trial(&self) -> Result<Trial<'_>, Fault> {
-        match self.breaker().admit(Instant::now()) {
-            Ok(()) => Ok(Trial { link: self, is_over: false }),
-            Err(left) => Err(self.left_alone(left)),
-        }
-    }
-
-    fn left_alone(&self, left: Duration) -> Fault {
-        let seconds = left.as_secs().max(1);
-        let message = format!("{}: the upstream server failed again and again", self.name());
-        Fault::new(Code::ToolExecutionFailed, message).suggest(format!(
-            "It is tried again in {seconds} s. A person runs `gatewright upstreams list`, which says what is wrong."
-        ))
+        // Where it is there already, somebody else installed the same.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder()
+            .user_agent(concat!("gatewright/", env!("CARGO_PKG_VERSION")))
+            .default_headers(self.headers.clone())
+            // A redirect would take the credential along to somewhere that nobody named.
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .connect_timeout(Duration::from_secs(10));
+        let client = if self.upstream.http().is_some_and(|http| http.pin_key) {
+            let tls = pin::config(Arc::clone(&self.keys))
+                .map_err(|e| SessionError::Failed(format!("the HTTP client cannot be made: {e}")))?;
+            client.tls_info(true).tls_backend_preconfigured(tls)
+        } else {
+            client
+        };
+        let client = client
+            .build()
+            .map_err(|e| SessionError::Failed(format!("the HTTP client cannot be made: {e}")))?;
+        Ok(self.client.get_or_init(|| client).clone())
     }
 
     /// What a tool of it is called here.
@@ -211,6 +168,8 @@ impl Link {
         let keys = approved.values().filter_map(|identity| identity.pointer("/upstream/key"));
         *self.keys.write().unwrap_or_else(PoisonError::into_inner) =
             keys.filter_map(|key| serde_json::from_value(key.clone()).ok()).collect();
+        let digests = approved.iter().map(|(name, identity)| (name.clone(), identity::digest(identity)));
+        *self.as_approved.lock().unwrap_or_else(PoisonError::into_inner) = digests.collect();
         *last = approved;
     }
 
@@ -344,7 +303,8 @@ impl Link {
             }
         };
         let token = token.as_ref().map(|token| token.as_str());
-        let session = Session::over_http(&self.upstream, http, self.client.clone(), token, until).await;
+        let client = self.client().map_err(|e| e.into_fault(self.name()))?;
+        let session = Session::over_http(&self.upstream, http, client, token, until).await;
         session.map(Arc::new).map_err(|e| e.into_fault(self.name()))
     }
 
@@ -380,7 +340,7 @@ impl Link {
     pub(crate) async fn listed(
         self: &Arc<Self>,
         bearer: Option<&Bearer>,
-    ) -> Result<(Arc<Session>, Listed), Fault> {
+    ) -> Result<(Arc<Session>, Arc<Listed>), Fault> {
         for last in [false, true] {
             let trial = self.trial()?;
             let session = match self.session(bearer).await {
@@ -421,12 +381,14 @@ impl Link {
         if matches!(self.credential(), Some(Credential::Exchange(_))) {
             return;
         }
-        let now: BTreeSet<Digest> = listed.digests().into_values().collect();
+        let now: BTreeSet<Digest> = listed.digests().values().copied().collect();
         let mut last = self.held_back.lock().unwrap_or_else(PoisonError::into_inner);
-        let approved = self.approved.lock().unwrap_or_else(PoisonError::into_inner);
-        let differs = |identity: &Value| !now.contains(&identity::digest(identity));
-        let held: BTreeSet<String> =
-            approved.iter().filter(|(_, i)| differs(i)).map(|(name, _)| name.clone()).collect();
+        let approved = self.as_approved.lock().unwrap_or_else(PoisonError::into_inner);
+        let held: BTreeSet<String> = approved
+            .iter()
+            .filter(|(_, digest)| !now.contains(digest))
+            .map(|(name, _)| name.clone())
+            .collect();
         drop(approved);
         if *last != held {
             for name in held.difference(&last) {

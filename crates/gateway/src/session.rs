@@ -1,8 +1,7 @@
 //! One connection to an upstream, with one credential, in whichever era it speaks.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use contract::Digest;
@@ -72,14 +71,15 @@ impl ClientHandler for Ears {
 pub(crate) struct Session {
     running: RunningService<RoleClient, Ears>,
     pages: Arc<Pages>,
-    one_list: tokio::sync::Mutex<()>,
+    /// The last list, and when it was asked for.
+    one_list: tokio::sync::Mutex<Option<(Instant, Arc<Listed>)>>,
     changed: Arc<Notify>,
     until: Option<Instant>,
     pins: bool,
     patience: Duration,
     server: Server,
     /// What was last listed over this connection, by name.
-    said: Mutex<BTreeMap<String, Digest>>,
+    said: Mutex<Option<Arc<Listed>>>,
     described: Vec<(String, String)>,
     wanted: Wanted,
     instructions: Option<String>,
@@ -306,7 +306,8 @@ impl Session {
 
     /// The digest of the identity that was last listed under this name, over this connection.
     pub(crate) fn last_said(&self, there: &str) -> Option<Digest> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner).get(there).copied()
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        said?.digests().get(there).copied()
     }
 
     /// `text` without the credentials that the upstream was given: it may repeat them.
@@ -320,16 +321,26 @@ impl Session {
     }
 
     /// Every tool, as the upstream says it now. Nothing is kept from an earlier list, whatever the upstream allows.
-    pub(crate) async fn tools(&self) -> Result<Listed, SessionError> {
+    ///
+    /// Whoever waited while others asked may have what they got, if it was asked for after he began to wait.
+    pub(crate) async fn tools(&self) -> Result<Arc<Listed>, SessionError> {
+        let wanted = Instant::now();
         let whole = async {
-            let _one = self.one_list.lock().await;
-            self.every_page().await
+            let mut last = self.one_list.lock().await;
+            if let Some((asked, listed)) = last.as_ref().filter(|(asked, _)| *asked >= wanted) {
+                tracing::trace!(?asked, "a list that was asked for meanwhile");
+                return Ok(Arc::clone(listed));
+            }
+            let asked = Instant::now();
+            let listed = Arc::new(self.every_page().await?);
+            *last = Some((asked, Arc::clone(&listed)));
+            Ok(listed)
         };
         let listed = tokio::time::timeout(self.patience, whole).await.unwrap_or_else(|_| {
             let longest = self.patience.as_secs();
             Err(SessionError::Failed(format!("its list of tools takes longer than {longest} s")))
         })?;
-        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = listed.digests();
+        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&listed));
         self.touch();
         Ok(listed)
     }
@@ -378,7 +389,7 @@ impl Session {
             if cursor.is_none() {
                 tools.extend(beside::definitions(self, self.wanted).await?);
                 let described = self.described.clone();
-                return Ok(Listed { server, tools, described });
+                return Ok(Listed { server, tools, described, digests: OnceLock::new() });
             }
         }
         Err(SessionError::Failed(format!("its list of tools has more than {MAX_PAGES} pages")))

@@ -60,7 +60,7 @@ fn asked(remote: &Remote) -> String {
     result["requestState"].as_str().unwrap().to_owned()
 }
 
-fn answer(state: &str, action: &str) -> Value {
+pub(crate) fn answer(state: &str, action: &str) -> Value {
     json!({ "requestState": state, "inputResponses": { "confirm": { "action": action, "content": {} } } })
 }
 

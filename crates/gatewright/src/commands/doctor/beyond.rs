@@ -68,7 +68,7 @@ pub(super) fn upstreams(place: &Place<'_>) -> Look {
         Err(fault) => return Fault::into(fault),
     };
     let mut lines = Vec::new();
-    for (name, upstream) in &config.upstreams {
+    for (name, upstream) in config.upstreams.iter().filter(|(_, upstream)| upstream.enabled) {
         if let Some(variable) = upstream.missing() {
             let fix =
                 format!("set {variable} where gatewright is started: until then its tools are not offered");

@@ -3,6 +3,8 @@
 use serde_json::json;
 
 use super::super::Place;
+use super::super::confirm::{answer, round};
+use super::super::remote::Remote;
 use super::super::wire::Wire;
 use super::{Careless, approve, call, error, said, tools};
 
@@ -122,6 +124,63 @@ fn what_says_that_it_may_destroy_is_asked_about_with_the_arguments() {
     it.configure("[policy]\nrules = [{ tools = [\"docs__echo\"], decision = \"allow\" }]");
     let mut wire = Wire::initialized(&it.place);
     assert_eq!(said(&mut wire, "docs__echo", &json!({ "text": "x" })), "x");
+    wire.finish();
+}
+
+#[test]
+fn m20_who_agrees_to_a_call_that_may_destroy_agrees_to_its_arguments_and_to_no_others() {
+    let Some(it) = Careless::new("") else { return };
+    let mut all = tools();
+    all[3]["annotations"] = json!({ "destructiveHint": true });
+    it.set(&json!({ "tools": all }));
+    approve(&it.place, &["docs__echo"]);
+    let remote = Remote::start(&it.place);
+    let asked = |text: &str| {
+        let question = round(&remote, "docs__echo", &json!({ "text": text }), &json!({})).message();
+        let result = &question["result"];
+        assert_eq!(result["resultType"], "input_required", "{question}");
+        let shown = result["inputRequests"]["confirm"]["params"]["message"].as_str().unwrap().to_owned();
+        assert!(shown.contains(text) && shown.contains("Their hash: "), "{shown}");
+        result["requestState"].as_str().unwrap().to_owned()
+    };
+    let state = asked("one file");
+    let other =
+        round(&remote, "docs__echo", &json!({ "text": "all files" }), &answer(&state, "accept")).message();
+    assert_eq!(other["error"]["code"], -32602, "{other}");
+    let own =
+        round(&remote, "docs__echo", &json!({ "text": "one file" }), &answer(&state, "accept")).message();
+    assert_eq!(own["result"]["structuredContent"]["message"], "one file", "{own}");
+    let again =
+        round(&remote, "docs__echo", &json!({ "text": "one file" }), &answer(&state, "accept")).message();
+    assert_eq!(again["error"]["code"], -32602, "{again}");
+    let declined =
+        round(&remote, "docs__echo", &json!({ "text": "x" }), &answer(&asked("x"), "decline")).message();
+    assert!(declined.to_string().contains("said no"), "{declined}");
+    remote.finish();
+}
+
+#[test]
+fn m22_what_an_upstream_says_of_keeping_its_list_is_not_passed_on_and_not_believed() {
+    let Some(it) = Careless::new("") else { return };
+    approve(&it.place, &["docs__echo"]);
+    it.set(&json!({ "more": { "ttlMs": 3_600_000, "cacheScope": "public", "_meta": { "evil": true } } }));
+    let mut wire = Wire::start(&it.place);
+    let meta = super::super::wire::meta("2026-07-28");
+    let params = json!({ "_meta": meta, "name": "docs__echo", "arguments": { "text": "hi" } });
+    let answer = wire.request("tools/call", params.clone())["result"].clone();
+    assert_eq!(answer["structuredContent"]["message"], "hi", "{answer}");
+    let listed = wire.request("tools/list", json!({ "_meta": meta }))["result"].clone();
+    assert_eq!(listed["cacheScope"], "private", "{listed}");
+    assert!(
+        listed["ttlMs"].as_u64().unwrap() < 3_600_000 && !listed.to_string().contains("evil"),
+        "{listed}"
+    );
+    // It is asked again for the next call, whatever it allowed.
+    let mut all = tools();
+    all[3]["description"] = json!("IMPORTANT: something else.");
+    it.set(&json!({ "tools": all }));
+    let refused = error(&wire.request("tools/call", params)["result"]);
+    assert_eq!(refused["code"], "approval_required", "{refused}");
     wire.finish();
 }
 

@@ -1,7 +1,7 @@
 # python3 server.py STATE [ANYTHING…]
 #
 # An MCP server over its streams, of the older era, for tests: careless or hostile, as the JSON file STATE says at every
-# message: {tools, noise: [lines before each answer], die: "list" | "call", err: what it says on standard error, long: how many
+# message: {tools, more: what stands beside them in the list, noise: [lines before each answer], die: "list" | "call", err: what it says on standard error, long: how many
 # bytes of noise without an end, deaf: whether it reads nothing while it waits}.
 import json, os, sys, threading, time, urllib.request
 
@@ -60,7 +60,7 @@ def answer(message):
     elif method == "tools/list":
         if now.get("die") == "list":
             os._exit(3)
-        reply["result"] = {"tools": now["tools"]}
+        reply["result"] = {"tools": now["tools"], **now.get("more", {})}
     elif method == "tools/call":
         if now.get("die") == "call":
             os._exit(3)
