@@ -149,9 +149,15 @@ fn validation(value: &Value) -> Result<toml::Value, String> {
         };
         let (key, value) = match (key.as_str(), value) {
             ("exclude", Value::Array(list)) if list.iter().all(Value::is_string) => ("exclude", texts(list)),
-            ("fileTypes", Value::Array(list)) if list.iter().all(Value::is_string) => ("file-types", texts(list)),
+            ("fileTypes", Value::Array(list)) if list.iter().all(Value::is_string) => {
+                ("file-types", texts(list))
+            }
             ("maxFileSizeMB", number) => ("max-file-size-mb", within(number, 1, 60)?),
-            _ => return Err(format!("{key:?} fits nothing here; there are exclude, fileTypes, maxFileSizeMB")),
+            _ => {
+                return Err(format!(
+                    "{key:?} fits nothing here; there are exclude, fileTypes, maxFileSizeMB"
+                ));
+            }
         };
         made.insert(key.to_owned(), value);
     }

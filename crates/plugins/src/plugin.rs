@@ -327,6 +327,9 @@ impl Tool {
             (Kind::Read, false) => {
                 return Err(bad(at("writes"), "a tool of the kind `read` proposes nothing"));
             }
+            (Kind::Read, true) if !file.writes.persists.is_empty() => {
+                return Err(bad(at("writes"), "a tool of the kind `read` leaves nothing"));
+            }
             _ => {}
         }
         for glob in file.writes.paths.iter().chain(&file.writes.persists) {

@@ -55,7 +55,7 @@ pub struct PythonSection {
 }
 
 /// `[devtools.file-validation]`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct FileValidationSection {
     /// Globs below the root that are left out of every call.

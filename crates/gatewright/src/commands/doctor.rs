@@ -122,7 +122,7 @@ fn config_check(root: Option<&std::path::Path>) -> Result<String, (String, Strin
         inert => Err((
             format!("gatewright.toml says [{}], which only your own configuration may", inert.join("], [")),
             format!(
-                "move it to {}",
+                "move it to {}, or accept it as it is: `gatewright trust`",
                 config::user_path().map(|p| p.display().to_string()).unwrap_or_default()
             ),
         )),

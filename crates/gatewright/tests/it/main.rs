@@ -19,6 +19,7 @@ mod eras;
 mod fleet;
 mod frames;
 mod gain;
+mod git_spice;
 mod headers;
 mod http;
 mod knowledge;

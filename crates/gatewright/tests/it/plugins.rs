@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 
-use super::bench::{Bench, installed};
+use super::bench::{Bench, Session, installed};
 use super::trust::{cli, fails, names, ok, until};
 
 const RUFF: &str = include_str!("../../../../examples/plugins/ruff.toml");
@@ -72,6 +72,12 @@ fn accept(bench: &Bench, name: &str) -> String {
     let shown = fails(bench, &["approvals", "accept", name]);
     ok(bench, &["approvals", "accept", name]);
     shown
+}
+
+/// Whatever a call of `tool` with a file answers, an error of the protocol too.
+fn raw(session: &mut Session, tool: &str) -> String {
+    let call = json!({ "name": tool, "arguments": { "file": "a.txt" } });
+    session.0.request("tools/call", call).to_string()
 }
 
 fn list(bench: &Bench) -> Value {
@@ -266,7 +272,7 @@ fn what_is_wrong_is_told_and_skipped_and_the_first_of_a_name_stays() {
     let tools = names(&mut session);
     assert!(tools.contains(&"word_count_lines".to_owned()) && tools.contains(&"go_test".to_owned()));
     session.ok("word_count_lines", json!({ "file": "a.txt" }));
-    assert_eq!(session.fails("off_lines", json!({ "file": "a.txt" }))["code"], "not_found");
+    assert!(raw(&mut session, "off_lines").contains("there is no tool"));
     // A tool of ours is what it was.
     let ours = session.fails("go_test", json!({ "file": "a.txt" }));
     assert_eq!(ours["code"], "invalid_argument", "{ours}");
@@ -277,7 +283,7 @@ fn a_repositorys_plugin_has_no_effect_before_it_is_trusted_comes_into_a_running_
  {
     let bench = Bench::new(&[("a.txt", "1\n2\n3\n"), (".gatewright/plugins/word-count.toml", COUNT)]);
     let mut session = bench.serve();
-    assert_eq!(session.fails("word_count_lines", json!({ "file": "a.txt" }))["code"], "not_found");
+    assert!(raw(&mut session, "word_count_lines").contains("there is no tool"));
     assert!(
         fails(&bench, &["approvals", "accept", "plugin:word-count"]).contains("cannot be used")
             || !names(&mut session).contains(&"word_count_lines".to_owned())
@@ -289,8 +295,7 @@ fn a_repositorys_plugin_has_no_effect_before_it_is_trusted_comes_into_a_running_
     );
     ok(&bench, &["trust", "accept", "plugin:word-count"]);
     until("it is there, and wants an approval", || {
-        let result = session.call("word_count_lines", json!({ "file": "a.txt" }));
-        result.to_string().contains("approval_required")
+        raw(&mut session, "word_count_lines").contains("approval_required")
     });
     accept(&bench, "plugin:word-count");
     until("it is listed", || names(&mut session).contains(&"word_count_lines".to_owned()));
@@ -299,9 +304,7 @@ fn a_repositorys_plugin_has_no_effect_before_it_is_trusted_comes_into_a_running_
     assert_eq!(counted["result"]["lines"], json!(["3 a.txt"]));
     // One byte, in a comment even.
     bench.put(".gatewright/plugins/word-count.toml", &format!("{COUNT}#"));
-    until("it is gone", || {
-        session.call("word_count_lines", json!({ "file": "a.txt" })).to_string().contains("not_found")
-    });
+    until("it is gone", || raw(&mut session, "word_count_lines").contains("there is no tool"));
     assert!(ok(&bench, &["trust"]).contains("sha256"));
     bench.put(".gatewright/plugins/word-count.toml", COUNT);
     until("it is back", || names(&mut session).contains(&"word_count_lines".to_owned()));
@@ -319,9 +322,10 @@ fn the_projects_settings_for_plugins_are_inert_until_they_are_trusted() {
     accept(&bench, "plugin:ruff-plugin");
     let command = |bench: &Bench| {
         let ran = bench.serve().ok("ruff_plugin_findings", json!({}));
-        ran["runs"][0]["command"].as_str().unwrap().to_owned()
+        ran["runs"].as_array().unwrap().last().unwrap()["command"].as_str().unwrap().to_owned()
     };
-    assert!(!command(&bench).contains("py311"));
+    let before = command(&bench);
+    assert!(before.contains("ruff check") && !before.contains("py311"), "{before}");
     ok(&bench, &["trust"]);
     ok(&bench, &["trust", "accept", "section:plugins"]);
     assert!(command(&bench).contains("--target-version=py311"));

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::families::FILES;
-use crate::settings::DevtoolsSection;
 use crate::newline::{is_binary, lacking};
+use crate::settings::DevtoolsSection;
 use crate::{files, running};
 
 /// How many files the message names.

@@ -128,7 +128,10 @@ fn what_the_project_says_that_it_is_goes_before_what_is_found_out() {
     let project = |bench: &Bench| bench.serve().ok("project_status", json!({}))["project"].clone();
     let runner = |bench: &Bench| bench.serve().call("run_tests", json!({})).to_string();
     let plain = with("");
-    assert_eq!((&project(&plain)["type"], &project(&plain)["buildSystem"]), (&json!("mixed"), &json!("make")));
+    assert_eq!(
+        (&project(&plain)["type"], &project(&plain)["buildSystem"]),
+        (&json!("mixed"), &json!("make"))
+    );
     assert!(runner(&plain).contains("make test"));
     let said = with("project-type = 'go'\nbuild-system = 'go'\n");
     assert_eq!((&project(&said)["type"], &project(&said)["buildSystem"]), (&json!("go"), &json!("go")));
@@ -144,7 +147,10 @@ fn python_settings_are_those_of_pytest() {
     let Some(python) = super::super::bench::installed("pytest", "python/devtools/bin") else { return };
     let bench = Bench::new(&[
         ("pytest.ini", "[pytest]\nmarkers = slow\n"),
-        ("test_a.py", "import pytest\n\ndef test_fast():\n    assert True\n\n@pytest.mark.slow\ndef test_slow():\n    assert False\n"),
+        (
+            "test_a.py",
+            "import pytest\n\ndef test_fast():\n    assert True\n\n@pytest.mark.slow\ndef test_slow():\n    assert False\n",
+        ),
         ("gatewright.toml", "[devtools]\ntest-runner = 'pytest'\n[devtools.python]\nmarkers = 'not slow'\n"),
     ]);
     let bench = bench.with(python).patient();
@@ -161,13 +167,18 @@ fn file_validation_chooses_what_a_call_leaves_open() {
         ("a.md", "no end"),
         ("b.txt", "no end"),
         ("gen/c.md", "no end"),
-        ("gatewright.toml", "[devtools.file-validation]\nexclude = ['gen/**']\nfile-types = ['md']\nmax-file-size-mb = 1\n"),
+        (
+            "gatewright.toml",
+            "[devtools.file-validation]\nexclude = ['gen/**']\nfile-types = ['md']\nmax-file-size-mb = 1\n",
+        ),
     ]);
     bench.put("large.md", &"x".repeat(1_000_001));
     let mut session = bench.serve();
     let looked = session.ok("ensure_newline", json!({ "patterns": ["**"], "mode": "check" }));
-    let paths: Vec<&str> = looked["files"].as_array().unwrap().iter().filter_map(|f| f["path"].as_str()).collect();
+    let paths: Vec<&str> =
+        looked["files"].as_array().unwrap().iter().filter_map(|f| f["path"].as_str()).collect();
     assert_eq!((paths, &looked["skipped"]["large"]), (vec!["a.md"], &json!(1)), "{looked}");
-    let asked = session.ok("ensure_newline", json!({ "patterns": ["**"], "mode": "check", "fileTypes": ["txt"] }));
+    let asked =
+        session.ok("ensure_newline", json!({ "patterns": ["**"], "mode": "check", "fileTypes": ["txt"] }));
     assert_eq!(asked["files"][0]["path"], "b.txt", "what a call says counts: {asked}");
 }
