@@ -25,7 +25,7 @@ description = "Creates a branch on top of the current one, and commits what is s
 kind = "read"
 program = "git-spice"
 args = ["branch", "create", "--no-prompt", "--target={base}", { when = "message", then = ["--message={message}"], else = ["--no-commit"] }, "--", "{name}"]
-input.name = { type = "ref", required = true, max-length = 255, description = "The branch." }
+input.name = { type = "ref", required = true, max-length = 250, description = "The branch." }
 input.base = { type = "ref", description = "What it stands on." }
 input.message = { type = "text", description = "The commit's message." }
 output = { parser = "json-lines" }
@@ -38,7 +38,7 @@ description = "Goes to a branch."
 kind = "read"
 program = "git-spice"
 args = ["branch", "checkout", "--no-prompt", "--", "{name}"]
-input.name = { type = "ref", required = true, max-length = 255, description = "The branch." }
+input.name = { type = "ref", required = true, max-length = 250, description = "The branch." }
 output = { parser = "json-lines" }
 example = [{ input = { name = "a/b" }, argv = ["branch", "checkout", "--no-prompt", "--", "a/b"] }]
 [[tool]]
@@ -101,7 +101,7 @@ fn the_six_tools_of_git_spice_make_exactly_these_argument_lists() {
     ok(&bench, &["approvals", "accept", "plugin:git-spice"]);
     let mut session = bench.serve();
     let create = ["branch", "create", "--no-prompt"];
-    let long = "n".repeat(255);
+    let long = "n".repeat(250);
     let cases: Vec<(&str, Value, Vec<&str>)> = vec![
         ("branch_create", json!({ "name": "a" }), [&create[..], &["--no-commit", "--", "a"]].concat()),
         (
@@ -153,7 +153,7 @@ fn the_six_tools_of_git_spice_make_exactly_these_argument_lists() {
         ("branch_create", json!({ "name": "-x" })),
         ("branch_create", json!({ "name": "a..b" })),
         ("branch_create", json!({ "name": "a b" })),
-        ("branch_checkout", json!({ "name": "n".repeat(256) })),
+        ("branch_checkout", json!({ "name": "n".repeat(251) })),
         ("branch_checkout", json!({})),
         ("repo_sync", json!({ "autoRestack": "all" })),
         ("stack_submit", json!({ "fill": "yes" })),

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde_json::{Value, json};
 
 use super::bench::{Bench, Session, installed};
+use super::secure::Secure;
 use super::trust::{cli, fails, names, ok, until};
 
 const RUFF: &str = include_str!("../../../../examples/plugins/ruff.toml");
@@ -329,4 +330,42 @@ fn the_projects_settings_for_plugins_are_inert_until_they_are_trusted() {
     ok(&bench, &["trust"]);
     ok(&bench, &["trust", "accept", "section:plugins"]);
     assert!(command(&bench).contains("--target-version=py311"));
+}
+
+#[test]
+fn a_plugin_reaches_the_hosts_that_it_names_only_where_the_user_grants_it() {
+    let bench = Bench::new(&[("a.txt", "a\n")]);
+    let server = Secure::serve(&bench.place, |_| (200, "text/plain", b"from afar".to_vec()));
+    let folder = bench.place.scratch.path().join("programs");
+    std::fs::create_dir(&folder).unwrap();
+    let text = "#!/usr/bin/env python3\nimport sys, urllib.request\n\
+                print(urllib.request.urlopen('https://' + sys.argv[1] + '/x', timeout=20).read().decode())\n";
+    std::fs::write(folder.join("asker"), text).unwrap();
+    std::fs::set_permissions(folder.join("asker"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let bench = bench.with(folder);
+    let host = &server.host;
+    let plugin = format!(
+        "schema = 1\n[plugin]\nname = 'asker'\nversion = '1.0.0'\ndescription = 'Asks.'\nrequired-commands = ['asker']\n\
+         [[tool]]\nname = 'ask'\ntitle = 'Ask'\ndescription = 'Asks a host.'\nkind = 'read'\nprogram = 'asker'\nargs = ['{{host}}']\n\
+         input.host = {{ type = 'line', required = true, description = 'The host.' }}\noutput = {{ parser = 'text' }}\n\
+         network = {{ hosts = ['{host}'] }}\nexample = [{{ input = {{ host = 'x' }}, argv = ['x'] }}]\n"
+    );
+    put(&bench, "asker.toml", &plugin);
+    bench.place.configure(&server.configuration());
+    let shown = accept(&bench, "plugin:asker");
+    assert!(shown.contains(&format!("It wants to reach {host}")), "{shown}");
+    let error = bench.serve().fails("asker_ask", json!({ "host": host }));
+    assert!(error.to_string().contains("It ran without network"), "{error}");
+    assert!(server.asked().is_empty(), "{:?}", server.asked());
+
+    bench.place.configure(&format!("{}[plugins.asker]\nnetwork = true\n", server.configuration()));
+    let mut session = bench.serve();
+    let asked = session.ok("asker_ask", json!({ "host": host }));
+    assert!(asked["result"]["text"].as_str().unwrap().contains("from afar"), "{asked}");
+    assert_eq!(asked["runs"][0]["reached"], json!([host]), "{asked}");
+    assert_eq!(server.asked()[0].path, "/x");
+    // Another host is none of its.
+    let error = session.fails("asker_ask", json!({ "host": "example.com" }));
+    assert_eq!(error["code"], "tool_execution_failed", "{error}");
+    assert_eq!(server.asked().len(), 1);
 }
