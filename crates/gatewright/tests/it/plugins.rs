@@ -369,3 +369,39 @@ fn a_plugin_reaches_the_hosts_that_it_names_only_where_the_user_grants_it() {
     assert_eq!(error["code"], "tool_execution_failed", "{error}");
     assert_eq!(server.asked().len(), 1);
 }
+
+#[test]
+fn folders_that_are_links_pipes_large_files_and_names_that_meet_stop_nothing() {
+    let bench = Bench::new(&[("a.txt", "1\n"), (".gatewright/keep", "")]);
+    let elsewhere = bench.place.scratch.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::fs::write(elsewhere.join("x.toml"), COUNT.replace("word-count", "linked")).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, bench.path(".gatewright/plugins")).unwrap();
+    put(&bench, "a.toml", &COUNT.replace("word-count", "a").replace("name = \"lines\"", "name = \"b_c\""));
+    put(&bench, "b.toml", &COUNT.replace("word-count", "a-b").replace("name = \"lines\"", "name = \"c\""));
+    put(&bench, "large.toml", &format!("{COUNT}# {}\n", "x".repeat(300_000)));
+    put(&bench, "other.txt", "no plugin's file");
+    let folder = bench.place.scratch.path().join("config/gatewright/plugins");
+    let made = std::process::Command::new("mkfifo").arg(folder.join("pipe.toml")).status().unwrap();
+    assert!(made.success());
+    std::fs::write(folder.join("bytes.toml"), [0xff, 0xfe, 0]).unwrap();
+    let all = list(&bench);
+    let why = |file: &str| {
+        let row = all.as_array().unwrap().iter().find(|row| row["file"].as_str().unwrap().ends_with(file));
+        row.map(|row| row["why"].as_str().unwrap().to_owned())
+    };
+    assert!(why("pipe.toml").unwrap().contains("no regular file"), "{all}");
+    assert!(why("large.toml").unwrap().contains("more than 262144 bytes"), "{all}");
+    assert!(why("bytes.toml").is_some() && why("other.txt").is_none() && why("x.toml").is_none(), "{all}");
+    assert!(
+        !ok(&bench, &["trust"]).contains("linked"),
+        "a folder that is a link is none of the repository's"
+    );
+    accept(&bench, "plugin:a");
+    let mut session = bench.serve();
+    assert_eq!(session.ok("a_b_c", json!({ "file": "a.txt" }))["result"]["lines"], json!(["1 a.txt"]));
+    // A name in [plugins] that nobody has is said, with what was probably meant.
+    bench.place.configure("[plugins]\ndisabled = ['lage']\n[plugins.aa]\n");
+    let said = ok(&bench, &["plugin", "list"]);
+    assert!(said.contains("[plugins] names lage"), "{said}");
+}

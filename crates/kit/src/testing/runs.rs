@@ -165,7 +165,7 @@ fn rehearsal(bench: &Bench, tool: &Tool, arguments: &Value) -> Option<Reply> {
         assert!(is_told, "{name} {arguments}: {path} was left and not told: {told:?}");
         assert_eq!(path, BUILT, "{name} {arguments}: it was left without a plan");
     }
-    let declares = exec::workshop::persist::Declared::new(tool.declared().persists).unwrap();
+    let declares = exec::workshop::persist::Declared::new(&tool.declared().persists).unwrap();
     let built = contract::RelPath::new(BUILT).unwrap();
     if !declares.has(&built) {
         assert!(left.is_empty(), "{name} {arguments}: {left:?} is left and not declared");
