@@ -127,7 +127,10 @@ pub fn gateway(root: Option<&Root>) -> Result<Gateway, Fault> {
 
 /// The plugins that there are for this root.
 pub fn plugins(root: Option<&Root>) -> Result<Vec<Found>, Fault> {
-    Ok(plugged::discover(root, &configuration(root)?))
+    let config = configuration(root)?;
+    let found = plugged::discover(root, &config);
+    plugged::warn(&found, &config.plugins);
+    Ok(found)
 }
 
 /// What starts programs.
@@ -227,7 +230,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let gateway = Arc::new(gateway_of(&config, &launcher, first_root)?);
     let stamp = plugged::stamp(first_root.map(Root::path));
     let plugins = plugged::discover(first_root, &config);
-    plugged::warn(&plugins);
+    plugged::warn(&plugins, &config.plugins);
     let of_plugins = plugins.iter().filter_map(Found::hosted).map(|hosted| hosted.plugin().toolset());
     offer.check(&gateway.names().map(str::to_owned).chain(of_plugins).collect::<Vec<_>>())?;
     let mut registry = registry_of(offer, offered)?;

@@ -1,6 +1,7 @@
 //! `[plugins]` and plugins' files: what is found, why what is not offered is not, and what keeps that up to date.
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -11,6 +12,7 @@ use exec::Root;
 use kit::Registry;
 use kit::lock::Lock;
 use plugins::{MAX_FILE, Plugin};
+use rustix::fs::{Mode, OFlags};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -114,23 +116,34 @@ pub fn project_folder(root: &Path) -> PathBuf {
 
 /// The files of a folder, by name; each its text, or why it has none. A link is not followed.
 fn files(folder: &Path) -> Vec<(PathBuf, Result<String, String>)> {
-    let is_link = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink());
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let named = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "toml");
     let mut all: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(named).collect();
     all.sort();
     all.truncate(MOST);
-    let read = |path: &PathBuf| {
-        let there = std::fs::symlink_metadata(path).map_err(|e| e.to_string())?;
-        if is_link(path) || !there.is_file() {
-            return Err("it is no regular file, and links are not followed".to_owned());
-        }
-        if there.len() > MAX_FILE {
-            return Err(format!("it has {} bytes, at most {MAX_FILE} are taken", there.len()));
-        }
-        std::fs::read_to_string(path).map_err(|e| e.to_string())
-    };
     all.into_iter().map(|path| (read(&path), path)).map(|(text, path)| (path, text)).collect()
+}
+
+/// A file's text. It is opened as it is looked at: nobody puts a link or a FIFO in its place in between.
+fn read(path: &Path) -> Result<String, String> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags | OFlags::RDONLY, Mode::empty()).map_err(|error| {
+        if error == rustix::io::Errno::LOOP {
+            "it is a link, and links are not followed".to_owned()
+        } else {
+            error.to_string()
+        }
+    })?;
+    let file = std::fs::File::from(file);
+    if !file.metadata().is_ok_and(|there| there.is_file()) {
+        return Err("it is no regular file".to_owned());
+    }
+    let mut text = String::new();
+    file.take(MAX_FILE + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    if text.len() as u64 > MAX_FILE {
+        return Err(format!("it has more than {MAX_FILE} bytes"));
+    }
+    Ok(text)
 }
 
 /// The same of a project: a folder that is a link is none of the project's.
@@ -281,8 +294,27 @@ pub fn add(
     held_back
 }
 
+/// Names in `[plugins]` that no plugin has.
+pub fn unknown<'a>(found: &[Found], section: &'a PluginsSection) -> Vec<&'a str> {
+    let named = section.enabled.iter().chain(&section.disabled).chain(section.of.keys());
+    let mut unknown: Vec<&str> =
+        named.map(String::as_str).filter(|name| !found.iter().any(|plugin| plugin.name == *name)).collect();
+    unknown.sort_unstable();
+    unknown.dedup();
+    unknown
+}
+
 /// Says what is not offered, and why.
-pub fn warn(found: &[Found]) {
+pub fn warn(found: &[Found], section: &PluginsSection) {
+    for name in unknown(found, section) {
+        let known: Vec<&str> = found.iter().map(|plugin| plugin.name.as_str()).collect();
+        let close = if known.is_empty() { String::new() } else { config::suggestion(name, &known) };
+        tracing::warn!(
+            "[plugins] names {}, and there is no such plugin{}",
+            spelled_out(name),
+            spelled_out(&close)
+        );
+    }
     for plugin in found {
         let why = match &plugin.state {
             State::Ready(_) | State::Disabled(_) => continue,

@@ -388,7 +388,6 @@ impl Refresh {
                         tracing::warn!("{}: no plugin is offered", fault.message);
                         Vec::new()
                     });
-                    plugged::warn(&plugins);
                     let taken = crate::compose::taken();
                     held_back.extend(plugged::add(&mut registry, &plugins, &taken, &own, &self.wanted));
                     self.catalog.replace(registry.holding_back(held_back));

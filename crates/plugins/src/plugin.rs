@@ -72,7 +72,7 @@ impl Plugin {
         }
         let line_of = |error: &toml::de::Error| {
             let start = error.span().map_or(0, |span| span.start.min(text.len()));
-            format!("line {}", text.as_bytes()[..start].iter().filter(|b| **b == b'\n').count() + 1)
+            format!("line {}", text.get(..start).unwrap_or_default().matches('\n').count() + 1)
         };
         let table: toml::Table = toml::from_str(text).map_err(|e| bad(line_of(&e), e.message()))?;
         let file: File = toml::from_str(text).map_err(|e| bad(line_of(&e), with_nearest(e.message())))?;
@@ -326,6 +326,9 @@ impl Tool {
             }
             (Kind::Read, false) => {
                 return Err(bad(at("writes"), "a tool of the kind `read` proposes nothing"));
+            }
+            (Kind::Read, true) if !file.writes.persists.is_empty() => {
+                return Err(bad(at("writes"), "a tool of the kind `read` leaves nothing"));
             }
             _ => {}
         }

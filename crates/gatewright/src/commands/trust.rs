@@ -167,7 +167,7 @@ fn accept(root: &Root, names: &[String], everything: bool) -> CommandResult {
             accepted += 1;
             say!(
                 "{GOOD}Trusted{GOOD:#} {}: in force as it is now, and inert again once it changes.",
-                item.id()
+                spelled_out(&item.id())
             );
         } else {
             print(asks, &own.here.standing(item));
@@ -180,7 +180,8 @@ fn accept(root: &Root, names: &[String], everything: bool) -> CommandResult {
         say!("{DIM}{} accepted.{DIM:#}", counted(accepted, "item"));
         return Ok(ExitCode::SUCCESS);
     }
-    let message = format!("{} was not shown to you as it is now: read it above", unseen.join(", "));
+    let unseen = spelled_out(&unseen.join(", "));
+    let message = format!("{unseen} was not shown to you as it is now: read it above");
     Err(Fault::new(Code::ApprovalRequired, message)
         .suggest("Run the same command again to accept it.")
         .into())

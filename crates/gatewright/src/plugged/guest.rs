@@ -235,6 +235,7 @@ fn read(
                 counted(levels.errors, "error"),
                 counted(levels.warnings, "warning")
             ));
+            message.push_str(&first(&report));
             hidden = report.left_out() + report.diagnostics.len().saturating_sub(MOST_LINES) as u64;
             report.diagnostics.truncate(MOST_LINES);
             shown = (report.diagnostics.len() + report.tests.len()) as u64;
@@ -252,6 +253,29 @@ fn read(
         answer.truncated = Some(Truncated { shown, total: shown + hidden, next });
     }
     Ok(answer)
+}
+
+/// The first of what was found, in words.
+fn first(report: &reports::Report) -> String {
+    let place = |file: Option<&str>, line: Option<u32>| match (file, line) {
+        (Some(file), Some(line)) => format!(" ({file}:{line})"),
+        (Some(file), None) => format!(" ({file})"),
+        _ => String::new(),
+    };
+    match report.first_failure() {
+        Some(reports::Failure::Test(test)) => {
+            format!("\n\nFirst: `{}`{}", visible(&test.name), place(test.file.as_deref(), test.line))
+        }
+        Some(reports::Failure::Diagnostic(found)) => {
+            let rule = found.rule.as_deref().map(|rule| format!(" [{rule}]")).unwrap_or_default();
+            format!(
+                "\n\nFirst{}{rule}: {}",
+                place(found.file.as_deref(), found.line),
+                visible(&found.message)
+            )
+        }
+        None => String::new(),
+    }
 }
 
 /// One tool of a plugin.

@@ -22,6 +22,7 @@ mod first_minute;
 mod fleet;
 mod frames;
 mod gain;
+mod git_spice;
 mod headers;
 mod http;
 mod knowledge;

@@ -4,7 +4,8 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 
-use super::bench::{Bench, installed};
+use super::bench::{Bench, Session, installed};
+use super::secure::Secure;
 use super::trust::{cli, fails, names, ok, until};
 
 const RUFF: &str = include_str!("../../../../examples/plugins/ruff.toml");
@@ -72,6 +73,12 @@ fn accept(bench: &Bench, name: &str) -> String {
     let shown = fails(bench, &["approvals", "accept", name]);
     ok(bench, &["approvals", "accept", name]);
     shown
+}
+
+/// Whatever a call of `tool` with a file answers, an error of the protocol too.
+fn raw(session: &mut Session, tool: &str) -> String {
+    let call = json!({ "name": tool, "arguments": { "file": "a.txt" } });
+    session.0.request("tools/call", call).to_string()
 }
 
 fn list(bench: &Bench) -> Value {
@@ -266,7 +273,7 @@ fn what_is_wrong_is_told_and_skipped_and_the_first_of_a_name_stays() {
     let tools = names(&mut session);
     assert!(tools.contains(&"word_count_lines".to_owned()) && tools.contains(&"go_test".to_owned()));
     session.ok("word_count_lines", json!({ "file": "a.txt" }));
-    assert_eq!(session.fails("off_lines", json!({ "file": "a.txt" }))["code"], "not_found");
+    assert!(raw(&mut session, "off_lines").contains("there is no tool"));
     // A tool of ours is what it was.
     let ours = session.fails("go_test", json!({ "file": "a.txt" }));
     assert_eq!(ours["code"], "invalid_argument", "{ours}");
@@ -277,7 +284,7 @@ fn a_repositorys_plugin_has_no_effect_before_it_is_trusted_comes_into_a_running_
  {
     let bench = Bench::new(&[("a.txt", "1\n2\n3\n"), (".gatewright/plugins/word-count.toml", COUNT)]);
     let mut session = bench.serve();
-    assert_eq!(session.fails("word_count_lines", json!({ "file": "a.txt" }))["code"], "not_found");
+    assert!(raw(&mut session, "word_count_lines").contains("there is no tool"));
     assert!(
         fails(&bench, &["approvals", "accept", "plugin:word-count"]).contains("cannot be used")
             || !names(&mut session).contains(&"word_count_lines".to_owned())
@@ -289,8 +296,7 @@ fn a_repositorys_plugin_has_no_effect_before_it_is_trusted_comes_into_a_running_
     );
     ok(&bench, &["trust", "accept", "plugin:word-count"]);
     until("it is there, and wants an approval", || {
-        let result = session.call("word_count_lines", json!({ "file": "a.txt" }));
-        result.to_string().contains("approval_required")
+        raw(&mut session, "word_count_lines").contains("approval_required")
     });
     accept(&bench, "plugin:word-count");
     until("it is listed", || names(&mut session).contains(&"word_count_lines".to_owned()));
@@ -299,9 +305,7 @@ fn a_repositorys_plugin_has_no_effect_before_it_is_trusted_comes_into_a_running_
     assert_eq!(counted["result"]["lines"], json!(["3 a.txt"]));
     // One byte, in a comment even.
     bench.put(".gatewright/plugins/word-count.toml", &format!("{COUNT}#"));
-    until("it is gone", || {
-        session.call("word_count_lines", json!({ "file": "a.txt" })).to_string().contains("not_found")
-    });
+    until("it is gone", || raw(&mut session, "word_count_lines").contains("there is no tool"));
     assert!(ok(&bench, &["trust"]).contains("sha256"));
     bench.put(".gatewright/plugins/word-count.toml", COUNT);
     until("it is back", || names(&mut session).contains(&"word_count_lines".to_owned()));
@@ -319,10 +323,85 @@ fn the_projects_settings_for_plugins_are_inert_until_they_are_trusted() {
     accept(&bench, "plugin:ruff-plugin");
     let command = |bench: &Bench| {
         let ran = bench.serve().ok("ruff_plugin_findings", json!({}));
-        ran["runs"][0]["command"].as_str().unwrap().to_owned()
+        ran["runs"].as_array().unwrap().last().unwrap()["command"].as_str().unwrap().to_owned()
     };
-    assert!(!command(&bench).contains("py311"));
+    let before = command(&bench);
+    assert!(before.contains("ruff check") && !before.contains("py311"), "{before}");
     ok(&bench, &["trust"]);
     ok(&bench, &["trust", "accept", "section:plugins"]);
     assert!(command(&bench).contains("--target-version=py311"));
+}
+
+#[test]
+fn a_plugin_reaches_the_hosts_that_it_names_only_where_the_user_grants_it() {
+    let bench = Bench::new(&[("a.txt", "a\n")]);
+    let server = Secure::serve(&bench.place, |_| (200, "text/plain", b"from afar".to_vec()));
+    let folder = bench.place.scratch.path().join("programs");
+    std::fs::create_dir(&folder).unwrap();
+    let text = "#!/usr/bin/env python3\nimport sys, urllib.request\n\
+                print(urllib.request.urlopen('https://' + sys.argv[1] + '/x', timeout=20).read().decode())\n";
+    std::fs::write(folder.join("asker"), text).unwrap();
+    std::fs::set_permissions(folder.join("asker"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let bench = bench.with(folder);
+    let host = &server.host;
+    let plugin = format!(
+        "schema = 1\n[plugin]\nname = 'asker'\nversion = '1.0.0'\ndescription = 'Asks.'\nrequired-commands = ['asker']\n\
+         [[tool]]\nname = 'ask'\ntitle = 'Ask'\ndescription = 'Asks a host.'\nkind = 'read'\nprogram = 'asker'\nargs = ['{{host}}']\n\
+         input.host = {{ type = 'line', required = true, description = 'The host.' }}\noutput = {{ parser = 'text' }}\n\
+         network = {{ hosts = ['{host}'] }}\nexample = [{{ input = {{ host = 'x' }}, argv = ['x'] }}]\n"
+    );
+    put(&bench, "asker.toml", &plugin);
+    bench.place.configure(&server.configuration());
+    let shown = accept(&bench, "plugin:asker");
+    assert!(shown.contains(&format!("It wants to reach {host}")), "{shown}");
+    let error = bench.serve().fails("asker_ask", json!({ "host": host }));
+    assert!(error.to_string().contains("It ran without network"), "{error}");
+    assert!(server.asked().is_empty(), "{:?}", server.asked());
+
+    bench.place.configure(&format!("{}[plugins.asker]\nnetwork = true\n", server.configuration()));
+    let mut session = bench.serve();
+    let asked = session.ok("asker_ask", json!({ "host": host }));
+    assert!(asked["result"]["text"].as_str().unwrap().contains("from afar"), "{asked}");
+    assert_eq!(asked["runs"][0]["reached"], json!([host]), "{asked}");
+    assert_eq!(server.asked()[0].path, "/x");
+    // Another host is none of its.
+    let error = session.fails("asker_ask", json!({ "host": "example.com" }));
+    assert_eq!(error["code"], "tool_execution_failed", "{error}");
+    assert_eq!(server.asked().len(), 1);
+}
+
+#[test]
+fn folders_that_are_links_pipes_large_files_and_names_that_meet_stop_nothing() {
+    let bench = Bench::new(&[("a.txt", "1\n"), (".gatewright/keep", "")]);
+    let elsewhere = bench.place.scratch.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::fs::write(elsewhere.join("x.toml"), COUNT.replace("word-count", "linked")).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, bench.path(".gatewright/plugins")).unwrap();
+    put(&bench, "a.toml", &COUNT.replace("word-count", "a").replace("name = \"lines\"", "name = \"b_c\""));
+    put(&bench, "b.toml", &COUNT.replace("word-count", "a-b").replace("name = \"lines\"", "name = \"c\""));
+    put(&bench, "large.toml", &format!("{COUNT}# {}\n", "x".repeat(300_000)));
+    put(&bench, "other.txt", "no plugin's file");
+    let folder = bench.place.scratch.path().join("config/gatewright/plugins");
+    let made = std::process::Command::new("mkfifo").arg(folder.join("pipe.toml")).status().unwrap();
+    assert!(made.success());
+    std::fs::write(folder.join("bytes.toml"), [0xff, 0xfe, 0]).unwrap();
+    let all = list(&bench);
+    let why = |file: &str| {
+        let row = all.as_array().unwrap().iter().find(|row| row["file"].as_str().unwrap().ends_with(file));
+        row.map(|row| row["why"].as_str().unwrap().to_owned())
+    };
+    assert!(why("pipe.toml").unwrap().contains("no regular file"), "{all}");
+    assert!(why("large.toml").unwrap().contains("more than 262144 bytes"), "{all}");
+    assert!(why("bytes.toml").is_some() && why("other.txt").is_none() && why("x.toml").is_none(), "{all}");
+    assert!(
+        !ok(&bench, &["trust"]).contains("linked"),
+        "a folder that is a link is none of the repository's"
+    );
+    accept(&bench, "plugin:a");
+    let mut session = bench.serve();
+    assert_eq!(session.ok("a_b_c", json!({ "file": "a.txt" }))["result"]["lines"], json!(["1 a.txt"]));
+    // A name in [plugins] that nobody has is said, with what was probably meant.
+    bench.place.configure("[plugins]\ndisabled = ['lage']\n[plugins.aa]\n");
+    let said = ok(&bench, &["plugin", "list"]);
+    assert!(said.contains("[plugins] names lage"), "{said}");
 }

@@ -55,6 +55,7 @@ fn what_a_file_may_not_say_is_refused_with_the_place_and_the_reason() {
         ("kind = 'read'", "kind = 'run'", "says in `paths`"),
         ("kind = 'read'", "kind = 'read'\nwrites = { paths = ['**'] }", "proposes nothing"),
         ("kind = 'read'", "kind = 'run'\nwrites = { paths = ['../x'] }", "no glob"),
+        ("kind = 'read'", "kind = 'read'\nwrites = { persists = ['.cache'] }", "leaves nothing"),
         ("kind = 'read'", "kind = 'read'\nenv = { LD_PRELOAD = 'x' }", "cannot be set"),
         ("kind = 'read'", "kind = 'read'\nenv = { PATH = 'x' }", "cannot be set"),
         ("kind = 'read'", "kind = 'read'\ntimeout = 601", "1 to 600"),

@@ -15,6 +15,7 @@ use kit::lock::{self, Difference, Lock};
 use kit::registry::{Registered, Roots};
 use serde_json::{Value, json};
 
+use self::plugins::PLUGIN;
 use super::{CommandError, CommandResult, print_json};
 use crate::approved::{self, Own};
 use crate::cli::{ApprovalsCommand, Format};
@@ -28,9 +29,10 @@ use skills::Skill;
 pub fn run(asked: &Asked, command: ApprovalsCommand) -> CommandResult {
     match command {
         ApprovalsCommand::List { output } => list(&Looked::at_everything(asked)?.registry, output),
-        ApprovalsCommand::Show { name } => match name.strip_prefix(SKILL) {
-            Some(id) => show_skill(asked, id),
-            None => show_one(asked, &name),
+        ApprovalsCommand::Show { name } => match (name.strip_prefix(SKILL), name.strip_prefix(PLUGIN)) {
+            (Some(id), _) => show_skill(asked, id),
+            (None, Some(plugin)) => show_plugin(asked, plugin),
+            (None, None) => show_one(asked, &name),
         },
         ApprovalsCommand::Diff { since: Some(version), output } => {
             let ours = compose::registry(&Offer::default(), Roots::One)?;
@@ -116,6 +118,19 @@ fn show_one(asked: &Asked, name: &str) -> CommandResult {
         own.seen.insert(tool.head().name.to_string(), tool.hash()?);
         own.write()?;
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows a plugin, whole: its tools can be approved as it was shown.
+fn show_plugin(asked: &Asked, name: &str) -> CommandResult {
+    let looked = Looked::at_everything(asked)?;
+    let plugin = crate::plugged::named(&looked.plugins, name)?;
+    plugins::print(&looked, plugin)?;
+    let mut own = Own::open()?;
+    for tool in plugins::tools(&looked, plugin) {
+        own.seen.insert(tool.head().name.to_string(), tool.hash()?);
+    }
+    own.write()?;
     Ok(ExitCode::SUCCESS)
 }
 

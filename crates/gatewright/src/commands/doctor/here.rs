@@ -45,7 +45,7 @@ pub(super) fn configuration(place: &Place<'_>) -> Look {
         [] => Look::ok("understood"),
         inert => Look::fail(
             format!("gatewright.toml says [{}], which only your own configuration may", inert.join("], [")),
-            format!("move it to {user}"),
+            format!("move it to {user}, or accept it as it is: `gatewright trust`"),
         ),
     }
 }
