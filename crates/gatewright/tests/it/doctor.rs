@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::Place;
 use super::bench::Bench;
 
-const CHECKS: [&str; 15] = [
+const CHECKS: [&str; 16] = [
     "root",
     "configuration",
     "commands",
@@ -25,6 +25,7 @@ const CHECKS: [&str; 15] = [
     "browser",
     "registries",
     "upstreams",
+    "plugins",
 ];
 
 fn told(bench: &Bench, words: &[&str]) -> Value {
@@ -181,4 +182,12 @@ fn a_clock_that_went_back_is_told() {
     }
     let told = doctor(&bench);
     assert_eq!(of(&told, "clock")["state"], "warn", "{told}");
+}
+
+#[test]
+fn plugins_that_are_left_out_are_told() {
+    let bench = Bench::new(&[(".gatewright/plugins/words.toml", "schema = 1\n")]);
+    let told = doctor(&bench);
+    assert_eq!(of(&told, "plugins")["state"], "warn", "{told}");
+    assert!(of(&told, "plugins")["said"].as_str().unwrap().contains("words"), "{told}");
 }

@@ -5,7 +5,8 @@ use contract::text::counted;
 use tools_devtools::registries::Registries;
 
 use super::{Look, Place};
-use crate::approved;
+use crate::plugged::State;
+use crate::{approved, compose};
 
 /// What scans of pages are made with. Nothing of it is needed by anything else.
 pub(super) fn browser(place: &Place<'_>) -> Look {
@@ -78,4 +79,31 @@ pub(super) fn upstreams(place: &Place<'_>) -> Look {
         lines.push(format!("{name}: {} approved", counted(own, "tool")));
     }
     Look::ok(lines.join(", "))
+}
+
+/// Plugins: one that is faulty or unhealthy is left out, and the server goes on.
+pub(super) fn plugins(place: &Place<'_>) -> Look {
+    if place.config.is_err() {
+        return Look::skipped("the configuration is not understood");
+    }
+    let all = match compose::plugins(place.root()) {
+        Ok(all) => all,
+        Err(fault) => return fault.into(),
+    };
+    let fix = "`gatewright plugin list` says what each needs; `gatewright plugin check FILE` what is wrong with one";
+    let mut ready = 0_u64;
+    for found in &all {
+        match &found.state {
+            State::Ready(_) => ready += 1,
+            State::Faulty(why) | State::Unhealthy(_, why) => {
+                return Look::warn(format!("{} is left out: {why}", found.name), fix);
+            }
+            State::Inert(_) => {
+                let said = format!("{} is the repository's and inert", found.name);
+                return Look::warn(said, "`gatewright trust` shows what it may do, and puts it in force");
+            }
+            State::Disabled(_) | State::Shadowed(_) => {}
+        }
+    }
+    if ready == 0 { Look::skipped("none in force") } else { Look::ok(counted(ready, "plugin")) }
 }

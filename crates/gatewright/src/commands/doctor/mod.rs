@@ -3,7 +3,7 @@
 //! - [`here`]: the root, its configuration, its commands, git, how it and its clients are set up.
 //! - [`machine`]: the state's folder, disks, the clock, where programs come from, confinement.
 //! - [`kept`]: the record, plans that were cut short, the store.
-//! - [`beyond`]: browser, registries, upstreams.
+//! - [`beyond`]: browser, registries, upstreams, plugins.
 
 mod beyond;
 mod here;
@@ -165,6 +165,7 @@ const ALL: &[Check] = &[
     Check::new("browser", beyond::browser),
     Check::new("registries", beyond::registries),
     Check::new("upstreams", beyond::upstreams),
+    Check::new("plugins", beyond::plugins),
 ];
 
 /// Looks, and with `fix` puts right what may be; what was put right is looked at again.
