@@ -58,7 +58,7 @@ pub trait Define: Send + Sync + 'static {
     /// very purpose is to change ignored paths declares none.
     const PERSISTS: &'static [&'static str] = &[];
     /// Of a tool of the kind [`Run`] that installs: globs of paths that [`Run::settle`] leaves, where the project ignores them. Nothing else
-    /// of what it writes stays.
+    /// of what it writes stays, and none of it is part of a plan.
     const SETTLES: &'static [&'static str] = &[];
     /// The output's field that is a list, when the tool answers with one: it is paged with `limit` and `cursor`, and
     /// gives way to the budget.

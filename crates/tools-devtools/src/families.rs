@@ -178,6 +178,7 @@ pub static RUST_FAMILY: Family = Family {
         Entry::run::<tools::cargo_test::CargoTest>(),
         Entry::run::<tools::cargo_clippy::CargoClippy>(),
         Entry::run::<tools::cargo_build::CargoBuild>(),
+        Entry::run::<tools::cargo_audit::CargoAudit>(),
         Entry::run::<tools::cargo_fmt::CargoFmt>(),
         Entry::read::<tools::rust_project_info::RustProjectInfo>(),
     ],

@@ -116,11 +116,11 @@ struct Keeps {
 }
 
 const KEPT: &[Keeps] = &[
-    // Programs and downloaded crates; settings lie beside them.
+    // Programs, downloaded crates and what is known of them; settings lie beside them.
     Keeps {
         variable: "CARGO_HOME",
         usual: ".cargo",
-        parts: &["bin", "git", "registry"],
+        parts: &["advisory-db", "bin", "git", "registry"],
         secrets: &["credentials", "credentials.toml"],
     },
     Keeps { variable: "PYENV_ROOT", usual: ".pyenv", parts: &[], secrets: &[] },

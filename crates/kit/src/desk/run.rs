@@ -78,7 +78,10 @@ impl RunDesk {
             .blocking(move |desk| {
                 let declared = Declaration::new(&desk.setting.declared.persists)?;
                 let persists = |path: &RelPath| declared.has(path) && workshop.ignores(path);
-                let (draft, blocked) = workshop.changes(&desk.view, &persists)?;
+                // What is installed follows the apply: it is no part of a plan.
+                let settles = Declaration::new(desk.setting.declared.settles)?;
+                let apart = |path: &RelPath| persists(path) || settles.has(path) && workshop.ignores(path);
+                let (draft, blocked) = workshop.changes(&desk.view, &apart)?;
                 let side = workshop.persist(&persists)?;
                 Ok(Drafted { draft, view: Arc::clone(&desk.view), home: None, side, blocked })
             })

@@ -131,7 +131,7 @@ fn nothing_is_installed_before_the_plan_stands_and_then_it_is_over_that_plan() {
         assert_eq!(rehearsed.envelope.status, Status::Proposed);
         assert_eq!(bench.snapshot(), before, "a rehearsal installs nothing");
         let plan = rehearsed.envelope.plan.unwrap();
-        assert!(plan.effects.contains(&"create lock (2 bytes)".to_owned()), "{:?}", plan.effects);
+        assert_eq!(plan.effects, ["create lock (2 bytes)"], "what is installed is no part of a plan");
 
         let plan = json!({ "first": "echo 1 > lock" });
         let plan = bench.reply("installs", plan).envelope.plan.unwrap().id.to_string();

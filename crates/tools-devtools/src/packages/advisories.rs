@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// How much is known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Data {
     /// complete, partial, or none: nothing is known.
     pub state: String,

@@ -57,6 +57,7 @@ pub struct Moved {
 
 /// What changes of a lock.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Changed {
     /// The lock file.
     pub file: String,

@@ -3,6 +3,7 @@
 pub mod actionlint;
 pub mod analyze_command;
 pub mod analyze_result;
+pub mod cargo_audit;
 pub mod cargo_build;
 pub mod cargo_check;
 pub mod cargo_clippy;

@@ -71,6 +71,8 @@ impl Define for NodejsSecurity {
     const LIMITS: Limits = Limits::RUNS;
     const PROGRAMS: &'static [&'static str] = packages::PROGRAMS;
     const CACHES: &'static [Cache] = packages::CACHES;
+    // npm writes beside what is installed, too: that is no part of the plan.
+    const SETTLES: &'static [&'static str] = packages::SETTLES;
     const ASKED: &'static [&'static str] = packages::ASKED;
     const LIST: Option<&'static str> = Some("advisories");
 
@@ -211,6 +213,10 @@ async fn fix(
     }
     let locked = locked(desk, packages).await?;
     let said = format!("The fix, as a plan: {}", locked.in_words());
-    let left = if ran.is_success() { "" } else { " What is left takes a major version or has no fix." };
+    let left = if ran.is_success() {
+        " Once it is applied, `nodejs_install_deps` installs it."
+    } else {
+        " What is left takes a major version or has no fix."
+    };
     Ok((Some(locked), format!("{said}{left}")))
 }

@@ -445,3 +445,23 @@ fn the_registry_says_what_a_package_is() {
     assert_eq!(told["versions"][1]["deprecated"], "use new", "{told:#}");
     assert!(told["versions"][0]["deprecated"].is_null(), "{told:#}");
 }
+
+#[test]
+fn crates_that_cannot_be_held_against_a_database_are_not_known_to_be_safe() {
+    let bench = Bench::new(&[
+        ("Cargo.toml", "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+        ("Cargo.lock", "version = 4\n\n[[package]]\nname = \"shop\"\nversion = \"0.1.0\"\n"),
+        ("src/lib.rs", "\n"),
+    ]);
+    let bench = match std::env::home_dir() {
+        Some(home) => bench.telling("HOME", home),
+        None => bench,
+    };
+    let told = bench.serve().ok("cargo_audit", json!({}));
+    // A machine that has both the program and the database says otherwise.
+    if told["data"]["state"] != "complete" {
+        assert_eq!((&told["success"], &told["data"]["state"]), (&json!(false), &json!("none")), "{told:#}");
+        assert!(told["message"].as_str().unwrap().starts_with("Not known: "), "{told:#}");
+        assert!(told["data"]["why"].as_str().unwrap().contains("cargo"), "{told:#}");
+    }
+}
