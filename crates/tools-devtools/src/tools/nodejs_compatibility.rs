@@ -150,7 +150,11 @@ fn read(text: &str) -> Result<Version, Fault> {
         [major, minor] => format!("{major}.{minor}.99999"),
         _ => text.to_owned(),
     };
-    Version::parse(&whole).map_err(|_| {
+    // The parser takes what stands behind three numbers for a pre-release.
+    let core = whole.split(['-', '+']).next().unwrap_or_default();
+    let is_one =
+        core.split('.').count() == 3 && core.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    Version::parse(&whole).ok().filter(|_| is_one).ok_or_else(|| {
         Fault::invalid(format!("nodeVersion: {text:?} is no version"))
             .suggest("Name one such as `20.11.0`, or a line such as `20`.")
     })
