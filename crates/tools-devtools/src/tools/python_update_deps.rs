@@ -3,7 +3,7 @@
 //! With `check` it says which packages could move within what the manifest allows, and how far. The other modes move them: by patches, by
 //! minor or by major versions; the change of the lock is the plan, and `python_install_deps` installs it. Ranges are never widened.
 
-use contract::{Code, Fault, RelPath, Toolset};
+use contract::{Code, Fault, Toolset};
 use deps::Lock;
 use exec::run::{Cache, MAX_TIMEOUT};
 use kit::limits::Limits;
