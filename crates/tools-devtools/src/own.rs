@@ -79,6 +79,10 @@ impl Own {
             "staticcheck" => Format::StaticcheckJson,
             "govulncheck" => Format::GovulncheckJson,
             "tsc" => Format::Tsc,
+            "ruff" if says("--output-format=json") => Format::RuffJson,
+            "pyright" if says("--outputjson") => Format::PyrightJson,
+            "mypy" => Format::Mypy,
+            "bandit" if says("json") => Format::BanditJson,
             "python" | "python3" | "uv" if says("pytest") => Format::Pytest,
             // Scripts of packages, and what else there is: tests say how they are in TAP, if in anything that is read here.
             program => TestRunner::named(program).map_or(Format::Tap, TestRunner::format),

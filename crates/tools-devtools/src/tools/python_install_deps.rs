@@ -48,7 +48,7 @@ pub struct Output {
     /// What the lock gains, loses and moves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lock: Option<Moved>,
-    /// Packages that would have to be built.
+    /// Packages without a built distribution.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sdists_refused: Vec<String>,
     /// What was installed.
@@ -300,10 +300,10 @@ async fn counted(desk: &RunDesk, venv: &RelPath) -> Result<u64, Fault> {
 }
 
 fn refused(manager: Manager, sdists: Vec<String>, said: &str) -> Answer<Output> {
+    // pip says the same of what is nowhere at all.
     let message = format!(
-        "Not installed: {} {} no built distribution, and building runs code of others. `build: true` does that.\n\n{said}",
+        "Not installed: no built distribution was found of {}. Where there are sources, building them runs their code: `build: true` does that.\n\n{said}",
         sdists.join(", "),
-        if sdists.len() == 1 { "has" } else { "have" },
     );
     let mut answer =
         Answer::new(message, Output { manager, lock: None, sdists_refused: sdists, installed: None });

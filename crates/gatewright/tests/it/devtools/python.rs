@@ -27,7 +27,7 @@ fn serve(files: &[(&str, &str)]) -> Option<(Bench, Session)> {
     Some((bench, session))
 }
 
-fn command(result: &Value) -> &str {
+fn command_of(result: &Value) -> &str {
     result["runs"][0]["command"].as_str().unwrap()
 }
 
@@ -127,6 +127,48 @@ fn python_test_runs_pytest_and_says_what_did_not_hold_and_what_was_covered() {
 }
 
 #[test]
+fn without_pytest_the_tests_run_with_unittest_and_only_its_exit_code_is_known() {
+    let python = std::process::Command::new("python3").arg("--version").output();
+    if !python.is_ok_and(|said| said.status.success()) {
+        return crate::skip("python3 of this machine (Debian: apt-get install python3)");
+    }
+    let case = |held: &str| {
+        format!(
+            "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        self.assertTrue({held})\n\n    def test_other(self):\n        pass\n"
+        )
+    };
+    let bench = Bench::new(&[("good/test_a.py", &case("True")), ("bad/test_a.py", &case("False"))]);
+    // An environment without pytest, and a PATH that has none either.
+    let programs = tempfile::tempdir().unwrap();
+    let real =
+        std::process::Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
+    let real = String::from_utf8(real.unwrap().stdout).unwrap();
+    std::os::unix::fs::symlink(real.trim(), programs.path().join("python3")).unwrap();
+    let mut command = bench.command();
+    command.env("PATH", format!("{}:/usr/bin:/bin", programs.path().display()));
+    if let Some(home) = std::env::home_dir() {
+        command.env("HOME", home);
+    }
+    if std::path::Path::new("/usr/bin/pytest").exists() {
+        return crate::skip("a machine without pytest of its own");
+    }
+    let mut session = Session::over(&mut command);
+    let good = session.ok("python_test", json!({ "testPath": "good", "verbose": true }));
+    assert_eq!((&good["success"], &good["runner"]), (&json!(true), &json!("unittest")), "{good:#}");
+    assert_eq!(command_of(&good), "python3 -m unittest discover -s good -v");
+    let bad = session.ok("python_test", json!({ "testPath": "bad" }));
+    assert_eq!((&bad["success"], &bad["counts"]), (&json!(false), &Value::Null), "{bad:#}");
+    assert!(bad["message"].as_str().unwrap().contains("only its exit code is known"), "{bad:#}");
+    let named = session.ok("python_test", json!({ "testPath": "bad", "pattern": "other" }));
+    assert_eq!(named["success"], true, "{named:#}");
+    for input in
+        [json!({ "coverage": true }), json!({ "markers": "slow" }), json!({ "testPath": "bad/test_a.py" })]
+    {
+        assert_eq!(session.fails("python_test", input.clone())["code"], "invalid_argument", "{input}");
+    }
+}
+
+#[test]
 fn python_check_types_finds_with_pyright_and_with_mypy() {
     let Some((bench, _)) = serve(&[("src/bad.py", BAD), ("good.py", SHOP), ("mypy.ini", "[mypy]\n")]) else {
         return;
@@ -150,10 +192,34 @@ fn python_check_types_finds_with_pyright_and_with_mypy() {
     assert_eq!(configured["checker"], "mypy", "mypy.ini says so: {configured:#}");
     let more = session
         .ok("python_check_types", json!({ "verbose": true, "checker": "mypy", "files": ["src/bad.py"] }));
-    assert!(command(&more).contains("--show-error-code-links"), "{more:#}");
+    assert!(command_of(&more).contains("--show-error-code-links"), "{more:#}");
     let refused = session
         .fails("python_check_types", json!({ "args": ["--python-executable=/tmp/x"], "checker": "mypy" }));
     assert_eq!(refused["code"], "invalid_argument");
+}
+
+#[test]
+fn types_are_checked_again_after_a_change_until_it_is_cancelled() {
+    let Some((bench, mut session)) = serve(&[("a.py", "X: int = 1\n")]) else { return };
+    let left = session.ok("python_check_types", json!({ "watch": true, "checker": "mypy" }));
+    assert_eq!(left["status"], "detached", "{left:#}");
+    let job = left["job"].clone();
+    let told = |session: &mut Session, round: &str| {
+        let began = std::time::Instant::now();
+        loop {
+            let status = session.ok("job_status", json!({ "job": job }));
+            if status["jobs"][0]["progress"].as_str().is_some_and(|said| said.contains(round)) {
+                return;
+            }
+            assert!(began.elapsed() < std::time::Duration::from_secs(90), "{status:#}");
+            std::thread::sleep(std::time::Duration::from_millis(200));
+        }
+    };
+    told(&mut session, "round 1: `mypy` succeeded");
+    bench.put("a.py", "X: int = \"one\"\n");
+    told(&mut session, "round 2: `mypy` failed");
+    let ended = session.ok("job_cancel", json!({ "job": job }));
+    assert_eq!(ended["job"]["state"], "cancelled", "{ended:#}");
 }
 
 #[test]
@@ -323,7 +389,7 @@ fn python_benchmark_measures_saves_and_compares() {
         json!({ "args": quick, "benchmarks": "sort", "compare": "0001", "warmup": 10 }),
     );
     assert!(compared["comparison"].as_str().is_some_and(|table| table.contains("0001_kept")), "{compared:#}");
-    assert!(command(&compared).contains("--benchmark-warmup-iterations=10"), "{compared:#}");
+    assert!(command_of(&compared).contains("--benchmark-warmup-iterations=10"), "{compared:#}");
     let none = session.ok("python_benchmark", json!({ "benchmarks": "empty/test_none.py" }));
     assert!(none["benchmarks"].as_array().is_none_or(Vec::is_empty), "{none:#}");
     let out = session.fails("python_benchmark", json!({ "args": ["--benchmark-storage=file:///tmp"] }));

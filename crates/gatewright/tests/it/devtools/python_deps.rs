@@ -1,9 +1,15 @@
 //! Environments, packages and builds of Python: uv, pip, poetry and the real registry, through the door.
 
+use std::io::{Cursor, Write as _};
+
 use serde_json::{Value, json};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
 use super::python::with_programs;
 use super::{Bench, Session};
+use crate::Place;
+use crate::secure::{Answer, Ask, Secure};
 
 /// Registries of some machines are mirrors at addresses that are not public.
 const REACHED: &str = "[limits]\ndetach-after = 900\n[devtools]\ntimeout = 600000\n[security]\nprivate-hosts = [\"pypi.org\", \"files.pythonhosted.org\"]\n";
@@ -248,4 +254,67 @@ fn python_build_makes_a_wheel_and_sources_without_network() {
     if reached(&isolated) {
         assert_eq!(isolated["artifacts"].as_array().map(Vec::len), Some(1), "{isolated:#}");
     }
+}
+
+/// A wheel (packaging.python.org, "Binary distribution format").
+fn wheel() -> Vec<u8> {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, text) in [
+        ("greet/__init__.py", "HELLO = 'hello'\n"),
+        ("greet-1.2.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: greet\nVersion: 1.2.0\n"),
+        (
+            "greet-1.2.0.dist-info/WHEEL",
+            "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        ),
+        (
+            "greet-1.2.0.dist-info/RECORD",
+            "greet/__init__.py,,\ngreet-1.2.0.dist-info/METADATA,,\ngreet-1.2.0.dist-info/WHEEL,,\ngreet-1.2.0.dist-info/RECORD,,\n",
+        ),
+    ] {
+        archive.start_file(name, SimpleFileOptions::default()).unwrap();
+        archive.write_all(text.as_bytes()).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+/// A registry by the simple API (PEP 503) that has one package.
+fn packages(ask: &Ask) -> Answer {
+    match ask.path.as_str() {
+        "/simple/greet/" => {
+            let page = "<!DOCTYPE html><html><body><a href=\"/files/greet-1.2.0-py3-none-any.whl\">greet-1.2.0-py3-none-any.whl</a></body></html>";
+            (200, "text/html", page.as_bytes().to_vec())
+        }
+        "/files/greet-1.2.0-py3-none-any.whl" => (200, "application/octet-stream", wheel()),
+        _ => (404, "text/plain", b"not found".to_vec()),
+    }
+}
+
+#[test]
+fn packages_of_python_come_from_the_registry_that_the_user_names() {
+    let manifest = "[project]\nname = \"shop\"\nversion = \"0.1.0\"\nrequires-python = \">=3.9\"\ndependencies = [\"greet\"]\n";
+    let files = [
+        ("uv/pyproject.toml", manifest),
+        ("pip/requirements.txt", "greet==1.2.0\n"),
+        ("gone/requirements.txt", "nobody==1\n"),
+    ];
+    let Some((bench, _)) = serve(&files) else { return };
+    let place = Place::new();
+    let server = Secure::serve(&place, packages);
+    let registry = format!("[registries]\npython = {{ url = \"https://{}/simple/\" }}\n", server.host);
+    bench.place.configure(&format!("{}{registry}[limits]\ndetach-after = 900\n", server.configuration()));
+    let mut session = bench.serve();
+    for manager in ["uv", "pip"] {
+        let input = json!({ "directory": manager, "packageManager": manager, "apply": true });
+        let done = session.ok("python_install_deps", input);
+        assert_eq!(done["success"], true, "{manager}: {done:#}");
+        assert_eq!(done["installed"]["packages"], 1, "{manager}: {done:#}");
+        for run in done["runs"].as_array().unwrap() {
+            let reached = run["reached"].as_array().cloned().unwrap_or_default();
+            assert!(reached.iter().all(|host| *host == json!(server.host)), "{manager}: {done:#}");
+        }
+        assert!(bench.path(&format!("{manager}/.venv/lib")).exists(), "{manager}: {done:#}");
+    }
+    assert!(server.asked().iter().any(|ask| ask.path.ends_with(".whl")), "{:?}", server.asked());
+    let gone = session.ok("python_install_deps", json!({ "directory": "gone" }));
+    assert_eq!((&gone["success"], &gone["sdistsRefused"]), (&json!(false), &json!(["nobody"])), "{gone:#}");
 }
