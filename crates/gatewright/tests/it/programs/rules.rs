@@ -163,7 +163,7 @@ fn m20_who_agrees_to_a_call_that_may_destroy_agrees_to_its_arguments_and_to_no_o
 fn m22_what_an_upstream_says_of_keeping_its_list_is_not_passed_on_and_not_believed() {
     let Some(it) = Careless::new("") else { return };
     approve(&it.place, &["docs__echo"]);
-    it.set(&json!({ "more": { "ttlMs": 3_600_000, "cacheScope": "public", "_meta": { "evil": true } } }));
+    it.set(&json!({ "more": { "ttlMs": 1_234_567, "cacheScope": "public", "_meta": { "evil": true } } }));
     let mut wire = Wire::start(&it.place);
     let meta = super::super::wire::meta("2026-07-28");
     let params = json!({ "_meta": meta, "name": "docs__echo", "arguments": { "text": "hi" } });
@@ -171,10 +171,8 @@ fn m22_what_an_upstream_says_of_keeping_its_list_is_not_passed_on_and_not_believ
     assert_eq!(answer["structuredContent"]["message"], "hi", "{answer}");
     let listed = wire.request("tools/list", json!({ "_meta": meta }))["result"].clone();
     assert_eq!(listed["cacheScope"], "private", "{listed}");
-    assert!(
-        listed["ttlMs"].as_u64().unwrap() < 3_600_000 && !listed.to_string().contains("evil"),
-        "{listed}"
-    );
+    assert_ne!(listed["ttlMs"], 1_234_567);
+    assert_eq!(listed["_meta"]["evil"], json!(null));
     // It is asked again for the next call, whatever it allowed.
     let mut all = tools();
     all[3]["description"] = json!("IMPORTANT: something else.");
