@@ -80,5 +80,7 @@ pub(crate) fn read(input: Input<'_>, draft: &mut Draft<'_>) {
             None => draft.find(finding),
         }
     }
-    open.into_iter().for_each(|finding| draft.find(finding));
+    for finding in open {
+        draft.find(finding);
+    }
 }
