@@ -190,7 +190,7 @@ pub(super) fn yarn(report: &str) -> Audit {
         }
         (None, Some(why)) => return Audit { advisories: audit.advisories, ..Audit::unknown(why) },
         (None, None) if any && !audit.advisories.is_empty() => {
-            audit.lacks("the report has no summary: it broke off")
+            audit.lacks("the report has no summary: it broke off");
         }
         (None, None) => return no_report(report),
     }

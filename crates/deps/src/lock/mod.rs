@@ -75,7 +75,9 @@ impl Format {
             "pnpm-lock.yaml" => Some(Self::Pnpm),
             "yarn.lock" => Some(Self::Yarn),
             "bun.lock" => Some(Self::Bun),
-            _ if file.starts_with("requirements") && file.ends_with(".txt") => Some(Self::Requirements),
+            _ if file.starts_with("requirements") && file.strip_suffix(".txt").is_some() => {
+                Some(Self::Requirements)
+            }
             // PEP 751: `pylock.NAME.toml`, where the name has no dot.
             _ => file
                 .strip_prefix("pylock.")

@@ -42,7 +42,16 @@ impl Yaml {
 /// A collection that is not closed yet; of lists nothing is kept.
 enum Open {
     List,
-    Map(BTreeMap<String, Yaml>, Option<Option<String>>),
+    Map(BTreeMap<String, Yaml>, Key),
+}
+
+/// The key that waits for its value.
+#[derive(Default)]
+enum Key {
+    #[default]
+    None,
+    Scalar(String),
+    Other,
 }
 
 /// The first document.
@@ -62,7 +71,7 @@ pub(super) fn parse(text: &str) -> Result<Yaml, Unread> {
                 continue;
             }
             Event::MappingStart(..) => {
-                open.push(Open::Map(BTreeMap::new(), None));
+                open.push(Open::Map(BTreeMap::new(), Key::None));
                 continue;
             }
             Event::Scalar(value, ..) => Yaml::Scalar(value.into_owned()),
@@ -77,12 +86,14 @@ pub(super) fn parse(text: &str) -> Result<Yaml, Unread> {
         match open.last_mut() {
             None => return Ok(closed),
             Some(Open::List) => {}
-            Some(Open::Map(map, waiting)) => match waiting.take() {
-                None => *waiting = Some(if let Yaml::Scalar(name) = closed { Some(name) } else { None }),
-                Some(Some(name)) => {
+            Some(Open::Map(map, waiting)) => match std::mem::take(waiting) {
+                Key::None => {
+                    *waiting = if let Yaml::Scalar(name) = closed { Key::Scalar(name) } else { Key::Other }
+                }
+                Key::Scalar(name) => {
                     map.insert(name, closed);
                 }
-                Some(None) => {}
+                Key::Other => {}
             },
         }
     }

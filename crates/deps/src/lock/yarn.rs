@@ -102,9 +102,11 @@ fn sourced(package: &mut Package, address: Option<&str>) {
     let Some(address) = address else { return };
     let (place, behind) = address.split_once('#').unwrap_or((address, ""));
     package.host = host(place);
-    package.source = if place.starts_with("git") || place.starts_with("ssh:") || place.ends_with(".git") {
-        Source::Git
-    } else if package.host.as_deref() == Some("codeload.github.com") {
+    let is_git = place.starts_with("git")
+        || place.starts_with("ssh:")
+        || place.strip_suffix(".git").is_some()
+        || package.host.as_deref() == Some("codeload.github.com");
+    package.source = if is_git {
         Source::Git
     } else if place.starts_with("file:") || !place.contains("://") {
         Source::Local

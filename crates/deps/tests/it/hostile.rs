@@ -44,7 +44,7 @@ fn nesting_without_end_is_told_and_no_overflow() {
     for format in [Format::Cargo, Format::Uv, Format::Poetry, Format::Pylock] {
         assert!(matches!(read(format, arrays.as_bytes()), Err(Unread::Malformed(_))), "{format:?}");
     }
-    let blocks: String = (0..2_000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+    let blocks = (0..2_000).map(|depth| format!("{}a:", " ".repeat(depth))).collect::<Vec<_>>().join("\n");
     let berry = "__metadata:\n  version: 8\n";
     for deep in ["[".repeat(100_000), blocks] {
         let (pnpm, yarn) =

@@ -24,6 +24,7 @@ const PROJECT: &[(&str, &str)] = &[
     ("api/go.mod", "module example.com/api\n\ngo 1.22\n"),
     ("store/store.go", "package store\n"),
     ("cmd/app/main.go", "package main\n\nfunc main() {}\n"),
+    ("package-lock.json", "{ \"lockfileVersion\": 3, \"packages\": {} }\n"),
     (
         "package.json",
         "{ \"name\": \"m\", \"scripts\": { \"build\": \"tsc\", \"start\": \"node .\" }, \"devDependencies\": { \"eslint\": \"10\" } }\n",
