@@ -167,16 +167,8 @@ impl TestRunner {
 
     /// The command that runs what is wished for.
     pub(crate) fn command(self, desk: &RunDesk, asked: &Asked<'_>, wish: &Wish) -> Result<Command, Fault> {
-        let unable = |what: &str| {
-            Err(Fault::invalid(format!("{what}: `{}` cannot be told that", self.program()))
-                .suggest("Leave it out, or call the tool of that program."))
-        };
+        let unable = |what: &str| Err(self.unable(what));
         let (mut flags, mut rest) = (Vec::new(), Vec::new());
-        let flag = |flags: &mut Vec<String>, wanted: bool, flag: &str| {
-            if wanted {
-                flags.push(flag.to_owned());
-            }
-        };
         let serial = wish.parallel == Some(false);
         match self {
             Self::Make => {
@@ -190,47 +182,7 @@ impl TestRunner {
                 rest.push("test".to_owned());
                 asked.command("make", flags, rest)
             }
-            Self::Jest => {
-                flag(&mut flags, true, "--json");
-                flag(&mut flags, serial, "--runInBand");
-                flag(&mut flags, wish.coverage, "--coverage");
-                if wish.coverage && wish.summary {
-                    flags.push("--coverageReporters=json-summary".to_owned());
-                    flags.push(format!("--coverageDirectory={COVERAGE}"));
-                }
-                flags.extend(wish.pattern.iter().map(|pattern| format!("--testNamePattern={pattern}")));
-                asked.node_command(desk, "jest", flags, rest)
-            }
-            Self::Vitest => {
-                flags.extend(["run".to_owned(), "--reporter=json".to_owned()]);
-                flag(&mut flags, serial, "--no-file-parallelism");
-                flag(&mut flags, wish.coverage, "--coverage");
-                if wish.coverage && wish.summary {
-                    flags.extend(words(&[
-                        "--coverage.reporter=json-summary",
-                        "--coverage.reportOnFailure=true",
-                    ]));
-                    flags.push(format!("--coverage.reportsDirectory={COVERAGE}"));
-                }
-                flags.extend(wish.pattern.iter().map(|pattern| format!("--testNamePattern={pattern}")));
-                asked.node_command(desk, "vitest", flags, rest)
-            }
-            Self::Mocha => {
-                if wish.coverage {
-                    return unable("coverage");
-                }
-                flags.extend(["--reporter".to_owned(), "json".to_owned()]);
-                flag(&mut flags, wish.parallel == Some(true), "--parallel");
-                flags.extend(wish.pattern.iter().map(|pattern| format!("--grep={pattern}")));
-                asked.node_command(desk, "mocha", flags, rest)
-            }
-            Self::Node => {
-                flags.extend(words(&["--test", "--test-reporter=tap"]));
-                flag(&mut flags, serial, "--test-concurrency=1");
-                flag(&mut flags, wish.coverage, "--experimental-test-coverage");
-                flags.extend(wish.pattern.iter().map(|pattern| format!("--test-name-pattern={pattern}")));
-                asked.command("node", flags, rest)
-            }
+            Self::Jest | Self::Vitest | Self::Mocha | Self::Node => self.of_node(desk, asked, wish),
             Self::Npm => {
                 if wish.pattern.is_some() {
                     return unable("pattern");
@@ -284,5 +236,67 @@ impl TestRunner {
                 Ok(crate::cargo::offline(asked.command("cargo", flags, rest)?))
             }
         }
+    }
+
+    /// Of a runner of Node's.
+    fn of_node(self, desk: &RunDesk, asked: &Asked<'_>, wish: &Wish) -> Result<Command, Fault> {
+        let (mut flags, rest) = (Vec::new(), Vec::new());
+        let serial = wish.parallel == Some(false);
+        match self {
+            Self::Jest => {
+                flag(&mut flags, true, "--json");
+                flag(&mut flags, serial, "--runInBand");
+                flag(&mut flags, wish.coverage, "--coverage");
+                if wish.coverage && wish.summary {
+                    flags.push("--coverageReporters=json-summary".to_owned());
+                    flags.push(format!("--coverageDirectory={COVERAGE}"));
+                }
+                flags.extend(wish.pattern.iter().map(|pattern| format!("--testNamePattern={pattern}")));
+                asked.node_command(desk, "jest", flags, rest)
+            }
+            Self::Vitest => {
+                flags.extend(["run".to_owned(), "--reporter=json".to_owned()]);
+                flag(&mut flags, serial, "--no-file-parallelism");
+                flag(&mut flags, wish.coverage, "--coverage");
+                if wish.coverage && wish.summary {
+                    flags.extend(words(&[
+                        "--coverage.reporter=json-summary",
+                        "--coverage.reportOnFailure=true",
+                    ]));
+                    flags.push(format!("--coverage.reportsDirectory={COVERAGE}"));
+                }
+                flags.extend(wish.pattern.iter().map(|pattern| format!("--testNamePattern={pattern}")));
+                asked.node_command(desk, "vitest", flags, rest)
+            }
+            Self::Mocha => {
+                if wish.coverage {
+                    return Err(self.unable("coverage"));
+                }
+                flags.extend(["--reporter".to_owned(), "json".to_owned()]);
+                flag(&mut flags, wish.parallel == Some(true), "--parallel");
+                flags.extend(wish.pattern.iter().map(|pattern| format!("--grep={pattern}")));
+                asked.node_command(desk, "mocha", flags, rest)
+            }
+            Self::Node => {
+                flags.extend(words(&["--test", "--test-reporter=tap"]));
+                flag(&mut flags, serial, "--test-concurrency=1");
+                flag(&mut flags, wish.coverage, "--experimental-test-coverage");
+                flags.extend(wish.pattern.iter().map(|pattern| format!("--test-name-pattern={pattern}")));
+                asked.command("node", flags, rest)
+            }
+            _ => Err(Fault::internal(format!("{} is no runner of Node's", self.program()))),
+        }
+    }
+
+    /// Refuses what the runner has no word for.
+    fn unable(self, what: &str) -> Fault {
+        Fault::invalid(format!("{what}: `{}` cannot be told that", self.program()))
+            .suggest("Leave it out, or call the tool of that program.")
+    }
+}
+
+fn flag(flags: &mut Vec<String>, wanted: bool, flag: &str) {
+    if wanted {
+        flags.push(flag.to_owned());
     }
 }

@@ -61,7 +61,9 @@ pub(crate) fn read(input: Input<'_>, draft: &mut Draft<'_>) {
             }
             continue;
         }
-        open.take().into_iter().for_each(|finding| draft.find(finding));
+        if let Some(finding) = open.take() {
+            draft.find(finding);
+        }
         let finding = match placed {
             Some(groups) => Finding {
                 place: Some(draft.context.place(part(&groups, "file"))),
@@ -80,7 +82,7 @@ pub(crate) fn read(input: Input<'_>, draft: &mut Draft<'_>) {
             None => draft.find(finding),
         }
     }
-    for finding in open {
+    if let Some(finding) = open {
         draft.find(finding);
     }
 }

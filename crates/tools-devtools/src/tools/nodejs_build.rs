@@ -25,7 +25,7 @@ pub struct Input {
     /// Script of package.json.
     #[serde(default = "build")]
     pub script: String,
-    /// Set NODE_ENV to production.
+    /// Set `NODE_ENV` to production.
     #[serde(default)]
     pub production: bool,
     /// Run again whenever a file changes.

@@ -230,7 +230,7 @@ fn escaped(code: &str) -> String {
     for byte in code.bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                text.push(char::from(byte))
+                text.push(char::from(byte));
             }
             _ => text.push_str(&format!("%{byte:02X}")),
         }
