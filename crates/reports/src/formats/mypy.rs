@@ -65,6 +65,8 @@ pub(crate) fn read(input: Input<'_>, draft: &mut Draft<'_>) {
                 _ => before.replace(finding).into_iter().for_each(|error| draft.find(error)),
             }
         }
-        before.into_iter().for_each(|error| draft.find(error));
+        if let Some(error) = before {
+            draft.find(error);
+        }
     }
 }
