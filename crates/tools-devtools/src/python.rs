@@ -189,6 +189,11 @@ pub(crate) async fn left(desk: &RunDesk, name: &'static str) -> Result<Option<Ve
     .await
 }
 
+/// Whether a name is that of a file of Python.
+pub(crate) fn is_source(name: &str) -> bool {
+    std::path::Path::new(name).extension().is_some_and(|ending| ending == "py")
+}
+
 /// The fault of a program that is in neither the environment nor the machine.
 pub(crate) fn missing(program: &str) -> Fault {
     Fault::new(

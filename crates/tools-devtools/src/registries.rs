@@ -20,7 +20,7 @@ pub struct RegistriesSection {
     pub cargo: RegistrySection,
     /// Modules of Go, by the proxy protocol; without, `https://proxy.golang.org`.
     pub go: RegistrySection,
-    /// Advisories of Python's packages, by OSV's API (`/v1/query`); without, those of PyPI.
+    /// Advisories of Python's packages, by OSV's API (`/v1/query`); without, those of `pypi.org`.
     pub osv: RegistrySection,
 }
 

@@ -65,7 +65,7 @@ pub(crate) fn read(input: Input<'_>, draft: &mut Draft<'_>) {
                 _ => before.replace(finding).into_iter().for_each(|error| draft.find(error)),
             }
         }
-        for error in before {
+        if let Some(error) = before {
             draft.find(error);
         }
     }

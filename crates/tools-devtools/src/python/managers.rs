@@ -105,7 +105,7 @@ impl Manager {
     }
 
     /// `command`, told where packages come from, and that nothing is built unless `build`.
-    pub(crate) fn fetching(self, desk: &RunDesk, mut command: Command, build: bool) -> Command {
+    pub(crate) fn fetching(desk: &RunDesk, mut command: Command, build: bool) -> Command {
         let registry = registries(desk).python;
         if let Some(url) = &registry.url {
             for name in ["UV_DEFAULT_INDEX", "PIP_INDEX_URL"] {
@@ -221,9 +221,9 @@ pub(crate) fn kind(step: Option<deps::Step>) -> String {
 /// Packages that have no built distribution, as managers name them.
 pub(crate) fn unbuilt(ran: &Ran) -> Vec<String> {
     let said = format!("{}\n{}", ran.stdout.text(), ran.stderr.text());
-    let mut names: Vec<String> = Vec::new();
+    let mut found: Vec<String> = Vec::new();
     for line in said.lines() {
-        let named = if line.contains("no binary distribution")
+        let word = if line.contains("no binary distribution")
             || line.contains("--no-build")
             || line.contains("Building source distributions")
         {
@@ -235,13 +235,13 @@ pub(crate) fn unbuilt(ran: &Ran) -> Vec<String> {
         } else {
             None
         };
-        let name = named.and_then(|named| named.split([' ', '@', '(', '=']).find(|part| !part.is_empty()));
-        if let Some(name) = name.filter(|name| !names.iter().any(|known| known == name)) {
-            names.push(name.to_owned());
+        let name = word.and_then(|word| word.split([' ', '@', '(', '=']).find(|part| !part.is_empty()));
+        if let Some(name) = name.filter(|name| !found.iter().any(|known| known == name)) {
+            found.push(name.to_owned());
         }
     }
-    names.truncate(50);
-    names
+    found.truncate(50);
+    found
 }
 
 /// The fault of a manager that did not come to its end.

@@ -48,7 +48,7 @@ impl Pins {
             match (package.source, package.version) {
                 (deps::Source::Local, _) => {}
                 (deps::Source::Registry | deps::Source::Unknown, Some(version)) => {
-                    pins.pinned.push((package.name, version))
+                    pins.pinned.push((package.name, version));
                 }
                 _ => pins.skip(package.name),
             }
@@ -103,7 +103,7 @@ impl Pins {
             !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.+!".contains(&b))
         };
         let pinned = self.pinned.iter().filter(|(name, version)| plain(name) && plain(version));
-        pinned.map(|(name, version)| format!("{name}=={version}\n")).collect()
+        pinned.flat_map(|(name, version)| [name, "==", version, "\n"]).collect()
     }
 }
 

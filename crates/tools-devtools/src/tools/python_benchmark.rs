@@ -105,9 +105,10 @@ impl Run for PythonBenchmark {
             let path = exec::view::path_argument(&asked.below(named));
             let is_path =
                 path.is_ok_and(|path| desk.view().is_folder(&path) || desk.view().size(&path).is_some());
-            match is_path {
-                true => rest.push(named.clone()),
-                false => flags.extend(["-k".to_owned(), named.clone()]),
+            if is_path {
+                rest.push(named.clone());
+            } else {
+                flags.extend(["-k".to_owned(), named.clone()]);
             }
         }
         let mut command = python::remembering(asked.python_command(&desk, "pytest", flags, rest)?);
@@ -146,7 +147,7 @@ impl Run for PythonBenchmark {
         // Exit code 5: there was nothing to run.
         if ran.code() == Some(5) {
             answer.message =
-                "There is no benchmark: a test is one where it takes the fixture `benchmark`.".to_owned();
+                String::from("There is no benchmark: a test is one where it takes the fixture `benchmark`.");
         }
         Ok(answer.map(|findings| Output { report: kept, comparison, findings }))
     }

@@ -114,9 +114,10 @@ impl Run for PythonBuild {
             command.interpreter = Some(venv.interpreter()?);
         }
         command.timeout = MAX_TIMEOUT;
-        let mut command = match input.no_build_isolation {
-            true => python::quiet(command),
-            false => Manager::Pip.fetching(&desk, command, false),
+        let mut command = if input.no_build_isolation {
+            python::quiet(command)
+        } else {
+            Manager::fetching(&desk, command, false)
         };
         // The same sources give the same files.
         command.env.entry("SOURCE_DATE_EPOCH".to_owned()).or_insert_with(|| "315532800".to_owned());

@@ -140,14 +140,13 @@ impl Read for PythonCompatibility {
         violations.retain(|found| target.is_some() || syntax(found));
         violations.truncate(MAX_TOLD);
         let packages = target.as_deref().map(|target| unfit(&locked, target)).unwrap_or_default();
-        let suggestions = match input.suggest {
-            true => {
-                let mut flags = words(&["--show-tips", "-vvv"]);
-                flags.extend(target.iter().map(|target| format!("-t={target}-")));
-                let command = asked.python_command(&desk, "vermin", flags, files)?;
-                tips(&desk.run_in(&workshop, command).await?.stdout.text(), target.as_deref())
-            }
-            false => Vec::new(),
+        let suggestions = if input.suggest {
+            let mut flags = words(&["--show-tips", "-vvv"]);
+            flags.extend(target.iter().map(|target| format!("-t={target}-")));
+            let command = asked.python_command(&desk, "vermin", flags, files)?;
+            tips(&desk.run_in(&workshop, command).await?.stdout.text(), target.as_deref())
+        } else {
+            Vec::new()
         };
         let output = Output {
             target,

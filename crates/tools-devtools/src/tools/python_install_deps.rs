@@ -123,7 +123,7 @@ impl Run for PythonInstallDeps {
             }
         };
         let before = managers::lock_now(&desk, manager, dir.as_ref())?;
-        let ran = run(&desk, manager, command, input.build).await?;
+        let ran = run(&desk, command, input.build).await?;
         if !ran.is_success() {
             let sdists = managers::unbuilt(&ran);
             if sdists.is_empty() {
@@ -140,10 +140,7 @@ impl Run for PythonInstallDeps {
         };
         let venv = place(&desk, dir.as_ref())?;
         let unkept = desk.unkept(&venv).await?;
-        let mut message = match lock.is_empty() {
-            true => "The lock stands.".to_owned(),
-            false => lock.told(),
-        };
+        let mut message = if lock.is_empty() { "The lock stands.".to_owned() } else { lock.told() };
         if let Some(why) = &unkept {
             message = format!("Nothing would be installed: {why}.\n\n{message}");
         }
@@ -179,9 +176,9 @@ impl Run for PythonInstallDeps {
                         words(&["-m", "venv", "--without-pip", ".venv"]),
                         Vec::new(),
                     )?;
-                    let made = desk.run(running::configured(&desk, python::quiet(make)).await?).await?;
-                    if !made.is_success() {
-                        return Err(managers::failed("`python -m venv`", &made));
+                    let done = desk.run(running::configured(&desk, python::quiet(make)).await?).await?;
+                    if !done.is_success() {
+                        return Err(managers::failed("`python -m venv`", &done));
                     }
                 }
                 let mut flags = words(&["-m", "pip", "install", "--no-input", "-q"]);
@@ -195,7 +192,7 @@ impl Run for PythonInstallDeps {
                 command
             }
         };
-        let ran = run(&desk, manager, command, input.build).await?;
+        let ran = run(&desk, command, input.build).await?;
         if !ran.is_success() {
             let sdists = managers::unbuilt(&ran);
             if sdists.is_empty() {
@@ -222,14 +219,9 @@ async fn chosen(desk: &RunDesk, input: &Input) -> Result<(Manager, Option<RelPat
     .await
 }
 
-async fn run(
-    desk: &RunDesk,
-    manager: Manager,
-    mut command: Command,
-    build: bool,
-) -> Result<exec::run::Ran, Fault> {
+async fn run(desk: &RunDesk, mut command: Command, build: bool) -> Result<exec::run::Ran, Fault> {
     command.timeout = MAX_TIMEOUT;
-    let command = running::configured(desk, manager.fetching(desk, command, build)).await?;
+    let command = running::configured(desk, Manager::fetching(desk, command, build)).await?;
     desk.run(command).await
 }
 

@@ -251,7 +251,7 @@ fn profiled(
         running::held("python", &words, dir)?;
         return Ok(words);
     }
-    if first.starts_with('-') || !first.ends_with(".py") {
+    if first.starts_with('-') || !python::is_source(first) {
         return Err(Fault::invalid(format!(
             "command: {first:?} is neither a file of the project that ends in .py nor `-m`"
         ))

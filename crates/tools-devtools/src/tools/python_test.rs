@@ -169,7 +169,7 @@ async fn with_unittest(input: &Input, desk: &RunDesk, asked: &Asked<'_>) -> Resu
     }
     let mut flags = words(&["-m", "unittest"]);
     match &input.test_path {
-        Some(named) if named.ends_with(".py") || named.contains("::") => {
+        Some(named) if python::is_source(named) || named.contains("::") => {
             return Err(Fault::invalid("testPath: unittest takes a folder here, and there is no pytest")
                 .suggest("Name the folder of the tests."));
         }

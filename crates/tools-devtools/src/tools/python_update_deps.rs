@@ -120,7 +120,7 @@ impl Run for PythonUpdateDeps {
         let asked = Asked { directory: directory.as_deref(), args: &desk.asked().args };
         let mut command = asked.command(program(manager), args, Vec::new())?;
         command.timeout = MAX_TIMEOUT;
-        let command = running::configured(&place, manager.fetching(&place, command, false)).await?;
+        let command = running::configured(&place, Manager::fetching(&place, command, false)).await?;
         let ran = place.run(command).await?;
         if !ran.is_success() {
             return Err(managers::failed(&format!("`{}`", ran.line.join(" ")), &ran));
@@ -197,8 +197,8 @@ fn bounded(name: &str, version: &str, mode: Mode) -> String {
 }
 
 fn held(packages: &[String], moved: &Moved) -> Vec<String> {
-    let moves = |name: &String| moved.changed.iter().any(|step| step.name.eq_ignore_ascii_case(name));
-    packages.iter().filter(|name| !moves(name)).cloned().collect()
+    let goes = |name: &String| moved.changed.iter().any(|step| step.name.eq_ignore_ascii_case(name));
+    packages.iter().filter(|name| !goes(name)).cloned().collect()
 }
 
 fn message(moved: &Moved, held: &[String], input: &Input, looks: bool) -> String {

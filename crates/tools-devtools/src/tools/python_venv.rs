@@ -357,11 +357,11 @@ fn listed(desk: &ReadDesk, dir: Option<&RelPath>) -> Result<Answer<Output>, Faul
                 let Some(path) = path.ok().filter(|path| desk.view().is_folder(path)) else { continue };
                 match told(desk, &Venv { dir: path.clone() })? {
                     Some(told) if venvs.len() < MAX_VENVS => {
-                        venvs.push(Told { packages: Vec::new(), ..told })
+                        venvs.push(Told { packages: Vec::new(), ..told });
                     }
                     Some(_) => {}
                     None if depth < 2 && !name.starts_with('.') && name != "node_modules" => {
-                        below.push(Some(path))
+                        below.push(Some(path));
                     }
                     None => {}
                 }

@@ -166,10 +166,7 @@ async fn told(
     dir: Option<&RelPath>,
 ) -> Result<Told, Fault> {
     let mut told = Told { name, version: None, from: None, missing: true, problem: None, end_of_life: None };
-    let (command, from) = match place(desk, name, dir)? {
-        Some(placed) => placed,
-        None => return Ok(told),
-    };
+    let Some((command, from)) = place(desk, name, dir)? else { return Ok(told) };
     match desk.run_in(workshop, command).await {
         Ok(ran) if ran.is_success() => {
             // Python 2 says it on the other stream.
