@@ -21,7 +21,7 @@ mod setup;
 mod store;
 mod tools;
 mod undo;
-mod upstreams;
+pub mod upstreams;
 
 use std::process::ExitCode;
 
