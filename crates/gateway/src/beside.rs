@@ -149,7 +149,7 @@ fn listed<'a>(intro: &str, things: impl Iterator<Item = (&'a str, &'a Value)>) -
         if said.len() + line.len() > MAX_DESCRIBED {
             left += 1;
         } else {
-            said.push_str(&line.replace("\n", " ").replacen(" - ", "\n- ", 1));
+            said.push_str(&line.replace('\n', " ").replacen(" - ", "\n- ", 1));
         }
     }
     if left > 0 {

@@ -279,7 +279,7 @@ mod tests {
             assert!(matches!(lines.receive().await.unwrap(), JsonRpcMessage::Error(_)));
             assert!(pages.refused().unwrap().contains("not acceptable JSON") && pages.take().is_none());
             let writing = std::thread::spawn(move || {
-                let part = [b'x'; 64 * 1024];
+                let part = [b'x'; 8 * 1024];
                 while theirs.write_all(&part).is_ok() {}
             });
             assert!(lines.receive().await.is_none());

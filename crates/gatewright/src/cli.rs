@@ -73,7 +73,7 @@ pub enum Command {
     Plugin(PluginCommand),
     /// Ask the servers upstream how they are, or take over those that stand in the files of clients.
     #[command(subcommand)]
-    Upstreams(UpstreamsCommand),
+    Upstreams(crate::commands::upstreams::UpstreamsCommand),
     /// Show the configuration in force, or its JSON Schema.
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -602,25 +602,6 @@ pub enum PluginCommand {
     },
     /// Print the JSON Schema of a plugin's file.
     Schema,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum UpstreamsCommand {
-    /// Say of each that is configured how it is: those that are used are started, or connected to, and asked.
-    List {
-        /// How to print.
-        #[arg(long, value_enum, default_value_t)]
-        output: Format,
-    },
-    /// Show the servers that stand in files of clients as they would stand in your configuration. No value of a secret is taken.
-    Import {
-        /// Only this client's: claude-code, cursor, vscode, codex, claude-desktop, copilot. A repository's file is looked at only so.
-        #[arg(long, value_name = "CLIENT")]
-        from: Option<String>,
-        /// Add them to your configuration.
-        #[arg(long)]
-        apply: bool,
-    },
 }
 
 #[derive(Debug, Subcommand)]

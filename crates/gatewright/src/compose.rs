@@ -301,8 +301,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         .with::<Pool>(Arc::clone(&browsers))
         .with::<Lines>(Arc::default())
         .with::<kit::taint::Taints>(Arc::default());
-    let check_outputs = offer.check_outputs;
-    let shared = Shared {
+    let shared = Arc::new(Shared {
         launcher,
         jobs: Arc::clone(&jobs),
         analyzer,
@@ -311,9 +310,8 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         catalog: Arc::clone(&catalog),
         limiter,
         roots,
-        check_outputs,
-    };
-    let shared = Arc::new(shared);
+        check_outputs: offer.check_outputs,
+    });
     let engine = |root: Option<&Arc<Root>>| shared.engine(root);
     let roots = &shared.roots;
     let others = roots.iter().skip(1).map(|root| engine(Some(root))).collect::<Result<_, Fault>>()?;

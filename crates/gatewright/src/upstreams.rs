@@ -25,6 +25,7 @@ use crate::{approved, plugged};
 /// `[upstreams.NAME]`: the user's alone. The name begins the names of the server's tools: `NAME__search`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[allow(clippy::struct_excessive_bools, reason = "each is a key of the user's own table")]
 pub struct UpstreamSection {
     /// Its MCP endpoint: https, or http on a loopback address. A server has this or `command`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -162,12 +162,12 @@ impl Spoken {
     /// Calls `tool` as often as a spell has calls, so many at a time; each call's time, and the whole.
     fn spell(&mut self, tool: &str, at_once: usize) -> Done<(Vec<Duration>, Duration)> {
         let params = json!({ "name": tool, "arguments": { "message": "hello" } });
-        let (mut began, mut took) = (BTreeMap::new(), Vec::new());
+        let (mut since, mut times) = (BTreeMap::new(), Vec::new());
         let start = Instant::now();
         let mut sent = 0;
-        while took.len() < CALLS {
-            while sent < CALLS && began.len() < at_once {
-                began.insert(self.send("tools/call", &params)?, Instant::now());
+        while times.len() < CALLS {
+            while sent < CALLS && since.len() < at_once {
+                since.insert(self.send("tools/call", &params)?, Instant::now());
                 sent += 1;
             }
             let answer = self.answer()?;
@@ -177,10 +177,10 @@ impl Spoken {
                 return Err(format!("{tool}: {answer}"));
             }
             let id = answer["id"].as_u64().unwrap_or_default();
-            took.extend(began.remove(&id).map(|at| at.elapsed()));
+            times.extend(since.remove(&id).map(|at| at.elapsed()));
         }
-        took.sort();
-        Ok((took, start.elapsed()))
+        times.sort();
+        Ok((times, start.elapsed()))
     }
 }
 
@@ -233,15 +233,16 @@ impl Bench {
     }
 
     fn calls(&self, script: &Path) -> Done {
+        let script = script.display().to_string();
         let table = format!("[upstreams.every]\ncommand = \"node\"\nargs = [{script:?}]\n");
         self.place("calls", &table)?;
         self.said("calls", &["approvals", "diff"])?;
         self.said("calls", &["approvals", "accept", "every__echo"])?;
         let itself = std::env::current_exe().map_err(|e| e.to_string())?;
         let mut direct = Command::new("node");
-        direct.arg(script);
+        direct.arg(&script);
         let mut proxied = Command::new(itself);
-        proxied.args(["gateway-proxy", "node"]).arg(script);
+        proxied.args(["gateway-proxy", "node"]).arg(&script);
         let mut ours = self.command("calls");
         ours.arg("serve");
         println!(
@@ -280,6 +281,7 @@ impl Bench {
     }
 
     fn starts(&self, script: &Path) -> Done {
+        let script = script.display().to_string();
         println!(
             "\nfrom the start to the answer to tools/list: medians of {STARTS} starts, upstreams that nobody calls"
         );
@@ -308,7 +310,7 @@ impl Bench {
         let folder = self.scratch.join("server");
         let script = folder.join("many.py");
         fs::create_dir_all(&folder).and_then(|()| fs::write(&script, MANY)).map_err(|e| e.to_string())?;
-        let count = TOOLS.to_string();
+        let (script, count) = (script.display().to_string(), TOOLS.to_string());
         let table =
             format!("[upstreams.many]\ncommand = \"/usr/bin/python3\"\nargs = [{script:?}, {count:?}]\n");
         self.place("menu", &table)?;

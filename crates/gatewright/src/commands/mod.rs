@@ -23,7 +23,7 @@ mod store;
 mod tools;
 mod trust;
 mod undo;
-mod upstreams;
+pub mod upstreams;
 
 use std::process::ExitCode;
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::Subcommand;
 use contract::Fault;
 use contract::text::{counted, spelled_out};
 use gateway::Health;
@@ -12,7 +13,7 @@ use onboard::servers::{Found, servers};
 use serde_json::{Value, json};
 
 use super::{CommandError, CommandResult, print_json, runtime};
-use crate::cli::{Format, UpstreamsCommand};
+use crate::cli::Format;
 use crate::roots::Asked;
 use crate::term::{BAD, BOLD, DIM, GOOD, NOTE};
 use crate::upstreams::UpstreamSection;
@@ -20,6 +21,25 @@ use crate::{approved, clients, compose, config};
 
 /// Largest file of a client's.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
+
+#[derive(Debug, Subcommand)]
+pub enum UpstreamsCommand {
+    /// Say of each that is configured how it is: those that are used are started, or connected to, and asked.
+    List {
+        /// How to print.
+        #[arg(long, value_enum, default_value_t)]
+        output: Format,
+    },
+    /// Show the servers that stand in files of clients as they would stand in your configuration. No value of a secret is taken.
+    Import {
+        /// Only this client's: claude-code, cursor, vscode, codex, claude-desktop, copilot. A repository's file is looked at only so.
+        #[arg(long, value_name = "CLIENT")]
+        from: Option<String>,
+        /// Add them to your configuration.
+        #[arg(long)]
+        apply: bool,
+    },
+}
 
 pub fn run(asked: &Asked, command: UpstreamsCommand) -> CommandResult {
     match command {

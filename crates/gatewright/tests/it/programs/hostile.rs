@@ -26,7 +26,7 @@ fn a_program_sees_its_code_and_what_it_is_shown_reaches_nobody_and_has_a_home_of
     assert_eq!(probe(&mut wire, "os.environ['HOME'] + os.environ['PLAIN']"), "/tmpseen");
     assert!(probe(&mut wire, "open('/etc/shadow').read()").starts_with("FileNotFoundError"));
     let base = it.place.root().join("tokens/base.json");
-    assert!(probe(&mut wire, &format!("open({:?}).read()", base)).starts_with("FileNotFoundError"));
+    assert!(probe(&mut wire, &format!("open({base:?}).read()")).starts_with("FileNotFoundError"));
     let state = it.place.scratch.path().join("state");
     assert!(probe(&mut wire, &format!("os.listdir({state:?})")).starts_with("FileNotFoundError"));
     assert!(

@@ -1,5 +1,6 @@
 //! Upstreams that are programs: the reference servers of npm, one of Python's, and one that is careless or hostile, each in
 //! a world of its own.
+#![allow(clippy::unnecessary_debug_formatting, reason = "a path in TOML or Python, with its quotes")]
 
 mod hostile;
 mod real;
