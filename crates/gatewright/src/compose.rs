@@ -218,6 +218,32 @@ pub fn house(asked: &Asked, offer: &Offer) -> Result<House, Fault> {
     offered(asked, offer, None).map(|offered| offered.house)
 }
 
+/// What is offered at the start, and whether that may change.
+fn catalog(
+    offer: &Offer,
+    roots: Roots,
+    gateway: &Gateway,
+    root: Option<&Root>,
+    config: &Config,
+) -> Result<(Arc<Catalog>, bool), Fault> {
+    let plugins = plugged::discover(root, config);
+    plugged::warn(&plugins, &config.plugins);
+    let of_plugins = plugins.iter().filter_map(Found::hosted).map(|hosted| hosted.plugin().toolset());
+    offer.check(&gateway.names().map(str::to_owned).chain(of_plugins).collect::<Vec<_>>())?;
+    let mut registry = registry_of(offer, roots)?;
+    if gateway.is_empty() && !plugged::may_change(root.map(Root::path)) {
+        return Ok((Arc::new(Catalog::fixed(registry)), false));
+    }
+    // What cannot be read approves nothing, and stops nothing of ours.
+    let own = approved::own().unwrap_or_else(|fault| {
+        tracing::warn!("{}: no tool of others is offered", fault.message);
+        Lock::default()
+    });
+    upstreams::add(&mut registry, gateway.approved(&own), |head| offer.wants(head));
+    let held_back = plugged::add(&mut registry, &plugins, &taken(), &own, |head| offer.wants(head));
+    Ok((Arc::new(Catalog::changing(registry.holding_back(held_back.into_iter().collect()))), true))
+}
+
 /// As [`house`], for a server. With `access` not everyone may work everywhere.
 pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) -> Result<Offered, Fault> {
     let first = asked.first()?;
@@ -229,24 +255,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let first_root = roots.first().map(|root| &**root);
     let gateway = Arc::new(gateway_of(&config, &launcher, first_root)?);
     let stamp = plugged::stamp(first_root.map(Root::path));
-    let plugins = plugged::discover(first_root, &config);
-    plugged::warn(&plugins, &config.plugins);
-    let of_plugins = plugins.iter().filter_map(Found::hosted).map(|hosted| hosted.plugin().toolset());
-    offer.check(&gateway.names().map(str::to_owned).chain(of_plugins).collect::<Vec<_>>())?;
-    let mut registry = registry_of(offer, offered)?;
-    let changes = !gateway.is_empty() || plugged::may_change(first_root.map(Root::path));
-    let catalog = Arc::new(if changes {
-        // What cannot be read approves nothing, and stops nothing of ours.
-        let own = approved::own().unwrap_or_else(|fault| {
-            tracing::warn!("{}: no tool of others is offered", fault.message);
-            Lock::default()
-        });
-        upstreams::add(&mut registry, gateway.approved(&own), |head| offer.wants(head));
-        let held_back = plugged::add(&mut registry, &plugins, &taken(), &own, |head| offer.wants(head));
-        Catalog::changing(registry.holding_back(held_back.into_iter().collect()))
-    } else {
-        Catalog::fixed(registry)
-    });
+    let (catalog, changes) = catalog(offer, offered, &gateway, first_root, &config)?;
     let limiter = Arc::new(Limiter::new(config.limits.enabled));
     let jobs = Arc::new(Jobs::default());
     let patterns = &config.failures.patterns;

@@ -341,7 +341,7 @@ pub fn load(root: Option<&Path>) -> Result<Config, ConfigError> {
     let mut of_user = Map::new();
     if let Some(table) = user_path().map(|path| read(&path)).transpose()?.flatten() {
         put(&mut config, &table, |own| Some(own.put))?;
-        of_user = table.value.clone();
+        of_user.clone_from(&table.value);
         let own = |key: &String| OWN.iter().any(|o| o.name == key);
         let rest: Map<String, Value> = table.value.into_iter().filter(|(k, _)| !own(k)).collect();
         config.settings = Settings::new(rest);

@@ -204,7 +204,9 @@ fn list(asked: &Asked, output: Format) -> CommandResult {
         if !why.is_empty() {
             say!("  {}", spelled_out(&why));
         }
-        tools.iter().for_each(|tool| say!("  {tool}"));
+        for tool in tools {
+            say!("  {tool}");
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

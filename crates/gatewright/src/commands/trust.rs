@@ -102,7 +102,9 @@ fn show(root: &Root, output: Format) -> CommandResult {
             say!("{DIM}{} was accepted, and is asked for no longer{DIM:#}", spelled_out(id));
         }
     }
-    all.iter().for_each(|asks| own.here.show(&asks.item));
+    for asks in &all {
+        own.here.show(&asks.item);
+    }
     own.write()?;
     Ok(ExitCode::SUCCESS)
 }
@@ -119,7 +121,9 @@ fn print(asks: &Asks, standing: &Standing) {
     }
     say!("  It decides {}.", meaning(item));
     if let Standing::Changed(how) = standing {
-        how.iter().for_each(|field| say!("  {NOTE}{}{NOTE:#}", spelled_out(field).replace('\n', "\\n")));
+        for field in how {
+            say!("  {NOTE}{}{NOTE:#}", spelled_out(field).replace('\n', "\\n"));
+        }
     }
     match &asks.text {
         Some(text) => text.lines().for_each(|line| say!("    {}", spelled_out(line))),

@@ -57,7 +57,7 @@ pub fn accept(here: &Asked, names: &[String], all: bool) -> CommandResult {
                 }
             }
             if !are_known {
-                plugins::print(&looked, plugin)?;
+                plugins::print(&looked, plugin);
                 unseen.push(name.to_owned());
             }
             continue;
@@ -221,10 +221,10 @@ pub fn revoke(names: &[String]) -> CommandResult {
             (Some(skill), _) => own.lock.remove_skill(skill),
             (None, Some(plugin)) => {
                 let of_it = plugins::approved(&own.lock, plugin);
-                of_it.iter().for_each(|tool| {
+                for tool in &of_it {
                     own.seen.remove(tool);
                     own.lock.remove(tool);
-                });
+                }
                 !of_it.is_empty()
             }
             (None, None) => own.lock.remove(name),

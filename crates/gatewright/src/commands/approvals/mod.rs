@@ -125,7 +125,7 @@ fn show_one(asked: &Asked, name: &str) -> CommandResult {
 fn show_plugin(asked: &Asked, name: &str) -> CommandResult {
     let looked = Looked::at_everything(asked)?;
     let plugin = crate::plugged::named(&looked.plugins, name)?;
-    plugins::print(&looked, plugin)?;
+    plugins::print(&looked, plugin);
     let mut own = Own::open()?;
     for tool in plugins::tools(&looked, plugin) {
         own.seen.insert(tool.head().name.to_string(), tool.hash()?);

@@ -8,7 +8,6 @@ use kit::registry::Registered;
 use serde_json::Value;
 
 use super::looked::Looked;
-use crate::commands::CommandError;
 use crate::plugged::Found;
 use crate::term::{BOLD, DIM, NOTE};
 
@@ -22,8 +21,8 @@ pub fn tools(looked: &Looked, plugin: &Found) -> Vec<Arc<Registered>> {
 }
 
 /// Shows all of it: what it may do in words, its programs, then the file itself with nothing hidden in it.
-pub fn print(looked: &Looked, plugin: &Found) -> Result<(), CommandError> {
-    let Some(hosted) = plugin.hosted() else { return Ok(()) };
+pub fn print(looked: &Looked, plugin: &Found) {
+    let Some(hosted) = plugin.hosted() else { return };
     say!(
         "{BOLD}{PLUGIN}{}{BOLD:#} {DIM}{} ({}){DIM:#}",
         plugin.name,
@@ -33,16 +32,16 @@ pub fn print(looked: &Looked, plugin: &Found) -> Result<(), CommandError> {
     for line in hosted.plugin().told() {
         say!("  {NOTE}{}{NOTE:#}", spelled_out(&line));
     }
-    for tool in tools(looked, plugin) {
-        let programs = tool.tool.identity().and_then(|identity| identity.get("programs")).cloned();
-        for (program, identity) in programs.as_ref().and_then(Value::as_object).into_iter().flatten() {
-            say!("  {program}: {}", spelled_out(&identity.to_string()));
-        }
-        break;
+    let first = tools(looked, plugin).into_iter().next();
+    let programs =
+        first.as_ref().and_then(|tool| tool.tool.identity()).and_then(|identity| identity.get("programs"));
+    for (program, identity) in programs.and_then(Value::as_object).into_iter().flatten() {
+        say!("  {program}: {}", spelled_out(&identity.to_string()));
     }
     say!("");
-    plugin.text.lines().for_each(|line| say!("    {}", spelled_out(line)));
-    Ok(())
+    for line in plugin.text.lines() {
+        say!("    {}", spelled_out(line));
+    }
 }
 
 /// Whether what was accepted is a tool of a plugin.
