@@ -210,7 +210,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let stamp = plugged::stamp(first_root.map(Root::path));
     let plugins = plugged::discover(first_root, &config);
     plugged::warn(&plugins);
-    let of_plugins = plugins.iter().filter_map(Found::hosted).map(|hosted| hosted.plugin().toolset());
+    let of_plugins = plugins.iter().filter_map(Found::hosted).map(|hosted| hosted.toolset());
     offer.check(&gateway.names().map(str::to_owned).chain(of_plugins).collect::<Vec<_>>())?;
     let mut registry = registry_of(offer, offered)?;
     let changes = !gateway.is_empty() || plugged::may_change(first_root.map(Root::path));

@@ -9,6 +9,8 @@ mod clients;
 #[path = "../../../store/tests/it/cluster.rs"]
 #[allow(dead_code, reason = "the store's own tests crash their servers, too")]
 mod cluster;
+#[cfg(feature = "wasm")]
+mod components;
 mod confirm;
 mod design;
 mod devtools;
