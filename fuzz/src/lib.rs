@@ -231,11 +231,11 @@ pub fn canonical(data: &[u8]) {
         root: None,
         reached: Vec::new(),
         refused: Vec::new(),
+        upstream: None,
+        labels: Vec::new(),
         effects: Vec::new(),
         diff: String::new(),
         cost: None,
-        reached: Vec::new(),
-        refused: Vec::new(),
     };
     let (key, body) = (RatchetKey::from_bytes([7; 32]), Body::Transcript(Box::new(transcript)));
     let Ok(sealed) = record::seal(&body, 3, Digest::ZERO, &key) else { return };

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::sh::{Done, step, target, top};
 use crate::tools;
 
-const TARGETS: [&str; 11] = [
+const TARGETS: [&str; 12] = [
     "tokens",
     "path",
     "plan",

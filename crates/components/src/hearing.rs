@@ -3,7 +3,7 @@
 use crate::described;
 use crate::limits::{self, Grants, Limits};
 use crate::lines::{Lines, decode, encode};
-use crate::talk::{Answer, Bytes, Call, Effect, Event, File, Question, Request, TalkError, Tool};
+use crate::talk::{Answer, Bytes, Call, Effect, Event, Question, Request, TalkError, Tool};
 
 /// A worker, as its parent knows it: what it was asked, and how far it is.
 ///
@@ -118,7 +118,7 @@ impl Hearing {
         if !fits {
             return Err(TalkError::Wrong("this answers another question"));
         }
-        let given = self.told.given.saturating_add(size(&answer));
+        let given = self.told.given.saturating_add(answer.weight());
         let may_plan = *may_plan;
         if given > limits::READ_BYTES && !matches!(answer, Answer::Denied(_)) {
             return Err(TalkError::Wrong("a call is given at most 32 MiB to read"));
@@ -243,14 +243,5 @@ pub(crate) fn weight(effect: &Effect) -> usize {
         Effect::Put { bytes, .. } => bytes.0.len(),
         Effect::Append { line, .. } => line.len(),
         Effect::Remove { .. } => 0,
-    }
-}
-
-fn size(answer: &Answer) -> usize {
-    match answer {
-        Answer::File(File::Bytes(bytes)) | Answer::Value(Some(bytes)) => bytes.0.len(),
-        Answer::Paths(paths) => paths.iter().map(|path| path.len() + 16).sum(),
-        Answer::Ran { stdout, stderr, .. } => stdout.0.len() + stderr.0.len(),
-        _ => 0,
     }
 }

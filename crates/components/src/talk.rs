@@ -89,6 +89,19 @@ pub enum Answer {
     Denied(String),
 }
 
+impl Answer {
+    /// How much it gives to read, in bytes: a call is given at most [`limits::READ_BYTES`](crate::limits::READ_BYTES).
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        match self {
+            Self::File(File::Bytes(bytes)) | Self::Value(Some(bytes)) => bytes.0.len(),
+            Self::Paths(paths) => paths.iter().map(|path| path.len() + 16).sum(),
+            Self::Ran { stdout, stderr, .. } => stdout.0.len() + stderr.0.len(),
+            _ => 0,
+        }
+    }
+}
+
 /// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]

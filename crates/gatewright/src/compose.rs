@@ -38,7 +38,7 @@ use context::Offline;
 use crate::approved::{self, Kept};
 use crate::config::{self, Config, SecuritySection};
 use crate::families;
-use crate::plugged::{self, Found};
+use crate::plugged::{self, Found, Hosting};
 use crate::remembered;
 use crate::roots::Asked;
 use crate::sweeping::Sweeping;
@@ -228,7 +228,7 @@ fn catalog(
 ) -> Result<(Arc<Catalog>, bool), Fault> {
     let plugins = plugged::discover(root, config);
     plugged::warn(&plugins, &config.plugins);
-    let of_plugins = plugins.iter().filter_map(Found::hosted).map(|hosted| hosted.plugin().toolset());
+    let of_plugins = plugins.iter().filter_map(Found::hosted).map(Hosting::toolset);
     offer.check(&gateway.names().map(str::to_owned).chain(of_plugins).collect::<Vec<_>>())?;
     let mut registry = registry_of(offer, roots)?;
     if gateway.is_empty() && !plugged::may_change(root.map(Root::path)) {

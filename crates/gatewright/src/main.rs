@@ -40,6 +40,8 @@ fn main() -> ExitCode {
     launcher::main_if_asked();
     skills::main_if_asked();
     query::main_if_asked();
+    #[cfg(feature = "wasm")]
+    components::main_if_asked();
     let cli = cli::Cli::parse();
     match commands::run(cli) {
         Ok(code) => code,

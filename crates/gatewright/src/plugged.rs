@@ -10,8 +10,9 @@ use contract::text::spelled_out;
 use contract::{Code, Digest, Fault, Head};
 use exec::Root;
 use kit::Registry;
+use kit::erased::Tool;
 use kit::lock::Lock;
-use plugins::{MAX_FILE, Plugin};
+use plugins::{MAX_FILE, Manifest, Plugin};
 use rustix::fs::{Mode, OFlags};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,8 @@ use serde_json::{Map, Value, json};
 use crate::config::{self, Config};
 use crate::trusted::{self, Item, Standing};
 
+#[cfg(feature = "wasm")]
+mod component;
 mod guest;
 mod programs;
 
@@ -62,13 +65,57 @@ impl Origin {
     }
 }
 
+/// A plugin that can be used.
+#[derive(Debug, Clone)]
+pub enum Hosting {
+    /// Its file says all of it.
+    Declared(Hosted),
+    /// It has code.
+    #[cfg(feature = "wasm")]
+    Component(component::Component),
+}
+
+impl Hosting {
+    /// The toolset of its tools: what their names begin with.
+    pub fn toolset(&self) -> String {
+        match self {
+            Self::Declared(hosted) => hosted.plugin().toolset(),
+            #[cfg(feature = "wasm")]
+            Self::Component(component) => component.manifest().toolset(),
+        }
+    }
+
+    /// Its tools.
+    pub fn tools(&self) -> Vec<Tool> {
+        match self {
+            Self::Declared(hosted) => hosted.tools(),
+            #[cfg(feature = "wasm")]
+            Self::Component(component) => component.tools(),
+        }
+    }
+
+    /// Their names.
+    pub fn names(&self) -> Vec<String> {
+        self.tools().iter().map(|tool| tool.head().name.to_string()).collect()
+    }
+
+    /// What it may do, in words.
+    pub fn told(&self) -> Vec<String> {
+        match self {
+            Self::Declared(hosted) => hosted.plugin().told(),
+            #[cfg(feature = "wasm")]
+            Self::Component(component) => component.told(),
+        }
+    }
+}
+
 /// What a file became.
 #[derive(Debug, Clone)]
 pub enum State {
     /// It is offered, once it is approved.
-    Ready(Hosted),
+    Ready(Hosting),
     /// A program is missing: its tools are on no list, and say why.
-    Unhealthy(Hosted, String),
+    Unhealthy(Hosting, String),
     /// It is switched off.
     Disabled(&'static str),
     /// It is the project's, and nobody trusts it as it is.
@@ -96,7 +143,7 @@ pub struct Found {
 
 impl Found {
     /// The plugin, where it can be used.
-    pub const fn hosted(&self) -> Option<&Hosted> {
+    pub const fn hosted(&self) -> Option<&Hosting> {
         match &self.state {
             State::Ready(hosted) | State::Unhealthy(hosted, _) => Some(hosted),
             _ => None,
@@ -212,22 +259,18 @@ fn of_file(
         Standing::Inert => return (stem(file), State::Inert(Vec::new())),
         Standing::Changed(how) => return (stem(file), State::Inert(how)),
     }
+    if Manifest::is_one(text) {
+        return of_component(file, text, origin, root, config, before);
+    }
     let plugin = match Plugin::read(text, env!("CARGO_PKG_VERSION")) {
         Ok(plugin) => plugin,
         Err(bad) => return (stem(file), State::Faulty(bad.to_string())),
     };
     let name = plugin.name().to_owned();
-    let is_same = |found: &&Found| found.name == name && found.hosted().is_some();
-    if let Some(other) = before.iter().find(is_same) {
-        return (name, State::Shadowed(other.origin));
+    if let Some(state) = left_out(&name, plugin.file.plugin.default_enabled, config, before) {
+        return (name, state);
     }
     let section = &config.plugins;
-    if section.disabled.contains(&name) {
-        return (name, State::Disabled("[plugins] disabled names it"));
-    }
-    if !plugin.file.plugin.default_enabled && !section.enabled.contains(&name) {
-        return (name, State::Disabled("it is enabled only where [plugins] enabled names it"));
-    }
     let mut given = section.of.get(&name).cloned().unwrap_or_default();
     let network = match given.remove("network") {
         None | Some(Value::Bool(false)) => false,
@@ -243,12 +286,79 @@ fn of_file(
         Ok(settings) => settings,
         Err(why) => return (name.clone(), State::Faulty(format!("[plugins.{name}] {why}"))),
     };
-    let programs = identities(&plugin, root.map(Root::path));
+    let programs = identities(&plugin.file.plugin.required_commands, root.map(Root::path));
     let hosted = Hosted::new(plugin, origin, settings, network, root.map(|root| root.path().to_owned()));
+    let hosted = Hosting::Declared(hosted);
     match programs {
         Ok(_) => (name, State::Ready(hosted)),
         Err(why) => (name, State::Unhealthy(hosted, why)),
     }
+}
+
+/// Why a plugin that reads well is not used: another goes before it, or it is switched off.
+fn left_out(name: &str, is_enabled: bool, config: &Config, before: &[Found]) -> Option<State> {
+    let is_same = |found: &&Found| found.name == name && found.hosted().is_some();
+    let section = &config.plugins;
+    let names = |all: &[String]| all.iter().any(|other| other == name);
+    if let Some(other) = before.iter().find(is_same) {
+        return Some(State::Shadowed(other.origin));
+    }
+    if names(&section.disabled) {
+        return Some(State::Disabled("[plugins] disabled names it"));
+    }
+    if !is_enabled && !names(&section.enabled) {
+        return Some(State::Disabled("it is enabled only where [plugins] enabled names it"));
+    }
+    None
+}
+
+/// What a component's file became. What it offers is asked of its code, once for these bytes: see [`component`].
+#[cfg(feature = "wasm")]
+fn of_component(
+    file: &Path,
+    text: &str,
+    origin: Origin,
+    root: Option<&Root>,
+    config: &Config,
+    before: &[Found],
+) -> (String, State) {
+    let manifest = match Manifest::read(text, env!("CARGO_PKG_VERSION")) {
+        Ok(manifest) => manifest,
+        Err(bad) => return (stem(file), State::Faulty(bad.to_string())),
+    };
+    let name = manifest.name().to_owned();
+    if let Some(state) = left_out(&name, manifest.file.plugin.default_enabled, config, before) {
+        return (name, state);
+    }
+    let given = config.plugins.of.get(&name).cloned().unwrap_or_default();
+    let settings = match manifest.configured(&given) {
+        Ok(settings) => settings,
+        Err(why) => return (name.clone(), State::Faulty(format!("[plugins.{name}] {why}"))),
+    };
+    let programs = identities(&manifest.file.plugin.required_commands, root.map(Root::path));
+    let hosted = match component::Component::open(manifest, file, origin, settings, root, config) {
+        Ok(component) => Hosting::Component(component),
+        Err(why) => return (name, State::Faulty(why)),
+    };
+    match programs {
+        Ok(_) => (name, State::Ready(hosted)),
+        Err(why) => (name, State::Unhealthy(hosted, why)),
+    }
+}
+
+#[cfg(not(feature = "wasm"))]
+fn of_component(
+    file: &Path,
+    _: &str,
+    _: Origin,
+    _: Option<&Root>,
+    _: &Config,
+    _: &[Found],
+) -> (String, State) {
+    (
+        stem(file),
+        State::Faulty("it is a component, and this gatewright is built without WebAssembly".to_owned()),
+    )
 }
 
 /// Adds the tools of `found` to `registry`, as far as `wanted` says yes, and gives the names of those that are on no list:
@@ -263,7 +373,7 @@ pub fn add(
     let mut held_back = Vec::new();
     for plugin in found {
         let Some(hosted) = plugin.hosted() else { continue };
-        let toolset = hosted.plugin().toolset();
+        let toolset = hosted.toolset();
         if taken.contains(&toolset.as_str()) || registry.has_toolset(&toolset) {
             tracing::warn!("the plugin {} is refused: {toolset} is a toolset that is there", plugin.name);
             continue;

@@ -36,11 +36,11 @@ pub(crate) fn chosen(choice: &Choice, content: Option<&Value>) -> Option<Chosen>
 
 /// Asks in the middle of the call; nothing where the user chose nothing.
 pub(crate) async fn ask(context: &RequestContext<RoleServer>, choice: &Choice) -> Option<Chosen> {
-    let form = serde_json::from_value::<ElicitRequestParams>(form(choice)).ok()?;
+    let shown = serde_json::from_value::<ElicitRequestParams>(form(choice)).ok()?;
     let answered = tokio::select! {
-        answered = context.peer.create_elicitation_with_timeout(form, Some(ANSWERED)) => answered.ok()?,
+        answered = context.peer.create_elicitation_with_timeout(shown, Some(ANSWERED)) => answered.ok()?,
         () = context.ct.cancelled() => return None,
     };
-    let content = answered.content.and_then(|content| serde_json::to_value(content).ok());
-    matches!(answered.action, ElicitationAction::Accept).then(|| chosen(choice, content.as_ref())).flatten()
+    let said = answered.content.and_then(|content| serde_json::to_value(content).ok());
+    matches!(answered.action, ElicitationAction::Accept).then(|| chosen(choice, said.as_ref())).flatten()
 }

@@ -46,7 +46,8 @@ pub struct About {
     /// The versions of gatewright that it works with, such as `>=0.1`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub required_server_version: Option<String>,
-    /// The programs that it runs, by their plain names.
+    /// The programs that it runs, by their plain names. Only a component has none.
+    #[serde(default)]
     pub required_commands: Vec<String>,
     /// Whether it is enabled where the configuration says nothing.
     #[serde(default = "yes")]

@@ -1,6 +1,7 @@
 //! Declarative plugins: other people's programs as tools, by a file that says what a caller may name, which argument list
 //! that makes, and what the program may write. No code of a plugin's runs here: there is none.
 //!
+//! - [`component`]: the file beside a plugin that does have code, in WebAssembly: what that may.
 //! - [`file`]: what a file may say, as it stands there.
 //! - [`input`]: what callers give, held to the kinds of value that the grammars have.
 //! - [`template`]: the argument list that it makes, word by word.
@@ -8,13 +9,15 @@
 //!
 //! `docs/guide/plugins.md` takes an author through it.
 
+pub mod component;
 pub mod file;
 pub mod input;
 pub mod plugin;
 pub mod template;
 
+pub use component::Manifest;
 pub use file::{Kind, Parser};
-pub use plugin::{BadPlugin, MAX_FILE, Plugin, Tool};
+pub use plugin::{BadPlugin, MAX_FILE, Plugin, RESERVED, Tool};
 
 /// The version of the schema that is understood.
 pub const SCHEMA: u32 = 1;

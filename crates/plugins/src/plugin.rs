@@ -10,7 +10,7 @@ use regex::Regex;
 use serde_json::{Map, Value, json};
 
 use crate::SCHEMA;
-use crate::file::{File, Health, Input, Kind, Parser, ToolFile};
+use crate::file::{About, File, Health, Input, Kind, Parser, ToolFile};
 use crate::input::{self, Checked, Inputs, visible};
 use crate::template::Template;
 
@@ -21,7 +21,7 @@ pub const MAX_FILE: u64 = 256 * 1024;
 const MAX_TOOLS: usize = 40;
 
 /// Names of inputs that are the engine's.
-const RESERVED: &[&str] = &["apply", "plan", "directory", "root", "args", "timeout", "limit", "cursor"];
+pub const RESERVED: &[&str] = &["apply", "plan", "directory", "root", "args", "timeout", "limit", "cursor"];
 
 /// Why a plugin is not taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -33,7 +33,7 @@ pub struct BadPlugin {
     pub why: String,
 }
 
-fn bad(place: impl Into<String>, why: impl Into<String>) -> BadPlugin {
+pub(crate) fn bad(place: impl Into<String>, why: impl Into<String>) -> BadPlugin {
     BadPlugin { place: place.into(), why: why.into() }
 }
 
@@ -79,7 +79,7 @@ impl Plugin {
         if file.schema != SCHEMA {
             return Err(bad("schema", format!("it is {}, this gatewright reads {SCHEMA}", file.schema)));
         }
-        check_about(&file, server)?;
+        check_about(&file.plugin, server, 1)?;
         let canonical = serde_json::to_value(&table).map_err(|e| bad("file", e.to_string()))?;
         let config = inputs("config", &file.config)?;
         let healthy = file.plugin.health.as_ref().map(|health| check_health(&file, health)).transpose()?;
@@ -170,7 +170,7 @@ impl Plugin {
 }
 
 /// The nearest known key, where serde names an unknown one and the known.
-fn with_nearest(message: &str) -> String {
+pub(crate) fn with_nearest(message: &str) -> String {
     let mut names = message.split('`').skip(1).step_by(2);
     let Some(unknown) = names.next().filter(|_| message.starts_with("unknown field")) else {
         return message.to_owned();
@@ -189,8 +189,7 @@ fn is_name(name: &str, most: usize, also: char) -> bool {
     parts_hold && name.len() <= most && name.starts_with(|c: char| c.is_ascii_lowercase())
 }
 
-fn check_about(file: &File, server: &str) -> Result<(), BadPlugin> {
-    let about = &file.plugin;
+pub(crate) fn check_about(about: &About, server: &str, least: usize) -> Result<(), BadPlugin> {
     let at = |key: &str| format!("plugin.{key}");
     if !is_name(&about.name, 24, '-') {
         return Err(bad(
@@ -222,8 +221,8 @@ fn check_about(file: &File, server: &str) -> Result<(), BadPlugin> {
             ));
         }
     }
-    if about.required_commands.is_empty() || about.required_commands.len() > 10 {
-        return Err(bad(at("required-commands"), "1 to 10 programs are taken"));
+    if !(least..=10).contains(&about.required_commands.len()) {
+        return Err(bad(at("required-commands"), format!("{least} to 10 programs are taken")));
     }
     for program in &about.required_commands {
         check_program(program).map_err(|why| bad(at("required-commands"), why))?;
@@ -259,7 +258,7 @@ fn check_health(file: &File, health: &Health) -> Result<Regex, BadPlugin> {
     built.map_err(|e| bad("plugin.health", format!("`matches` is no pattern: {e}")))
 }
 
-fn inputs(place: &str, given: &BTreeMap<String, Input>) -> Result<Inputs, BadPlugin> {
+pub(crate) fn inputs(place: &str, given: &BTreeMap<String, Input>) -> Result<Inputs, BadPlugin> {
     if given.len() > 40 {
         return Err(bad(place, "at most 40 are taken"));
     }
@@ -281,7 +280,7 @@ fn inputs(place: &str, given: &BTreeMap<String, Input>) -> Result<Inputs, BadPlu
 }
 
 /// Holds an argument list to the program's own grammar, where there is one.
-fn held(program: &str, args: &[String], dir: Option<&RelPath>) -> Result<(), String> {
+pub(crate) fn held(program: &str, args: &[String], dir: Option<&RelPath>) -> Result<(), String> {
     let Some(grammar) = Grammar::of(program) else { return Ok(()) };
     let place = dir.map_or_else(Place::root, |dir| Place::at(dir.clone()));
     grammar.check(args, &place).map(drop).map_err(|refusal| refusal.to_string())

@@ -1,4 +1,7 @@
 //! Components in the text format, the engine that runs them, and the conversation with the process that it is in.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says where")]
+#![allow(clippy::disallowed_methods, reason = "tests start the worker")]
+#![allow(clippy::too_many_lines, clippy::format_collect, reason = "a component's text is one text")]
 
 mod conversation;
 mod described;

@@ -189,7 +189,9 @@ fn show(asked: &Asked, args: &CallArgs, done: &Done, kind: Kind) {
             // What changes something or runs says what it did; of what looks, people want to see what it saw.
             if matches!(kind, Kind::Read | Kind::Record | Kind::Foreign) {
                 let lines = details::lines(&reply.output, &reply.envelope.message);
-                lines.iter().for_each(|line| say!("{line}"));
+                for line in lines {
+                    say!("{line}");
+                }
             }
             if let Some(plan) = &reply.envelope.plan {
                 if plan.effects.is_empty() {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use contract::text::spelled_out;
 use contract::{Code, Fault};
-use plugins::{MAX_FILE, Plugin};
+use plugins::{MAX_FILE, Manifest, Plugin};
 use serde_json::{Map, Value, json};
 
 use super::{CommandError, CommandResult, print_json};
@@ -109,10 +109,16 @@ fn check(file: &Path) -> CommandResult {
         return Err(unreadable(file, &format!("it is no file of at most {MAX_FILE} bytes")).into());
     }
     let text = std::fs::read_to_string(file).map_err(|e| unreadable(file, &e.to_string()))?;
-    let plugin = Plugin::read(&text, env!("CARGO_PKG_VERSION")).map_err(|bad| {
+    let wrong = |bad: plugins::BadPlugin| {
         Fault::invalid(format!("{}: {bad}", file.display()))
             .suggest("`gatewright plugin schema` prints what a file may say.")
-    })?;
+    };
+    if Manifest::is_one(&text) {
+        let manifest = Manifest::read(&text, env!("CARGO_PKG_VERSION")).map_err(wrong)?;
+        manifest.told().iter().for_each(|line| say!("{}", spelled_out(line)));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let plugin = Plugin::read(&text, env!("CARGO_PKG_VERSION")).map_err(wrong)?;
     plugin.told().iter().for_each(|line| say!("{}", spelled_out(line)));
     let defaults = plugin.configured(&Map::new()).unwrap_or_default();
     for tool in &plugin.tools {
@@ -128,7 +134,7 @@ fn check(file: &Path) -> CommandResult {
             say!("  {GOOD}refused{GOOD:#} {given}: {}", spelled_out(&why));
         }
     }
-    match plugged::identities(&plugin, None) {
+    match plugged::identities(&plugin.file.plugin.required_commands, None) {
         Ok(_) => Ok(ExitCode::SUCCESS),
         Err(why) => {
             say!("\n{NOTE}It would be unhealthy here{NOTE:#}: {}", spelled_out(&why));
@@ -165,10 +171,7 @@ fn list(asked: &Asked, output: Format) -> CommandResult {
     let all = compose::plugins(root.as_deref())?;
     let own = approved::own()?;
     let row = |found: &Found| {
-        let tools: Vec<String> = found
-            .hosted()
-            .map(|hosted| hosted.plugin().tools.iter().map(|tool| tool.name.to_string()).collect())
-            .unwrap_or_default();
+        let tools: Vec<String> = found.hosted().map(plugged::Hosting::names).unwrap_or_default();
         let is_approved = found.hosted().is_some_and(|hosted| {
             hosted.tools().iter().all(|tool| own.definition(tool.head().name.as_str()) == tool.identity())
         });

@@ -65,7 +65,8 @@ impl Hosted {
     }
 
     fn identity(&self, tool: &plugins::Tool) -> Value {
-        let programs = identities(&self.0.plugin, self.0.root.as_deref()).unwrap_or_default();
+        let programs = identities(&self.0.plugin.file.plugin.required_commands, self.0.root.as_deref())
+            .unwrap_or_default();
         self.0.plugin.identity(tool, self.0.origin.word(), &programs)
     }
 
@@ -328,13 +329,14 @@ impl Guest for OneTool {
         Box::pin(async move {
             let now = tokio::task::spawn_blocking(move || {
                 let inner = &hosted.0;
-                let programs = identities(&inner.plugin, inner.root.as_deref()).map_err(|why| {
-                    Fault::new(
-                        Code::ToolExecutionFailed,
-                        format!("the plugin {} is unhealthy: {why}", inner.plugin.name()),
-                    )
-                    .suggest("`gatewright plugin list` says what it needs.")
-                })?;
+                let programs = identities(&inner.plugin.file.plugin.required_commands, inner.root.as_deref())
+                    .map_err(|why| {
+                        Fault::new(
+                            Code::ToolExecutionFailed,
+                            format!("the plugin {} is unhealthy: {why}", inner.plugin.name()),
+                        )
+                        .suggest("`gatewright plugin list` says what it needs.")
+                    })?;
                 Ok(inner.plugin.identity(&inner.plugin.tools[place], inner.origin.word(), &programs))
             });
             now.await.map_err(|e| Fault::internal(e.to_string()))?

@@ -7,7 +7,6 @@ use std::sync::{Mutex, PoisonError};
 
 use contract::Digest;
 use exec::run::{find, trusted};
-use plugins::Plugin;
 use serde_json::{Value, json};
 
 /// Largest program that is read.
@@ -19,15 +18,15 @@ type Seen = (PathBuf, u64, u64, i64, i64, u64);
 /// Digests that were taken. A program is many megabytes, and asked about before every call.
 static KNOWN: Mutex<BTreeMap<Seen, Digest>> = Mutex::new(BTreeMap::new());
 
-/// The programs of a plugin, where they are now; or which is missing.
-pub fn identities(plugin: &Plugin, root: Option<&Path>) -> Result<BTreeMap<String, Value>, String> {
+/// Programs of a plugin, where they are now; or which is missing.
+pub fn identities(programs: &[String], root: Option<&Path>) -> Result<BTreeMap<String, Value>, String> {
     let folders: Vec<PathBuf> =
         std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
     let nowhere = Path::new("/nonexistent");
     let root = root.unwrap_or(nowhere);
     let path = trusted(&folders, root);
     let mut all = BTreeMap::new();
-    for program in &plugin.file.plugin.required_commands {
+    for program in programs {
         let place = find(program, &path, root).map_err(|fault| fault.message)?;
         let real = std::fs::canonicalize(&place).map_err(|e| format!("{program}: {e}"))?;
         let digest = digest(&real).map_err(|e| format!("{program}: {e}"))?;

@@ -1,6 +1,7 @@
 //! End to end: the real program, over the real protocol and the real command line.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says where")]
 #![allow(clippy::disallowed_methods, reason = "tests start the program and look at the disk from outside")]
+#![allow(clippy::case_sensitive_file_extension_comparisons, reason = "tests name their own files")]
 
 mod agents;
 mod bench;
@@ -10,6 +11,8 @@ mod clients;
 #[path = "../../../store/tests/it/cluster.rs"]
 #[allow(dead_code, reason = "the store's own tests crash their servers, too")]
 mod cluster;
+#[cfg(feature = "wasm")]
+mod components;
 mod confirm;
 mod design;
 mod devtools;

@@ -68,7 +68,7 @@ impl Secure {
 
     /// What lets confined programs come here.
     pub(crate) fn configuration(&self) -> String {
-        format!("[security]\nprivate-hosts = [\"{NAME}\"]\nca-file = {:?}\n", self.authority)
+        format!("[security]\nprivate-hosts = [\"{NAME}\"]\nca-file = \"{}\"\n", self.authority.display())
     }
 }
 

@@ -1,11 +1,11 @@
 //! The desk of a tool that starts programs.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use contract::{Fault, RelPath};
+use contract::{Fault, FileMode, RelPath};
 use exec::run::{Command, Ran};
 use exec::workshop::persist::{Declared as Declaration, Settled, SideWrites};
-use exec::{Draft, Workshop};
+use exec::{Draft, View, Workshop};
 
 use super::{ReadDesk, Setting};
 use crate::erased::Drafted;
@@ -16,11 +16,16 @@ use crate::schema::Asked;
 pub struct RunDesk {
     read: ReadDesk,
     workshop: Arc<tokio::sync::OnceCell<Arc<Workshop>>>,
+    planned: Arc<Mutex<Planned>>,
 }
+
+/// What the tool itself proposes, where it does not leave that to what its programs write.
+#[derive(Default)]
+struct Planned(Draft);
 
 impl RunDesk {
     pub(crate) fn new(setting: Setting) -> Result<Self, Fault> {
-        Ok(Self { read: ReadDesk::new(setting)?, workshop: Arc::default() })
+        Ok(Self { read: ReadDesk::new(setting)?, workshop: Arc::default(), planned: Arc::default() })
     }
 
     /// Where, with which further arguments and for how long its programs are to run.
@@ -35,11 +40,32 @@ impl RunDesk {
         self.read.run_in(&workshop, command).await
     }
 
+    /// Proposes a file with this content. What programs of the same call wrote is then to be nobody's proposal:
+    /// see [`Self::afresh`].
+    pub fn put(&self, path: &RelPath, bytes: Vec<u8>) -> Result<(), Fault> {
+        self.propose(|draft, view| draft.put(view, path, bytes, FileMode::Regular))
+    }
+
+    /// Proposes that a file or link be removed.
+    pub fn remove(&self, path: &RelPath) -> Result<(), Fault> {
+        self.propose(|draft, view| draft.remove(view, path))
+    }
+
+    /// Proposes one more line.
+    pub fn append(&self, path: &RelPath, line: &str) -> Result<(), Fault> {
+        self.propose(|draft, view| draft.append(view, path, line))
+    }
+
+    fn propose(&self, work: impl FnOnce(&mut Draft, &View) -> Result<(), Fault>) -> Result<(), Fault> {
+        let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
+        work(&mut planned.0, self.read.view())
+    }
+
     /// The same desk over the root as it is now: for a tool that runs again and again. What its programs write is nobody's
     /// proposal.
     #[must_use]
     pub fn afresh(&self) -> Self {
-        Self { read: self.read.clone(), workshop: Arc::default() }
+        Self { read: self.read.clone(), workshop: Arc::default(), planned: Arc::default() }
     }
 
     /// Where the programs worked, once one has.
@@ -70,10 +96,14 @@ impl RunDesk {
     /// What the programs left: what persists is moved into the root, everything else becomes a draft.
     pub(crate) async fn into_drafted(self) -> Result<Drafted, Fault> {
         let view = Arc::clone(&self.read.view);
+        let planned = std::mem::take(&mut *self.planned.lock().unwrap_or_else(PoisonError::into_inner));
         let Some(workshop) = self.workshop.get().cloned() else {
-            let (draft, side, blocked) = (Draft::default(), SideWrites::default(), Vec::new());
+            let (draft, side, blocked) = (planned.0, SideWrites::default(), Vec::new());
             return Ok(Drafted { draft, view, home: None, side, blocked });
         };
+        if !planned.0.is_empty() {
+            return Err(Fault::internal("a tool proposes changes, and leaves them to its programs as well"));
+        }
         self.read
             .blocking(move |desk| {
                 let declared = Declaration::new(&desk.setting.declared.persists)?;

@@ -98,7 +98,7 @@ fn what_is_no_json_is_refused_and_what_is_larger_is_cut() {
 fn a_filter_that_cannot_be_read_is_told_with_its_place() {
     let failed = |filter: &str| match asked(filter, &json!(null), None) {
         Answer::Failed(failure) => failure,
-        other => panic!("{filter}: {other:?}"),
+        other @ Answer::Done { .. } => panic!("{filter}: {other:?}"),
     };
     let cases = [
         (".a |\n  map(", Some((2, 7)), "closing parenthesis"),

@@ -58,6 +58,7 @@ pub struct Moved {
 /// What changes of a lock.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "what clients read")]
 pub struct Changed {
     /// The lock file.
     pub file: String,

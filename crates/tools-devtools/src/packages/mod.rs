@@ -85,37 +85,37 @@ impl Packages {
         wanted: Option<Manager>,
     ) -> Result<Self, Fault> {
         let Managed { manager: own, version, from, lock, others } = managed;
-        let manager = wanted.unwrap_or(own);
+        let meant = wanted.unwrap_or(own);
         let mut notes = Vec::new();
         if !others.is_empty() {
             notes.push(format!("Lock files of other managers are there, too: {}.", others.join(", ")));
         }
-        let (lock, version, from) = if manager == own {
+        let (lock, version, from) = if meant == own {
             (lock, version, from)
         } else {
-            notes.push(format!("{from} says {}; {} was asked for.", own.program(), manager.program()));
-            let lock = node::at(dir.as_ref(), locked::file(manager))?;
+            notes.push(format!("{from} says {}; {} was asked for.", own.program(), meant.program()));
+            let lock = node::at(dir.as_ref(), locked::file(meant))?;
             let lock = desk.view().read_optional(&lock)?.map(|_| lock);
             (lock, None, "the call".to_owned())
         };
         let home = match &lock {
             Some(lock) => lock.parent(),
-            None => RelPath::new(&from).ok().filter(|_| manager == own).map_or(dir, |from| from.parent()),
+            None => RelPath::new(&from).ok().filter(|_| meant == own).map_or(dir, |from| from.parent()),
         };
         let berry = match &lock {
-            Some(lock) if manager == Manager::Yarn => {
+            Some(lock) if meant == Manager::Yarn => {
                 desk.view().read_text(lock).is_ok_and(|text| text.contains("__metadata:"))
             }
-            _ => version.as_deref().is_some_and(|v| manager == Manager::Yarn && !v.starts_with('1')),
+            _ => version.as_deref().is_some_and(|v| meant == Manager::Yarn && !v.starts_with('1')),
         };
-        if manager == Manager::Bun || berry {
+        if meant == Manager::Bun || berry {
             let name = if berry { "yarn 2 and later" } else { "bun" };
             let message = format!("{from}: packages of {name} are not installed by this tool yet");
             return Err(Fault::new(Code::ToolExecutionFailed, message)
                 .suggest("Run the manager yourself; npm, pnpm and yarn 1 are offered here."));
         }
-        let chosen = Chosen { name: manager, version, from };
-        Ok(Self { manager, chosen, home, lock, notes })
+        let chosen = Chosen { name: meant, version, from };
+        Ok(Self { manager: meant, chosen, home, lock, notes })
     }
 
     /// The path of the lock, whether or not it is there.
@@ -241,12 +241,8 @@ fn said(text: &str) -> Failure {
         }
     }
     if why.is_empty() {
-        why = text
-            .lines()
-            .map(str::trim)
-            .find(|line| !line.is_empty())
-            .unwrap_or("it gave no reason")
-            .to_owned();
+        let first = text.lines().map(str::trim).find(|line| !line.is_empty());
+        first.unwrap_or("it gave no reason").clone_into(&mut why);
     }
     if why.chars().count() > MAX_SAID {
         why = why.chars().take(MAX_SAID).chain(['…']).collect();

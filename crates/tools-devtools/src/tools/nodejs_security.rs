@@ -126,7 +126,7 @@ impl Run for NodejsSecurity {
         }
         if input.fix {
             let (fixed, said) = fix(&desk, &packages, input.production).await?;
-            message = format!("{message} {said}").trim().to_owned();
+            format!("{message} {said}").trim().clone_into(&mut message);
             success &= fixed.is_some();
             output.lock = fixed.map(|locked| locked.changed);
         }

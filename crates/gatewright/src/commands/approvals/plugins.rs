@@ -8,7 +8,7 @@ use kit::registry::Registered;
 use serde_json::Value;
 
 use super::looked::Looked;
-use crate::plugged::Found;
+use crate::plugged::{Found, Hosting};
 use crate::term::{BOLD, DIM, NOTE};
 
 /// What stands before the names of plugins where they are named beside tools.
@@ -16,8 +16,8 @@ pub const PLUGIN: &str = "plugin:";
 
 /// The tools of a plugin, as they are offered.
 pub fn tools(looked: &Looked, plugin: &Found) -> Vec<Arc<Registered>> {
-    let names = plugin.hosted().map(|hosted| &hosted.plugin().tools).into_iter().flatten();
-    names.filter_map(|tool| looked.registry.resolve(tool.name.as_str())).map(Arc::clone).collect()
+    let names = plugin.hosted().map(Hosting::names).unwrap_or_default();
+    names.iter().filter_map(|name| looked.registry.resolve(name)).map(Arc::clone).collect()
 }
 
 /// Shows all of it: what it may do in words, its programs, then the file itself with nothing hidden in it.
@@ -29,7 +29,7 @@ pub fn print(looked: &Looked, plugin: &Found) {
         plugin.file.display(),
         plugin.origin.word()
     );
-    for line in hosted.plugin().told() {
+    for line in hosted.told() {
         say!("  {NOTE}{}{NOTE:#}", spelled_out(&line));
     }
     let first = tools(looked, plugin).into_iter().next();

@@ -65,7 +65,9 @@ fn field(name: &str, value: &Value, depth: usize, lines: &mut Vec<String>) {
             Some(words) => lines.push(format!("{indent}{name}: {words}")),
             None => {
                 lines.push(format!("{indent}{name}:"));
-                items.iter().for_each(|item| entry(item, depth + 1, lines));
+                for item in items {
+                    entry(item, depth + 1, lines);
+                }
             }
         },
         Value::String(text) if text.trim_end().contains('\n') => {

@@ -131,11 +131,14 @@ impl<'a> Place<'a> {
     }
 }
 
+/// Puts something right.
+type Repair = fn(&Place<'_>) -> Result<(), Fault>;
+
 /// A check: what it looks at, and what puts it right where that is gatewright's own affair.
 struct Check {
     id: &'static str,
     look: fn(&Place<'_>) -> Look,
-    repair: Option<fn(&Place<'_>) -> Result<(), Fault>>,
+    repair: Option<Repair>,
 }
 
 impl Check {
@@ -143,7 +146,7 @@ impl Check {
         Self { id, look, repair: None }
     }
 
-    const fn repaired(self, repair: fn(&Place<'_>) -> Result<(), Fault>) -> Self {
+    const fn repaired(self, repair: Repair) -> Self {
         Self { repair: Some(repair), ..self }
     }
 }

@@ -187,7 +187,7 @@ impl Shelf {
             }
             versions.insert((*version).to_owned(), about);
         }
-        let Some(last) = versions.keys().last().cloned() else {
+        let Some(last) = versions.keys().next_back().cloned() else {
             return (404, "application/json", b"{\"error\":\"Not found\"}".to_vec());
         };
         let told = json!({ "name": path, "dist-tags": { "latest": last }, "versions": versions });
