@@ -18,7 +18,7 @@ difference that fits no class below is an error of the command, and so is one th
 /// Runs the comparison and writes the page, or with `check` says whether it is current.
 pub(crate) fn run(check: bool) -> Done {
     node::TOKENS.install()?;
-    sh::run("cargo", &["build", "--quiet", "-p", "gatewright"])?;
+    sh::run("cargo", &["build", "--quiet", "--workspace"])?;
     println!("\n▶ compare");
     let script = node::TOKENS.dir().join("compare.mjs").display().to_string();
     let sets = node::TOKENS.dir().join("node_modules/dtcg-examples").display().to_string();

@@ -30,7 +30,7 @@ fn json(args: &[&str]) -> Done<Value> {
 
 pub(crate) fn run(check: bool) -> Done {
     println!("\n▶ gen{}", if check { " --check" } else { "" });
-    crate::sh::run("cargo", &["build", "--quiet", "-p", "gatewright"])?;
+    crate::sh::run("cargo", &["build", "--quiet", "--workspace"])?;
     let tools = json(&["tools", "--output", "json"])?;
     let schema = json(&["config", "schema"])?;
     let pretty = |v: &Value| serde_json::to_string_pretty(v).map(|t| t + "\n").map_err(|e| e.to_string());
@@ -167,7 +167,7 @@ fn transcript_fields() -> Done<Vec<String>> {
 
 /// Keeps what a real run of the quickstart prints.
 pub fn record() -> Done {
-    crate::sh::run("cargo", &["build", "--quiet", "-p", "gatewright"])?;
+    crate::sh::run("cargo", &["build", "--quiet", "--workspace"])?;
     let exe = target().join("debug/gatewright").display().to_string();
     let text = gatewright(&["quickstart"])?.replace(&exe, "gatewright");
     std::fs::write(top().join("docs/guide/session.txt"), text).map_err(|e| e.to_string())

@@ -41,7 +41,7 @@ const ARRIVALS: &str = "<article class=\"card\"><h2>Who arrives tonight?</h2><p 
     <input><button type=\"button\"></button></article>";
 
 pub(crate) fn run() -> Done {
-    sh::run("cargo", &["build", "--quiet", "-p", "gatewright"])?;
+    sh::run("cargo", &["build", "--quiet", "--workspace"])?;
     let program = target().join("debug/gatewright");
     let scratch = Scratch::new()?;
     let root = scratch.folder("harbor")?;
