@@ -132,7 +132,7 @@ fn a_component_in_rust_is_approved_reads_plans_runs_and_keeps() {
     assert!(diff.contains("+| a.md | 3 | 1 |") && diff.contains("+- Words were counted."), "{planned}");
     assert_eq!(bench.read("WORDS.md"), None, "a rehearsal changes nothing");
     let plan = planned["plan"]["id"].as_str().unwrap().to_owned();
-    session.ok("word_count_report", json!({ "apply": true, "plan": plan }));
+    session.ok("word_count_report", json!({ "files": "a.md", "apply": true, "plan": plan }));
     assert!(bench.read("WORDS.md").unwrap().contains("| a.md | 3 | 1 |"));
     let error = session.fails("word_count_count", json!({ "file": "a.md" }));
     assert_eq!(error["code"], "invalid_argument", "{error}");
