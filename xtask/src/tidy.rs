@@ -161,6 +161,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "gatewright-contract",
             "gatewright-audit",
+            "gatewright-deps",
             "gatewright-dotenv",
             "gatewright-library",
             "gatewright-plugins",

@@ -66,11 +66,11 @@ pub enum Command {
     Trust {
         /// What is to be done. Default: show.
         #[command(subcommand)]
-        command: Option<TrustCommand>,
+        command: Option<crate::commands::trust::TrustCommand>,
     },
     /// Write, check and list plugins: other programs as tools.
     #[command(subcommand)]
-    Plugin(PluginCommand),
+    Plugin(crate::commands::plugin::PluginCommand),
     /// Ask the servers upstream how they are, or take over those that stand in the files of clients.
     #[command(subcommand)]
     Upstreams(crate::commands::upstreams::UpstreamsCommand),
@@ -548,60 +548,6 @@ pub enum ApprovalsCommand {
         #[arg(long, value_enum, default_value_t)]
         output: Format,
     },
-}
-
-/// What is done with what a repository asks for.
-#[derive(Debug, Subcommand)]
-pub enum TrustCommand {
-    /// Show it, item by item: what it decides, whether it is in force, and all that it says.
-    Show {
-        /// How to print.
-        #[arg(long, value_enum, default_value_t)]
-        output: Format,
-    },
-    /// Put items in force as they were last shown to you, such as `section:egress` or `plugin:NAME`.
-    Accept {
-        /// The items.
-        names: Vec<String>,
-        /// All that can be.
-        #[arg(long, conflicts_with = "names")]
-        all: bool,
-    },
-    /// Have items inert again.
-    Revoke {
-        /// The items.
-        #[arg(required = true)]
-        names: Vec<String>,
-    },
-}
-
-/// What is done with plugins.
-#[derive(Debug, Subcommand)]
-pub enum PluginCommand {
-    /// Write a plugin's file that works, to begin with.
-    New {
-        /// Its name, such as `word-count`.
-        name: String,
-        /// The program that it runs. Default: the name.
-        #[arg(long)]
-        program: Option<String>,
-        /// Among this repository's, rather than your own.
-        #[arg(long)]
-        project: bool,
-    },
-    /// Hold a file to its examples and refusals, and show each argument list.
-    Check {
-        /// The file.
-        file: PathBuf,
-    },
-    /// List plugins: where each comes from, its state and its tools.
-    List {
-        /// How to print.
-        #[arg(long, value_enum, default_value_t)]
-        output: Format,
-    },
-    /// Print the JSON Schema of a plugin's file.
-    Schema,
 }
 
 #[derive(Debug, Subcommand)]

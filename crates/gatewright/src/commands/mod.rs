@@ -11,7 +11,7 @@ pub mod gain;
 pub mod init;
 mod kits;
 mod library;
-mod plugin;
+pub mod plugin;
 mod quickstart;
 mod recover;
 mod report;
@@ -21,7 +21,7 @@ mod serve;
 mod setup;
 mod store;
 mod tools;
-mod trust;
+pub mod trust;
 mod undo;
 pub mod upstreams;
 

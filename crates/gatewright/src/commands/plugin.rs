@@ -4,6 +4,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::Subcommand;
 use contract::text::spelled_out;
 use contract::{Code, Fault};
 use plugins::{MAX_FILE, Manifest, Plugin};
@@ -11,11 +12,40 @@ use serde_json::{Map, Value, json};
 
 use super::{CommandError, CommandResult, print_json};
 use crate::approved;
-use crate::cli::{Format, PluginCommand};
+use crate::cli::Format;
 use crate::compose;
 use crate::plugged::{self, Found, State};
 use crate::roots::Asked;
 use crate::term::{BAD, BOLD, DIM, GOOD, NOTE};
+
+/// What is done with plugins.
+#[derive(Debug, Subcommand)]
+pub enum PluginCommand {
+    /// Write a plugin's file that works, to begin with.
+    New {
+        /// Its name, such as `word-count`.
+        name: String,
+        /// The program that it runs. Default: the name.
+        #[arg(long)]
+        program: Option<String>,
+        /// Among this repository's, rather than your own.
+        #[arg(long)]
+        project: bool,
+    },
+    /// Hold a file to its examples and refusals, and show each argument list.
+    Check {
+        /// The file.
+        file: PathBuf,
+    },
+    /// List plugins: where each comes from, its state and its tools.
+    List {
+        /// How to print.
+        #[arg(long, value_enum, default_value_t)]
+        output: Format,
+    },
+    /// Print the JSON Schema of a plugin's file.
+    Schema,
+}
 
 pub fn run(asked: &Asked, command: PluginCommand) -> CommandResult {
     match command {

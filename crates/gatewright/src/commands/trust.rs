@@ -2,13 +2,14 @@
 
 use std::process::ExitCode;
 
+use clap::Subcommand;
 use contract::text::{counted, escaped_json, spelled_out};
 use contract::{Code, Fault};
 use exec::Root;
 use serde_json::{Value, json};
 
 use super::{CommandError, CommandResult, print_json};
-use crate::cli::{Format, TrustCommand};
+use crate::cli::Format;
 use crate::config;
 use crate::plugged;
 use crate::roots::Asked;
@@ -19,6 +20,31 @@ use crate::trusted::{Item, Own, Standing};
 struct Asks {
     item: Item,
     text: Option<String>,
+}
+
+/// What is done with what a repository asks for.
+#[derive(Debug, Subcommand)]
+pub enum TrustCommand {
+    /// Show it, item by item: what it decides, whether it is in force, and all that it says.
+    Show {
+        /// How to print.
+        #[arg(long, value_enum, default_value_t)]
+        output: Format,
+    },
+    /// Put items in force as they were last shown to you, such as `section:egress` or `plugin:NAME`.
+    Accept {
+        /// The items.
+        names: Vec<String>,
+        /// All that can be.
+        #[arg(long, conflicts_with = "names")]
+        all: bool,
+    },
+    /// Have items inert again.
+    Revoke {
+        /// The items.
+        #[arg(required = true)]
+        names: Vec<String>,
+    },
 }
 
 pub fn run(asked: &Asked, command: Option<TrustCommand>) -> CommandResult {

@@ -142,7 +142,7 @@ proptest! {
         docs in proptest::collection::btree_map(0u8..40, doc(), 0..16),
         questions in questions(),
     ) {
-        let docs: Vec<Doc> = docs.into_iter().map(|(n, d)| Doc { id: format!("{}{n}", d.id), ..d }).collect();
+        let docs: Vec<Doc> = docs.into_iter().map(|(n, d)| Doc { id: format!("{}-{n}", d.id), ..d }).collect();
         let all = Memory::build(docs.iter().map(Doc::analysed)).unwrap();
         let (even, odd): (Vec<_>, Vec<_>) = docs.iter().enumerate().partition(|(i, _)| i % 2 == 0);
         let of = |docs: Vec<(usize, &Doc)>| Memory::build(docs.into_iter().map(|(_, d)| d.analysed())).unwrap();
