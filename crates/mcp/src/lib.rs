@@ -10,6 +10,7 @@ mod choosing;
 mod confirm;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod direct;
 pub mod http;
 pub mod line;
 mod listing;
@@ -60,7 +61,7 @@ pub async fn serve(
     // The calls end with the server, whatever ended it; each gets its record before this returns.
     let calls = stop.child_token();
     let server = Server::new(house, menu, calls.clone())?;
-    let transport = LineTransport::new(input, output);
+    let transport = LineTransport::new(input, output, server.clone());
     let ended = served(server.clone(), transport, stop).await;
     calls.cancel();
     server.drained(DRAIN).await;

@@ -9,7 +9,7 @@ use contract::{CallId, Principal};
 use kit::call::{Bearer, ClientInfo};
 use kit::consent::Consent;
 use kit::menu::Choose;
-use kit::{Call, Done, House};
+use kit::{Call, Done, House, Session};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskMethod, CancelTaskParams,
     CompleteRequestParams, CompleteResult, ConstString, ContentBlock, CustomRequest, CustomResult, ErrorCode,
@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 use crate::ServeError;
 use crate::choosing;
 use crate::confirm::{self, Asker, Asking};
-use crate::http::direct::{Direct, Outcome};
+use crate::direct::{Direct, Outcome};
 use crate::line::shown;
 use crate::listing::{self, Listing};
 use crate::reading;
@@ -91,7 +91,7 @@ impl Server {
     /// Who calls: over HTTP whoever the request was found to come from, else the local user.
     fn principal(&self, context: &RequestContext<RoleServer>) -> Result<Principal, ErrorData> {
         match context.extensions.get::<Parts>() {
-            None => Ok(Principal::Local { uid: self.house.first().uid() }),
+            None => Ok(self.local()),
             Some(head) => head
                 .extensions
                 .get::<Principal>()
@@ -124,11 +124,30 @@ impl Server {
         self.house.registry().resolve(name).is_some()
     }
 
-    /// Makes a plain call of the newer era. Dropping this cancels it.
-    pub(crate) async fn direct(&self, call: Direct, caller: Principal) -> Result<Outcome, ErrorData> {
+    /// Who calls over standard input.
+    pub(crate) fn local(&self) -> Principal {
+        Principal::Local { uid: self.house.first().uid() }
+    }
+
+    /// The conversation of the only connection.
+    pub(crate) fn connection(&self) -> Session {
+        self.visits.own()
+    }
+
+    /// The conversation of what `caller` asks within this hour.
+    pub(crate) fn hourly(&self, caller: &Principal) -> Session {
+        self.visits.hourly(caller)
+    }
+
+    /// Makes a plain call. Dropping this cancels it, as does `asked`.
+    pub(crate) async fn direct(
+        &self,
+        call: Direct,
+        caller: Principal,
+        visit: Session,
+        asked: &CancellationToken,
+    ) -> Result<Outcome, ErrorData> {
         let Direct { id, request, can_ask, bearer, client } = call;
-        let gone = CancellationToken::new();
-        let _gone = gone.clone().drop_guard();
         let call = Call {
             id: CallId(id.to_string()),
             tool: request.name.to_string(),
@@ -137,13 +156,13 @@ impl Server {
             bearer,
             client,
             from: None,
-            session: Some(self.visits.hourly(&caller)),
+            session: Some(visit),
             consent: Consent::Unasked { can_ask },
             detach: true,
             cancel: self.stop.child_token(),
             progress: Arc::new(|_| {}),
         };
-        let done = self.made(call, &gone).await?;
+        let done = self.made(call, asked).await?;
         let question = done.question.as_ref().map(|question| Asking::Consent(question, None));
         let asking = question.or_else(|| done.choice.as_ref().map(Asking::Choice));
         match asking.filter(|_| can_ask) {

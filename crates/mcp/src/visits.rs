@@ -34,9 +34,14 @@ impl Visits {
         Ok(Self { own: Session::random()?, known: Arc::default() })
     }
 
+    /// The conversation of the connection, where there is but one.
+    pub(crate) fn own(&self) -> Session {
+        self.own.clone()
+    }
+
     /// The conversation of a request: with a head it came over HTTP.
     pub(crate) fn of(&self, head: Option<&Parts>, caller: &Principal) -> Session {
-        let Some(head) = head else { return self.own.clone() };
+        let Some(head) = head else { return self.own() };
         match head.headers.get(SESSION) {
             Some(session) => self.known(Session::named(&[b"session\0", session.as_bytes()])),
             None => self.hourly(caller),

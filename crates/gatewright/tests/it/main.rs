@@ -30,6 +30,7 @@ mod headers;
 mod http;
 mod knowledge;
 mod oauth;
+mod plain;
 mod plugins;
 mod power;
 mod programs;

@@ -23,9 +23,10 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::caller::Identify;
-use super::direct::{self, Direct};
+use super::direct;
 use super::sessions::SESSION;
 use super::{ENDPOINT, Served};
+use crate::direct::Direct;
 use crate::line;
 
 /// Largest body of a request, in bytes: read, it takes some fifty times as much memory at worst.
@@ -139,8 +140,7 @@ impl<S: Served> Doorkeeper<S> {
         let known = |name: &str| {
             head.uri.path() == ENDPOINT && self.server.direct().is_some_and(|server| server.knows(name))
         };
-        let called = object.get("params").and_then(|params| params.get("name")).and_then(Value::as_str);
-        if called.is_some_and(known) { Direct::of(head, &self.hosts, object) } else { Err(object) }
+        direct::of(head, &self.hosts, object, known)
     }
 
     async fn answered(&self, head: &Parts, call: Direct) -> Response {
@@ -153,7 +153,8 @@ impl<S: Served> Doorkeeper<S> {
             Principal::Local { .. } => None,
         };
         let id = call.id.clone();
-        match server.direct(call, caller).await {
+        let visit = server.hourly(&caller);
+        match server.direct(call, caller, visit, &CancellationToken::new()).await {
             Ok(outcome) => challenged(direct::response(&id, &outcome), challenge),
             Err(error) => refused(StatusCode::OK, &ServerJsonRpcMessage::error(error, Some(id))),
         }

@@ -2,7 +2,7 @@
 //! its own transport, and nothing that a client sends is decompressed.
 
 mod caller;
-pub(crate) mod direct;
+mod direct;
 mod message;
 pub mod oauth;
 mod sessions;
