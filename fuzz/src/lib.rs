@@ -206,8 +206,13 @@ pub fn canonical(data: &[u8]) {
     let Ok(value) = serde_json::from_slice::<serde_json::Value>(data) else { return };
     let written = canonical::of(&value);
     assert_eq!(written, serde_json_canonicalizer::to_vec(&value).unwrap());
-    if canonical::admit(&value).is_ok() {
+    let is_admitted = canonical::admit(&value).is_ok();
+    if is_admitted {
         canonical::parse_canonical(&written).unwrap();
+    }
+    match canonical::Text::of(&value) {
+        Ok(text) => assert!(is_admitted && text.bytes() == written),
+        Err(_) => assert!(!is_admitted || !value.is_object()),
     }
     let transcript = Transcript {
         id: TranscriptId::random().unwrap(),

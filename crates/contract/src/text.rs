@@ -20,6 +20,9 @@ pub fn is_deceptive(c: char) -> bool {
 /// [deceptive](is_deceptive) characters other than the joiners that scripts and emoji need between visible neighbours.
 #[must_use]
 pub fn visible(text: &str) -> String {
+    if text.as_bytes().iter().all(is_plain) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -36,6 +39,17 @@ pub fn visible(text: &str) -> String {
         }
     }
     out
+}
+
+/// Whether [`visible`] would leave `text` as it is. Quick where it is ASCII.
+#[must_use]
+pub fn is_visible(text: &str) -> bool {
+    text.as_bytes().iter().all(is_plain) || visible(text) == text
+}
+
+/// Whether a byte by itself is a character that is shown.
+const fn is_plain(byte: &u8) -> bool {
+    matches!(byte, b' '..=b'~' | b'\n' | b'\t')
 }
 
 /// `text` with every character that [`visible`] would take away written out, such as `<U+202E>`, and carriage returns as

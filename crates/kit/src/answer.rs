@@ -13,7 +13,7 @@ use crate::call::{Call, Done};
 use crate::choice::Choice;
 use crate::course::Ended;
 use crate::engine::Engine;
-use crate::kinds::List;
+use crate::kinds::{Answer, List};
 use crate::notes::Notes;
 use crate::paging;
 use crate::pipeline::Planned;
@@ -27,18 +27,16 @@ use crate::wish::Wish;
 const MAX_EFFECTS: usize = 50;
 
 impl Engine {
-    /// What the caller gets of what was planned or done.
+    /// What the caller gets of `answer`, which is that of what was planned or done.
     pub(crate) fn reply(
         &self,
-        tool: &Registered,
-        call: &Call,
+        (tool, call, wish): (&Registered, &Call, &Wish),
+        mut answer: Answer<Map<String, Value>>,
         planned: &Planned,
-        wish: &Wish,
         notes: &mut Notes,
     ) -> Result<Reply, Fault> {
         let cleaner = self.cleaner();
         let budget = tool.tool.budget(self.parts.budget);
-        let mut answer = planned.answer.clone();
         let mut truncated = answer.truncated.take();
         notes.choice =
             answer.choice.take().map(|choice| Choice { text: cleaner.text(&choice.text), ..choice });
@@ -61,7 +59,7 @@ impl Engine {
                 (Some(PlanView { id: *id, effects, diff: notes.diff.clone() }), status)
             }
         };
-        let mut output = match cleaner.value(&Value::Object(answer.output)) {
+        let mut output = match cleaner.taken(Value::Object(answer.output)) {
             Value::Object(map) => map,
             _ => Map::new(),
         };

@@ -264,6 +264,14 @@ impl<T> Answer<T> {
         Self { success: true, message, output, results: None, truncated: None, list: None, choice: None }
     }
 
+    /// The answer, in whose place an empty one is left.
+    pub(crate) fn take(&mut self) -> Self
+    where
+        T: Default,
+    {
+        std::mem::replace(self, Self::new(String::new(), T::default()))
+    }
+
     /// The answer with the same words about it and another output.
     #[must_use]
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Answer<U> {

@@ -178,7 +178,9 @@ impl Engine {
         }
         let effects = planned.proposal.as_ref().filter(|_| applies).map(|(id, p)| (*id, p.plan.clone()));
         // The reply is put together first: one that cannot be given must not follow an apply.
-        let mut reply = self.reply(&tool, call, &planned, &wish, notes)?;
+        // What follows adds to the answer.
+        let answer = if later.is_some() { planned.answer.clone() } else { planned.answer.take() };
+        let mut reply = self.reply((&tool, call, &wish), answer, &planned, notes)?;
         if let Some((id, plan)) = effects {
             self.apply(call, notes, id, &plan).await?;
             if notes.artifacts.is_empty() && plan.effects.iter().all(|e| e.change().is_some()) {

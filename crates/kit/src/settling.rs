@@ -57,7 +57,8 @@ impl Engine {
             }
         }
         notes.measured.cut = 0;
-        match self.reply(tool, call, &planned, wish, notes) {
+        let answer = planned.answer.take();
+        match self.reply((tool, call, wish), answer, &planned, notes) {
             Ok(both) => both,
             // What was done is done: it is told in the form that could be given before.
             Err(fault) => {

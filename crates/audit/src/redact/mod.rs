@@ -121,9 +121,34 @@ impl Redactor {
     /// `value` without its secrets: by key, at any depth, whatever the type; and by shape, in keys and strings.
     #[must_use]
     pub fn value(&self, value: &Value) -> RedactedValue {
+        if self.is_clean(value, &|_| true) {
+            return RedactedValue { value: value.clone(), redactions: Vec::new() };
+        }
         let mut redactions = Vec::new();
         let value = self.walk(value, &mut String::new(), 0, &mut redactions);
         RedactedValue { value, redactions }
+    }
+
+    /// Whether [`value`](Self::value) would leave `value` as it is, and each of its keys and strings is one that `also`
+    /// holds of. Nothing is copied.
+    #[must_use]
+    pub fn is_clean(&self, value: &Value, also: &dyn Fn(&str) -> bool) -> bool {
+        self.is_clean_at(value, also, 0)
+    }
+
+    fn is_clean_at(&self, value: &Value, also: &dyn Fn(&str) -> bool, depth: usize) -> bool {
+        if depth >= MAX_DEPTH {
+            return false;
+        }
+        let is_text = |text: &str| also(text) && matches!(self.text(text), Cow::Borrowed(_));
+        match value {
+            Value::String(text) => is_text(text),
+            Value::Array(items) => items.iter().all(|item| self.is_clean_at(item, also, depth + 1)),
+            Value::Object(map) => map.iter().all(|(key, item)| {
+                is_text(key) && !hides(key, item) && self.is_clean_at(item, also, depth + 1)
+            }),
+            Value::Null | Value::Bool(_) | Value::Number(_) => true,
+        }
     }
 
     fn walk(&self, value: &Value, path: &mut String, depth: usize, found: &mut Vec<String>) -> Value {
@@ -153,8 +178,7 @@ impl Redactor {
                         if clean_key != *key {
                             found.push(path.clone());
                         }
-                        let is_none = |text: &str| is_mark(text) || keys::is_spoken_id(key, text);
-                        if is_sensitive(key) && !is_empty(item) && !item.as_str().is_some_and(is_none) {
+                        if hides(key, item) {
                             found.push(path.clone());
                             let bytes = item.as_str().map_or_else(|| item.to_string(), str::to_owned);
                             return self.placeholder("key", bytes.as_bytes()).into();
@@ -185,6 +209,12 @@ impl Redactor {
         let tag = Digest::from_bytes(chain::hmac(&self.tag_key, secret)).short(8);
         format!("[redacted:{kind}:{tag}]")
     }
+}
+
+/// Whether `key` says that `item` is a secret.
+fn hides(key: &str, item: &Value) -> bool {
+    let is_none = |text: &str| is_mark(text) || keys::is_spoken_id(key, text);
+    is_sensitive(key) && !is_empty(item) && !item.as_str().is_some_and(is_none)
 }
 
 /// Whether `text` is what a secret was replaced by, and nothing else: it stays as it is, and keeps its tag.
@@ -241,6 +271,32 @@ mod tests {
     fn redactor(secrets: &[&str]) -> Redactor {
         let secrets: Vec<String> = secrets.iter().map(|s| (*s).to_owned()).collect();
         Redactor::new(&secrets, [9; 32])
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_value_is_clean_where_it_stays_as_it_is_and_nowhere_else(
+            keys in proptest::collection::vec("(token|apiKey|name|session_id|[a-z]{1,5})", 1..4),
+            texts in proptest::collection::vec("(|ghp_[a-zA-Z0-9]{36}|[ -~é]{0,20}|\\[redacted:key:[0-9a-f]{8}\\]|the-secret)", 1..4),
+            number in 0..3,
+            wraps in 0..3_usize,
+        ) {
+            static REDACTOR: std::sync::LazyLock<Redactor> = std::sync::LazyLock::new(|| redactor(&["the-secret"]));
+            let redactor = &*REDACTOR;
+            let mut value = Value::Object(keys.iter().cloned().zip(texts.into_iter().map(Value::from)).collect());
+            value["n"] = serde_json::json!([number, null, {"password": number}]);
+            if number == 0 {
+                value["n"] = Value::Null;
+            }
+            for _ in 0..wraps {
+                value = serde_json::json!({ "list": [value] });
+            }
+            let mut redactions = Vec::new();
+            let walked = redactor.walk(&value, &mut String::new(), 0, &mut redactions);
+            let stays = walked == value && redactions.is_empty();
+            proptest::prop_assert_eq!(redactor.is_clean(&value, &|_| true), stays, "{}", value);
+            proptest::prop_assert!(!redactor.is_clean(&value, &|text| text.len() > 100));
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Canonical form alone is not injective: duplicate keys vanish and integers beyond 2⁵³ collide. Whatever is
 //! hashed here is therefore first *admitted*: [`parse_strict`] refuses both.
 
+mod serialize;
 mod text;
 mod write;
 

@@ -45,7 +45,7 @@ pub(super) fn write_object(map: &Map<String, Value>, out: &mut Vec<u8>) {
 
 /// The entries in the order of their keys. The map has them ordered by bytes, which is nearly that, or as they came when
 /// another crate asks `serde_json` for it.
-pub(super) fn ordered(map: &Map<String, Value>) -> Vec<(&String, &Value)> {
+fn ordered(map: &Map<String, Value>) -> Vec<(&String, &Value)> {
     let mut entries: Vec<_> = map.iter().collect();
     entries.sort_by(|(a, _), (b, _)| key_order(a, b));
     entries
@@ -63,7 +63,7 @@ pub fn key_order(a: &str, b: &str) -> Ordering {
     }
 }
 
-fn write_number(number: &Number, out: &mut Vec<u8>) {
+pub(super) fn write_number(number: &Number, out: &mut Vec<u8>) {
     let magnitude = number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs));
     if magnitude.is_some_and(|n| n <= MAX_SAFE_INTEGER) {
         // Writing to memory does not fail.
@@ -102,7 +102,7 @@ pub(super) fn write_string(text: &str, out: &mut Vec<u8>) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -196,7 +196,7 @@ mod tests {
         ]
     }
 
-    fn any_value() -> impl Strategy<Value = Value> {
+    pub(in super::super) fn any_value() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             Just(Value::Null),
             any::<bool>().prop_map(Value::from),
