@@ -73,9 +73,8 @@ impl Notes {
         cleaner: &Cleaner<'_>,
     ) -> Self {
         let redacted = redactor.value(&call.arguments);
-        let size = redacted.value.to_string().len();
-        let arguments =
-            if size > MAX_ARGUMENTS { omitted(&redacted.value) } else { exact(&redacted.value, 0) };
+        let is_large = written(&redacted.value) > MAX_ARGUMENTS;
+        let arguments = if is_large { omitted(&redacted.value) } else { exact(redacted.value, 0) };
         Self {
             id,
             started: Instant::now(),
@@ -113,7 +112,7 @@ impl Notes {
             Ok(reply) => (reply.envelope.message.as_str(), None),
             Err(fault) => ("", Some(fault.clone())),
         };
-        let large = self.decision == EARLY && self.arguments.to_string().len() > MAX_REFUSED;
+        let large = self.decision == EARLY && written(&self.arguments) > MAX_REFUSED;
         let tool_args = if large { omitted(&self.arguments) } else { self.arguments };
         let runs = self.course.ended();
         Transcript {
@@ -160,20 +159,45 @@ fn omitted(arguments: &Value) -> Value {
     serde_json::json!({ "omitted": format!("{} bytes", text.len()), "digest": Digest::of(text.as_bytes()) })
 }
 
+/// How many bytes `value` takes in JSON.
+fn written(value: &Value) -> usize {
+    let mut bytes = Bytes(0);
+    // It counts, and cannot fail.
+    let _ = serde_json::to_writer(&mut bytes, value);
+    bytes.0
+}
+
+/// Counts what is written to it.
+struct Bytes(usize);
+
+impl std::io::Write for Bytes {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Numbers that have no exact double, and what is nested too deep, become text: a record reads back as it was written.
-fn exact(value: &Value, depth: usize) -> Value {
+fn exact(value: Value, depth: usize) -> Value {
     match value {
         Value::Number(n) => {
             #[expect(clippy::cast_precision_loss, reason = "compared with the bound itself")]
             let safe =
                 n.as_f64().is_some_and(|f| f.fract() != 0.0 || f.abs() <= canonical::MAX_SAFE_INTEGER as f64);
-            if safe { value.clone() } else { Value::String(n.to_string()) }
+            if safe { Value::Number(n) } else { Value::String(n.to_string()) }
         }
         Value::Array(_) | Value::Object(_) if depth >= MAX_DEPTH => Value::String(value.to_string()),
-        Value::Array(items) => items.iter().map(|v| exact(v, depth + 1)).collect(),
-        Value::Object(map) => {
-            Value::Object(map.iter().map(|(k, v)| (k.clone(), exact(v, depth + 1))).collect())
+        Value::Array(items) => items.into_iter().map(|v| exact(v, depth + 1)).collect(),
+        Value::Object(mut map) => {
+            for item in map.values_mut() {
+                *item = exact(item.take(), depth + 1);
+            }
+            Value::Object(map)
         }
-        other => other.clone(),
+        other => other,
     }
 }

@@ -136,6 +136,7 @@ impl Engine {
         }
         self.saw(call, &name, &labels);
         let _place = tokio::select! {
+            biased;
             place = self.parts.limiter.enter(&name, limits) => place,
             () = call.cancel.cancelled() => return Err(cancelled()),
         };

@@ -52,7 +52,9 @@ pub(crate) async fn bounded<T: Send + 'static>(
 ) -> Result<T, Fault> {
     let work = AssertUnwindSafe(work).catch_unwind();
     let mut running = if here { Running::Here(Box::pin(work)) } else { Running::Apart(tokio::spawn(work)) };
+    // Most calls end when they are first asked: nothing else is waited for then.
     let ended = tokio::select! {
+        biased;
         ended = running.ended() => ended,
         () = asked.cancelled() => {
             inner.cancel();

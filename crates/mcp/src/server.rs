@@ -110,6 +110,7 @@ impl Server {
             done
         });
         let done = tokio::select! {
+            biased;
             done = &mut calling => done,
             () = asked.cancelled() => {
                 ours.cancel();
