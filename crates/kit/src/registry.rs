@@ -111,6 +111,18 @@ impl Registered {
         }
     }
 
+    /// For each argument that the tool does not have, the one of its own that was probably meant.
+    pub(crate) fn meant<'a>(&'a self, arguments: &'a Value) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let own = self.input_schema().get("properties").and_then(Value::as_object);
+        own.into_iter().flat_map(move |own| {
+            let unknown = arguments.as_object().into_iter().flat_map(|all| all.keys());
+            unknown.filter(|key| !own.contains_key(*key)).filter_map(|key| {
+                let free = own.keys().filter(|known| arguments.get(known).is_none());
+                Some((key.as_str(), nearest(key, free.map(String::as_str))?))
+            })
+        })
+    }
+
     /// Fails when a result is not what the tool says that its results are (recipe-005).
     pub(crate) fn check_output(&self, value: &Value, completed: bool) -> Result<(), Fault> {
         let name = &self.head().name;
@@ -125,6 +137,12 @@ impl Registered {
         }
         Err(Fault::internal(format!("{name}: its output does not fit its schema: {}", wrong.join("; "))))
     }
+}
+
+/// What of `names` is closest to `name`, for a caller who mistyped.
+fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let scored = names.map(|known| (strsim::jaro_winkler(name, known), known));
+    scored.filter(|(score, _)| *score > 0.75).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, known)| known)
 }
 
 /// Why families cannot be registered together: a defect of ours.
@@ -318,8 +336,7 @@ impl Registry {
     /// The name closest to `name`, for a caller who mistyped.
     #[must_use]
     pub fn closest(&self, name: &str) -> Option<&str> {
-        let scored = self.tools.keys().map(|known| (strsim::jaro_winkler(name, known), known.as_str()));
-        scored.filter(|(score, _)| *score > 0.75).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, known)| known)
+        nearest(name, self.tools.keys().map(String::as_str))
     }
 
     /// Whether any tool is in the toolset.

@@ -1,6 +1,6 @@
 //! What a caller asks for besides the tool's own arguments, taken out of them once they fit the schema.
 
-use contract::{Digest, Fault, PlanId, Principal, canonical};
+use contract::{Digest, Fault, PlanId, Principal, canonical, text};
 use exec::StateDir;
 use serde_json::Value;
 
@@ -37,7 +37,12 @@ pub(crate) fn validate(tool: &Registered, call: &Call, state: &StateDir) -> Resu
     let name = &tool.head().name;
     let errors = tool.misfits(&call.arguments, 8)?;
     if !errors.is_empty() {
-        return Err(Fault::invalid(format!("{name}: {}", errors.join("; "))).suggest(format!(
+        let fault = Fault::invalid(format!("{name}: {}", errors.join("; ")));
+        let meant = tool.meant(&call.arguments).take(3);
+        let fault = meant.fold(fault, |fault, (said, meant)| {
+            fault.suggest(format!("Did you mean `{meant}` where it says `{}`?", text::spelled_name(said)))
+        });
+        return Err(fault.suggest(format!(
             "The input schema of {name} says what it takes; `gatewright tools {name}` shows it with examples."
         )));
     }

@@ -51,6 +51,10 @@ fn faults_are_tool_errors_with_text_alone_and_unknown_tools_are_protocol_errors(
     assert_eq!((&error["success"], &error["error"]["type"]), (&json!(false), &json!("policy")));
     assert_eq!(error["error"]["code"], "path_not_allowed");
     assert!(error["metadata"]["transcript"].is_string());
+    let misspelt = wire.call(json!({ "source": "tokens", "platform": ["css"] }));
+    let error: Value = serde_json::from_str(misspelt["content"][0]["text"].as_str().unwrap()).unwrap();
+    let first = &error["error"]["suggestions"][0];
+    assert_eq!(first, "Did you mean `platforms` where it says `platform`?", "{error}");
     let invalid = wire.call(json!({ "source": "tokens" }));
     let error: Value = serde_json::from_str(invalid["content"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!(error["error"]["code"], "invalid_argument");
@@ -63,7 +67,7 @@ fn faults_are_tool_errors_with_text_alone_and_unknown_tools_are_protocol_errors(
     assert_eq!(aliased["result"]["structuredContent"]["success"], true);
     wire.finish();
     let records = place.json(&["audit", "tail", "--output", "json"]);
-    assert_eq!(records.as_array().unwrap().len(), 4, "every call leaves exactly one transcript: {records}");
+    assert_eq!(records.as_array().unwrap().len(), 5, "every call leaves exactly one transcript: {records}");
 }
 
 #[test]
