@@ -9,6 +9,7 @@
 //! - `stream`: the messages of a program's standard input and output, as they came; `program`: which one it is.
 //! - `session`, `link`: one connection for each credential, made when it is needed; `life`, `trial`: when an
 //!   upstream is left alone.
+//! - `ears`: what is heard of one unasked: that a list changed, how far a call is.
 //! - `defang`: links in results that could carry something away.
 //! - `error`: why an upstream did not answer, without its words.
 //! - `exchange`: another token for a caller's (RFC 8693). The caller's own goes to its issuer alone.
@@ -20,6 +21,7 @@
 mod beside;
 pub mod config;
 mod defang;
+mod ears;
 mod error;
 mod exchange;
 mod identity;

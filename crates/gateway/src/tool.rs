@@ -6,7 +6,7 @@ use contract::{Code, Fault, ToolName};
 use kit::erased::Boxed;
 use kit::kinds::Definition;
 use kit::{Answer, Foreign, ForeignDesk};
-use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ResourceContents};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Map, Value, json};
 
 use crate::beside;
@@ -83,7 +83,10 @@ impl Foreign for UpstreamTool {
             let given_up = GivenUp { link: &link, session: &session };
             let offered = beside::offers(&approved);
             let answered = match offered {
-                None => session.call(&there, arguments).await.map(Answered::Tool),
+                None => {
+                    let params = CallToolRequestParams::new(there.clone()).with_arguments(arguments);
+                    session.call(params, link.name(), &desk).await.map(Answered::Tool)
+                }
                 Some(offered) => {
                     let answered = beside::call(&session, offered, &arguments, wire.as_str()).await;
                     answered.map(Answered::Beside)

@@ -3,6 +3,7 @@
 #![allow(clippy::unnecessary_debug_formatting, reason = "a path in TOML or Python, with its quotes")]
 
 mod hostile;
+mod progress;
 mod real;
 mod rules;
 
@@ -84,7 +85,8 @@ fn tool(name: &str, annotations: &Value) -> Value {
 
 pub(crate) fn tools() -> Value {
     let reads = json!({ "readOnlyHint": true });
-    json!([tool("probe", &reads), tool("wait", &reads), tool("show", &reads), tool("echo", &reads)])
+    let names = ["probe", "wait", "show", "echo", "steps"];
+    Value::Array(names.map(|name| tool(name, &reads)).into())
 }
 
 /// Has a person look, and approve what they saw.

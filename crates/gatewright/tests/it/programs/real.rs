@@ -8,7 +8,7 @@ use super::super::{Place, exists, skip};
 use super::{approve, call, error, possible, said};
 
 /// A place whose user has both reference servers.
-fn place(root: &str) -> Option<Place> {
+pub(super) fn place(root: &str) -> Option<Place> {
     let servers = top().join("target/npm/upstreams/node_modules/@modelcontextprotocol");
     if !possible() {
         return None;
