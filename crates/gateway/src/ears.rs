@@ -1,5 +1,5 @@
-//! What an upstream may say unasked: that one of its lists changed, and how far a call of it is. No sampling and no roots are
-//! offered to it.
+//! What an upstream may say unasked: that one of its lists changed, how far a call of it is, and what it wants to ask the
+//! caller's user. No sampling and no roots are offered to it.
 #![expect(deprecated, reason = "what is deprecated is refused by its name")]
 
 use std::collections::BTreeMap;
@@ -8,15 +8,20 @@ use std::time::{Duration, Instant};
 
 use contract::text;
 use kit::ForeignDesk;
+use kit::inquiry::Replied;
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientConfig, ClientRequest,
-    ErrorData, Implementation, ListRootsRequestMethod, ListRootsResult, ProgressNotificationParam,
-    ProgressToken, RequestId, ServerResult,
+    ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability, ErrorData,
+    FormElicitationCapability, Implementation, ListRootsRequestMethod, ListRootsResult,
+    ProgressNotificationParam, ProgressToken, RequestId, ServerResult, UrlElicitationCapability,
 };
 use rmcp::service::{NotificationContext, Peer, PeerRequestOptions, RequestContext, RunningService};
 use rmcp::{ClientHandler, RoleClient};
+use serde_json::Value;
 use tokio::sync::Notify;
 
+use crate::asking::Calls;
+use crate::config::Questions;
 use crate::error::SessionError;
 
 /// Least time between two steps of one call that are passed on; the one that completes it is passed on always.
@@ -29,6 +34,8 @@ const MAX_STEP: usize = 200;
 pub(crate) struct Ears {
     pub(crate) changed: Arc<Notify>,
     pub(crate) steps: Steps,
+    pub(crate) calls: Calls,
+    pub(crate) questions: Questions,
 }
 
 /// The calls whose progress somebody hears of, by the tokens that they went out with.
@@ -142,10 +149,33 @@ fn key(token: &ProgressToken) -> String {
 
 impl ClientHandler for Ears {
     fn get_info(&self) -> ClientConfig {
-        ClientConfig::new(
-            ClientCapabilities::default(),
-            Implementation::new("gatewright", env!("CARGO_PKG_VERSION")),
-        )
+        let elicitation = ElicitationCapability::new().with_form(FormElicitationCapability::default());
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.elicitation = match self.questions {
+            Questions::Never => None,
+            Questions::Forms => Some(elicitation),
+            Questions::Pages => Some(elicitation.with_url(UrlElicitationCapability::default())),
+        };
+        ClientConfig::new(capabilities, Implementation::new("gatewright", env!("CARGO_PKG_VERSION")))
+    }
+
+    async fn create_elicitation(
+        &self,
+        asked: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let replied = tokio::select! {
+            replied = self.calls.ask(&asked) => replied,
+            // It wants no answer any more.
+            () = context.ct.cancelled() => Replied::Cancelled,
+        };
+        Ok(match replied {
+            Replied::Accepted(given) => {
+                ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(given))
+            }
+            Replied::Cancelled => ElicitResult::new(ElicitationAction::Cancel),
+            Replied::Declined | Replied::Unasked => ElicitResult::new(ElicitationAction::Decline),
+        })
     }
 
     async fn list_roots(&self, _context: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {

@@ -1,6 +1,7 @@
 //! Upstream MCP servers as tools of gatewright's.
 //!
 //! - [`config`]: which servers, and with whose credentials.
+//! - `asking`: what an upstream asks users, and whose call that is for.
 //! - `beside`: resources and prompts, as two tools more.
 //! - `name`: one wire-safe name for each of their tools, `<upstream>__<tool>`.
 //! - `identity`: what an approval is bound to, and what is offered of it.
@@ -18,6 +19,7 @@
 //! What an upstream says is never shown or called before a person has approved it: tools are offered as they were
 //! approved, without asking anybody, and asked for again before every call.
 
+mod asking;
 mod beside;
 pub mod config;
 mod defang;

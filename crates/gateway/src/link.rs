@@ -173,6 +173,11 @@ impl Link {
         *last = approved;
     }
 
+    /// Whether a tool is approved as it was.
+    pub(crate) fn is_approved(&self, wire: &str, as_it_was: &Digest) -> bool {
+        self.as_approved.lock().unwrap_or_else(PoisonError::into_inner).get(wire) == Some(as_it_was)
+    }
+
     pub(crate) fn held_back(&self) -> BTreeSet<String> {
         self.held_back.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -19,6 +19,7 @@ use rmcp::transport::{IntoTransport, StreamableHttpClientTransport};
 use tokio::sync::Notify;
 use zeroize::Zeroizing;
 
+use crate::asking::Calls;
 use crate::beside::{self, Wanted};
 use crate::config::{Ground, Http, Program, Upstream};
 use crate::ears::{Ears, Steps, Teller};
@@ -57,6 +58,7 @@ pub(crate) struct Session {
     one_list: tokio::sync::Mutex<Option<(Instant, Arc<Listed>)>>,
     changed: Arc<Notify>,
     steps: Steps,
+    calls: Calls,
     until: Option<Instant>,
     pins: bool,
     patience: Duration,
@@ -157,7 +159,13 @@ impl Session {
             legacy_version: Some(ProtocolVersion::V_2025_11_25),
         };
         let steps = Steps::default();
-        let ears = Ears { changed: Arc::clone(&changed), steps: steps.clone() };
+        let calls = Calls::default();
+        let ears = Ears {
+            changed: Arc::clone(&changed),
+            steps: steps.clone(),
+            calls: calls.clone(),
+            questions: upstream.questions,
+        };
         let connecting = ears.serve_with_lifecycle(transport, lifecycle);
         let connected = match tokio::time::timeout(ways.patience, connecting).await {
             Ok(connected) => connected.map_err(SessionError::from),
@@ -197,6 +205,7 @@ impl Session {
             one_list: tokio::sync::Mutex::default(),
             changed,
             steps,
+            calls,
             until: ways.until,
             pins: ways.pins,
             patience: upstream.timeout.min(LIST),
@@ -405,6 +414,11 @@ impl Session {
     ) -> Result<GetPromptResponse, SessionError> {
         self.touch();
         Ok(self.running.peer().get_prompt_once(params).await?)
+    }
+
+    /// The calls that are being made over it.
+    pub(crate) const fn calls(&self) -> &Calls {
+        &self.calls
     }
 
     /// Calls a tool, and tells the caller at `desk` how far it says that it is. Dropping this cancels the call there.

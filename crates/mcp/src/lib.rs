@@ -11,6 +11,7 @@ mod confirm;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod http;
+mod inquiring;
 pub mod line;
 mod listing;
 mod reading;

@@ -16,7 +16,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::sessions::SESSION;
-use crate::confirm;
+use crate::{confirm, inquiring};
 
 /// A plain call.
 pub(crate) struct Direct {
@@ -24,6 +24,8 @@ pub(crate) struct Direct {
     pub(crate) request: CallToolRequestParams,
     /// Whether the client shows forms to its user.
     pub(crate) can_ask: bool,
+    /// Whether it opens pages for its user.
+    pub(crate) opens_pages: bool,
     pub(crate) bearer: Option<Bearer>,
     pub(crate) client: Option<ClientInfo>,
 }
@@ -56,10 +58,10 @@ impl Direct {
                 && is_plain(&head.headers, hosts, name);
             let id: RequestId = serde_json::from_value(message.get("id")?.clone()).ok()?;
             let meta = params.get("_meta")?.as_object()?;
-            let can_ask = can_ask(meta)?;
-            fits.then(|| (id, name.to_owned(), can_ask, client(meta)))
+            let ways = ways(meta)?;
+            fits.then(|| (id, name.to_owned(), ways, client(meta)))
         };
-        let Some((id, name, can_ask, client)) = plain() else { return Err(message) };
+        let Some((id, name, (can_ask, opens_pages), client)) = plain() else { return Err(message) };
         let mut request = CallToolRequestParams::new(name);
         if let Some(Value::Object(arguments)) = message
             .get_mut("params")
@@ -68,7 +70,14 @@ impl Direct {
         {
             request = request.with_arguments(arguments);
         }
-        Ok(Self { id, request, can_ask, bearer: head.extensions.get::<Bearer>().cloned(), client })
+        Ok(Self {
+            id,
+            request,
+            can_ask,
+            opens_pages,
+            bearer: head.extensions.get::<Bearer>().cloned(),
+            client,
+        })
     }
 }
 
@@ -81,8 +90,9 @@ fn client(meta: &Map<String, Value>) -> Option<ClientInfo> {
     )
 }
 
-/// Whether a request's meta is that of the newer era and asks for nothing on the way; then, whether its user can be asked.
-fn can_ask(meta: &Map<String, Value>) -> Option<bool> {
+/// Whether a request's meta is that of the newer era and asks for nothing on the way; then, whether its user can be asked, and
+/// by pages, too.
+fn ways(meta: &Map<String, Value>) -> Option<(bool, bool)> {
     let is_current =
         meta.get("io.modelcontextprotocol/protocolVersion")? == ProtocolVersion::V_2026_07_28.as_str();
     let capabilities = meta.get("io.modelcontextprotocol/clientCapabilities")?;
@@ -90,14 +100,14 @@ fn can_ask(meta: &Map<String, Value>) -> Option<bool> {
         return None;
     }
     if capabilities.as_object()?.is_empty() {
-        return Some(false);
+        return Some((false, false));
     }
     let capabilities: ClientCapabilities = serde_json::from_value(capabilities.clone()).ok()?;
     if capabilities.supports_tasks() {
         // The answer may be a task.
         return None;
     }
-    Some(confirm::shows_forms(Some(&capabilities)))
+    Some((confirm::shows_forms(Some(&capabilities)), inquiring::opens_pages(Some(&capabilities))))
 }
 
 /// Whether the headers are those of a plain call of `name`: each once, none that says more.

@@ -176,6 +176,7 @@ impl<S: Served> Doorkeeper<S> {
             bearer: None,
             client: None,
             from: None,
+            inquiries: None,
             session: None,
             detach: false,
             cancel: CancellationToken::new(),

@@ -2,6 +2,8 @@
 //! a world of its own.
 #![allow(clippy::unnecessary_debug_formatting, reason = "a path in TOML or Python, with its quotes")]
 
+mod asking;
+mod beside;
 mod hostile;
 mod progress;
 mod real;
