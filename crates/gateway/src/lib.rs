@@ -13,6 +13,7 @@
 //! - `ears`: what is heard of one unasked: that a list changed, how far a call is.
 //! - `defang`: links in results that could carry something away.
 //! - `error`: why an upstream did not answer, without its words.
+//! - `stand`: how one stands, without starting what nobody approved.
 //! - `exchange`: another token for a caller's (RFC 8693). The caller's own goes to its issuer alone.
 //! - `tool`: a tool of theirs, as the kit calls it.
 //!
@@ -33,6 +34,7 @@ mod name;
 mod pin;
 mod program;
 mod session;
+mod stand;
 mod stream;
 mod tap;
 mod tool;
@@ -50,6 +52,7 @@ use tokio::sync::watch;
 use config::{Ground, Upstream};
 use identity::Refusal;
 use link::Link;
+pub use stand::Stand;
 use tool::UpstreamTool;
 
 /// Why an upstream cannot be used at all.

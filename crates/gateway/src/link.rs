@@ -155,6 +155,15 @@ impl Link {
         &self.upstream.name
     }
 
+    /// What of it is approved, as it was said.
+    pub(crate) fn identities(&self) -> Vec<Value> {
+        self.approved.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    pub(crate) const fn ground(&self) -> &Arc<Ground> {
+        &self.ground
+    }
+
     pub(crate) const fn upstream(&self) -> &Upstream {
         &self.upstream
     }

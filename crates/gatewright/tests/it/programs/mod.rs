@@ -8,6 +8,8 @@ mod hostile;
 mod progress;
 mod real;
 mod rules;
+mod stands;
+mod story;
 
 use std::path::PathBuf;
 

@@ -20,7 +20,7 @@ def tried(work):
     try:
         return str(work())
     except OSError as e:
-        return e.__class__.__name__ + " " + str(getattr(e, "errno", ""))
+        return e.__class__.__name__ + " " + str(getattr(e, "errno", "")) + " " + str(getattr(e, "reason", ""))
 
 def get(url):
     return urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=3).read().decode()
