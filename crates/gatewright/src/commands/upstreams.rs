@@ -1,6 +1,8 @@
 //! `gatewright upstreams`: how the servers upstream are, and those that clients' files have.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -279,6 +281,9 @@ fn import(asked: &Asked, from: Option<&str>, apply: bool) -> CommandResult {
     let is_new = joined.is_empty();
     let added = Added { text: after.get(joined.len()..).unwrap_or_default().to_owned(), is_new };
     let kept = serde_json::to_string(&added).map_err(|e| Fault::internal(e.to_string()))?;
+    if let Some(folder) = imported()?.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
     approved::write(&imported()?, &kept, 0o600)?;
     approved::write(&file, &after, 0o600)?;
     say!(

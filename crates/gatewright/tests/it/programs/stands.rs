@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::super::Place;
-use super::super::secure::Secure;
+use super::super::secure::{NAME, Secure};
 use super::super::wire::Wire;
 use super::{Careless, approve, said, tools};
 
@@ -65,10 +65,11 @@ fn a_program_upstream_reaches_the_hosts_that_are_named_with_a_secret_that_no_ans
     let Some(it) = Careless::new("") else { return };
     approve(&it.place, &["docs__probe"]);
     let server = Secure::serve(&it.place, |_| (200, "text/plain", b"reached".to_vec()));
-    let other = Secure::serve(&it.place, |_| (200, "text/plain", b"reached".to_vec()));
+    let elsewhere = Place::new();
+    let other = Secure::serve(&elsewhere, |_| (200, "text/plain", b"reached".to_vec()));
     it.configure(&format!(
         "hosts = [\"{}\"]\nenv-from = {{ KEY = \"KEY_OF_A_TEST\" }}\n{}",
-        server.host,
+        NAME,
         server.configuration()
     ));
     let mut command = it.place.command();
@@ -81,7 +82,8 @@ fn a_program_upstream_reaches_the_hosts_that_are_named_with_a_secret_that_no_ans
     };
     assert_eq!(said(&mut wire, "docs__probe", &json!({ "what": get(&server.host) })), "reached");
     assert_eq!(server.asked()[0].path, "/?key=s3cr3t-of-ours");
-    let refused = said(&mut wire, "docs__probe", &json!({ "what": get(&other.host) }));
+    let refused =
+        said(&mut wire, "docs__probe", &json!({ "what": get(&other.host.replace(NAME, "localhost")) }));
     assert!(refused.starts_with("URLError"), "{refused}");
     assert!(other.asked().is_empty());
     let told = said(&mut wire, "docs__probe", &json!({ "what": "os.environ['KEY']" }));
