@@ -305,7 +305,6 @@ fn filled(form: &Value, given: Map<String, Value>) -> Option<Map<String, Value>>
 
 fn fits(field: &Value, value: &Value) -> bool {
     let bound = |name: &str| field.get(name).and_then(Value::as_f64);
-    #[expect(clippy::cast_precision_loss, reason = "lengths are small")]
     let within = |n: f64, least: &str, most: &str| {
         bound(least).is_none_or(|least| n >= least) && bound(most).is_none_or(|most| n <= most)
     };

@@ -51,7 +51,7 @@ pub(crate) fn offers(identity: &Value) -> Option<&Value> {
 
 /// What a definition offers, for lists: without what is hidden. Prompts have names like tools; of those that would have one
 /// name none is there.
-pub(crate) fn offered(upstream: &str, offers: &Value) -> Option<Offers> {
+pub(crate) fn offered(upstream: &str, offers: &Value) -> Offers {
     let all = |list: &str| offers.get(list).and_then(Value::as_array).into_iter().flatten();
     let said = |of: &Value, field: &str| of.get(field).and_then(Value::as_str).map(text::visible);
     let short = |of: &Value, field: &str| said(of, field).map(|text| kit::shape::bounded(&text, MAX_ABOUT));
@@ -91,7 +91,7 @@ pub(crate) fn offered(upstream: &str, offers: &Value) -> Option<Offers> {
     });
     let resources = all("resources").filter_map(thing("uri")).collect();
     let templates = all("templates").filter_map(thing("uriTemplate")).collect();
-    Some(Offers { resources, templates, prompts })
+    Offers { resources, templates, prompts }
 }
 
 /// A list of things, as far as anything of them is passed on: what is not understood is dropped, and reaches nobody.

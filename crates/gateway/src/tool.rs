@@ -46,7 +46,8 @@ impl Foreign for UpstreamTool {
     }
 
     fn offers(&self) -> Option<Offers> {
-        beside::offered(self.link.name(), beside::offers(&self.definition.identity)?)
+        let offers = beside::offers(&self.definition.identity)?;
+        Some(beside::offered(self.link.name(), offers))
     }
 
     fn current(&self, desk: ForeignDesk) -> Boxed<Result<Value, Fault>> {

@@ -222,8 +222,8 @@ async fn ask(context: &RequestContext<RoleServer>, mut inquiry: Inquiry) {
     let replied = match answered {
         Ok(answered) => match answered.action {
             ElicitationAction::Accept => {
-                let content = answered.content.and_then(|content| content.as_object().cloned());
-                Replied::Accepted(content.unwrap_or_default())
+                let given = answered.content.and_then(|given| given.as_object().cloned());
+                Replied::Accepted(given.unwrap_or_default())
             }
             ElicitationAction::Decline => Replied::Declined,
             _ => Replied::Cancelled,

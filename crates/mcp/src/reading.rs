@@ -159,7 +159,7 @@ pub(crate) fn prompts(house: &House, caller: &Principal) -> ListPromptsResult {
     let outside = |theirs: Theirs| {
         let argument = |(name, about, required): (String, Option<String>, bool)| {
             let argument = PromptArgument::new(name).with_required(required);
-            about.into_iter().fold(argument, |argument, about| argument.with_description(about))
+            about.into_iter().fold(argument, PromptArgument::with_description)
         };
         let arguments = theirs.arguments.into_iter().map(argument).collect();
         let mut listed = Prompt::new(theirs.name, theirs.description, Some(arguments));

@@ -138,7 +138,6 @@ fn unwrapped(escaped: &str) -> Option<String> {
 impl House {
     /// The tools of others that `owner` may call and that give something.
     fn givers<'a>(
-        &self,
         registry: &'a Registry,
         owner: &Principal,
     ) -> impl Iterator<Item = (&'a Registered, &'a Offers)> {
@@ -169,7 +168,7 @@ impl House {
 
     fn things(&self, owner: &Principal, of: impl Fn(&str, &Offers) -> Vec<Thing>) -> Vec<Thing> {
         let registry = self.registry();
-        let all = self.givers(&registry, owner).flat_map(|(tool, offers)| of(&tool.head().toolset, offers));
+        let all = Self::givers(&registry, owner).flat_map(|(tool, offers)| of(&tool.head().toolset, offers));
         all.collect()
     }
 
@@ -177,7 +176,7 @@ impl House {
     #[must_use]
     pub fn outside_prompts(&self, owner: &Principal) -> Vec<Prompt> {
         let registry = self.registry();
-        self.givers(&registry, owner).flat_map(|(_, offers)| offers.prompts.clone()).collect()
+        Self::givers(&registry, owner).flat_map(|(_, offers)| offers.prompts.clone()).collect()
     }
 
     /// The names of all that others offer: of resources and their templates, and of prompts.

@@ -71,8 +71,8 @@ impl Message {
     /// The answer in it: alone, or the last event of a stream.
     fn answer(&self) -> Done<Value> {
         let text = String::from_utf8_lossy(&self.body);
-        let data = text.lines().filter_map(|line| line.strip_prefix("data:"));
-        let last = data.filter(|data| !data.trim().is_empty()).next_back().unwrap_or(&text);
+        let mut data = text.lines().filter_map(|line| line.strip_prefix("data:"));
+        let last = data.rfind(|data| !data.trim().is_empty()).unwrap_or(&text);
         serde_json::from_str(last).map_err(|e| format!("{e}: {:?} {text}", self.head.first()))
     }
 }
@@ -123,10 +123,10 @@ impl Client {
         let began = Instant::now();
         let answered =
             self.post(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }))?;
-        let (took, answer) = (began.elapsed(), answered.answer()?);
+        let (time, answer) = (began.elapsed(), answered.answer()?);
         let is_well =
             answer.pointer("/result/isError") != Some(&json!(true)) && answer.get("result").is_some();
-        if is_well { Ok(took) } else { Err(format!("{tool}: {answer}")) }
+        if is_well { Ok(time) } else { Err(format!("{tool}: {answer}")) }
     }
 }
 

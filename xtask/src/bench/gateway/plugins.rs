@@ -104,7 +104,7 @@ impl Bench {
 fn timed(server: &mut Spoken, tool: &str, arguments: &Value) -> Done<f64> {
     let began = Instant::now();
     let answer = server.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))?;
-    let took = millis(began.elapsed());
+    let time = millis(began.elapsed());
     let is_well = answer.pointer("/result/structuredContent/success") == Some(&json!(true));
-    if is_well { Ok(took) } else { Err(format!("{tool}: {answer}")) }
+    if is_well { Ok(time) } else { Err(format!("{tool}: {answer}")) }
 }
