@@ -1,10 +1,14 @@
 //! How far an upstream's call is, told to clients of both eras.
 
+#![allow(clippy::unnecessary_debug_formatting, reason = "a path in TOML, with its quotes")]
+
 use serde_json::{Value, json};
 
+use super::super::Place;
+use super::super::scripts::python;
 use super::super::wire::{Wire, meta};
 use super::real::place;
-use super::{Careless, approve};
+use super::{Careless, approve, possible};
 
 /// Calls with a progress token in the words of an era; what was told meanwhile, and the answer.
 fn told(wire: &mut Wire, is_current: bool, name: &str, arguments: &Value) -> (Vec<Value>, Value) {
@@ -50,6 +54,32 @@ fn how_far_an_upstreams_call_is_reaches_clients_of_both_eras() {
         wire.send(&request.to_string());
         let first = wire.receive();
         assert!(first["id"] == 9 && first["result"]["isError"] != true, "{first}");
+        wire.finish();
+    }
+}
+
+#[test]
+fn how_far_a_call_of_the_newer_era_is_reaches_clients_of_both() {
+    if !possible() {
+        return;
+    }
+    let Some(python) = python() else { return };
+    let place = Place::new();
+    let folder = place.scratch.path().join("server");
+    std::fs::create_dir_all(&folder).unwrap();
+    let script = folder.join("notes.py");
+    std::fs::copy(python.dir.join("upstream.py"), &script).unwrap();
+    place.configure(&format!("[upstreams.notes]\ncommand = {:?}\nargs = [{script:?}]\n", python.program));
+    approve(&place, &["notes__walk"]);
+    let listed = place.json(&["upstreams", "list", "--output", "json"]);
+    assert_eq!(listed[0]["health"]["era"], "current", "{listed}");
+    for is_current in [false, true] {
+        let mut wire = if is_current { Wire::start(&place) } else { Wire::initialized(&place) };
+        let (steps, answer) = told(&mut wire, is_current, "notes__walk", &json!({ "steps": 4 }));
+        assert_eq!(answer["structuredContent"]["success"], true, "{answer}");
+        let theirs: Vec<&Value> = steps.iter().filter(|step| step["total"] == json!(4.0)).collect();
+        assert!(rises(&steps) && theirs.len() >= 3, "{is_current}: {steps:?}");
+        assert_eq!(theirs[0]["message"], "notes: step 1", "{steps:?}");
         wire.finish();
     }
 }
