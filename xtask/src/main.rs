@@ -41,7 +41,7 @@ cargo xtask conformance       the protocol's conformance suite, both revisions, 
 cargo xtask bench tokens      token builds against Style Dictionary and Terrazzo, and growth
 cargo xtask bench protocol [N] calls a second, latency, start and memory against rmcp alone and the TypeScript SDK,
                               medians of N rounds (default 5)
-cargo xtask bench gateway [--program PATH]
+cargo xtask bench gateway [[--short] --program PATH]
                               calls through upstreams, starts with some, menus with many tools
 cargo xtask bench pipeline    what a call costs, the ledger, the jail
 cargo xtask bench runs [--repo PATH] [--rounds N] [--only PARTS]
@@ -91,6 +91,7 @@ fn main() -> ExitCode {
         ["bench", "runs", rest @ ..] => bench::runs::run(rest),
         ["bench", "gateway", rest @ ..] => bench::gateway::run(rest),
         ["gateway-proxy", command @ ..] => bench::gateway::proxy(command),
+        ["gateway-http-proxy", listen, port] => bench::gateway::http::proxy(listen, port),
         ["bench", "design", rest @ ..] => bench::design::run(rest),
         ["bench", "knowledge", rest @ ..] => bench::knowledge::run(rest),
         ["bench", "session", rest @ ..] => bench::session::run(rest),

@@ -4,6 +4,7 @@
 
 use contract::{Code, Fault, text};
 use kit::Answer;
+use kit::resources::outside::{Offers, Prompt, Thing};
 use rmcp::model::{
     ClientRequest, GetPromptRequestParams, GetPromptResponse, ListPromptsRequest,
     ListResourceTemplatesRequest, ListResourcesRequest, PaginatedRequestParams, ReadResourceRequestParams,
@@ -12,6 +13,7 @@ use rmcp::model::{
 use serde_json::{Map, Value, json};
 
 use crate::error::SessionError;
+use crate::name;
 use crate::session::Session;
 use crate::tool::{described, resource};
 
@@ -32,6 +34,9 @@ const MAX_PAGES: usize = 32;
 /// Longest description that models are shown, in bytes.
 const MAX_DESCRIBED: usize = 3_000;
 
+/// Longest description of one thing that is listed, in bytes.
+const MAX_ABOUT: usize = 1_000;
+
 /// What of it is wanted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Wanted {
@@ -42,6 +47,51 @@ pub(crate) struct Wanted {
 /// Which kind of thing a definition offers, where it is one of ours about them.
 pub(crate) fn offers(identity: &Value) -> Option<&Value> {
     identity.get("tool")?.get(OFFERS)
+}
+
+/// What a definition offers, for lists: without what is hidden. Prompts have names like tools; of those that would have one
+/// name none is there.
+pub(crate) fn offered(upstream: &str, offers: &Value) -> Offers {
+    let all = |list: &str| offers.get(list).and_then(Value::as_array).into_iter().flatten();
+    let said = |of: &Value, field: &str| of.get(field).and_then(Value::as_str).map(text::visible);
+    let short = |of: &Value, field: &str| said(of, field).map(|text| kit::shape::bounded(&text, MAX_ABOUT));
+    let thing = |uri: &'static str| {
+        move |of: &Value| {
+            Some(Thing {
+                uri: of.get(uri)?.as_str()?.to_owned(),
+                name: said(of, "name").unwrap_or_default(),
+                title: short(of, "title"),
+                description: short(of, "description"),
+                mime: said(of, "mimeType"),
+            })
+        }
+    };
+    let argument = |of: &Value| {
+        let is_required = of.get("required").and_then(Value::as_bool).unwrap_or_default();
+        // A name goes back as it is.
+        let name = said(of, "name").filter(|name| of.get("name").and_then(Value::as_str) == Some(name))?;
+        Some((name, short(of, "description"), is_required))
+    };
+    let prompt = |of: &Value| {
+        let there = of.get("name")?.as_str()?;
+        let arguments = of.get("arguments").and_then(Value::as_array).into_iter().flatten();
+        Some(Prompt {
+            name: name::wire(upstream, there).ok()?.to_string(),
+            there: there.to_owned(),
+            title: short(of, "title"),
+            description: short(of, "description"),
+            arguments: arguments.filter_map(argument).collect(),
+        })
+    };
+    let mut prompts: Vec<Prompt> = all("prompts").filter_map(prompt).collect();
+    let looks: Vec<String> = prompts.iter().map(|prompt| name::skeleton(&prompt.name)).collect();
+    prompts.retain(|prompt| {
+        let look = name::skeleton(&prompt.name);
+        looks.iter().filter(|other| **other == look).count() == 1
+    });
+    let resources = all("resources").filter_map(thing("uri")).collect();
+    let templates = all("templates").filter_map(thing("uriTemplate")).collect();
+    Offers { resources, templates, prompts }
 }
 
 /// A list of things, as far as anything of them is passed on: what is not understood is dropped, and reaches nobody.

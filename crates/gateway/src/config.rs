@@ -29,6 +29,8 @@ pub struct Upstream {
     pub prompts: bool,
     /// Before which of its calls a person is asked.
     pub asks: Asks,
+    /// What it may ask the users of those who call it.
+    pub questions: Questions,
     /// What its calls bring into a session, or take out of it.
     pub labels: Vec<Label>,
     /// How long one call may take.
@@ -44,6 +46,18 @@ pub enum Asks {
     /// All but those that it says only look.
     Writing,
     /// None: the user's own policy says what is asked.
+    Never,
+}
+
+/// What an upstream may ask users.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Questions {
+    /// To fill in forms.
+    #[default]
+    Forms,
+    /// The same, and to open pages.
+    Pages,
+    /// Nothing.
     Never,
 }
 

@@ -116,6 +116,12 @@ pub(crate) fn definition(
     canonical::admit(&identity).map_err(|e| Refusal(e.to_string()))?;
     let Some(Value::Object(tool)) = identity.get("tool") else { return Err(refusal("it is no object")) };
     let described = identity.get("described").and_then(Value::as_str).map(text::visible);
+    // Tasks of its own are none of ours: whoever calls would get an error of the protocol's.
+    if identity.pointer("/tool/execution/taskSupport").and_then(Value::as_str) == Some("required") {
+        return Err(refusal(
+            "it can only be called as a task (execution.taskSupport), which upstreams are not asked for",
+        ));
+    }
     let description = said(tool, "description")?.unwrap_or_default();
     let description = described.unwrap_or(description);
     if description.chars().count() > MAX_DESCRIPTION {
@@ -181,7 +187,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::config::{Chosen, Credential, Http, Reached};
+    use crate::config::{Chosen, Credential, Http, Questions, Reached};
 
     fn offered(tool: Value) -> Result<Definition, Refusal> {
         let server = Server {
@@ -204,6 +210,7 @@ mod tests {
             resources: false,
             prompts: false,
             asks: Asks::default(),
+            questions: Questions::default(),
             labels: Vec::new(),
             timeout: Duration::from_secs(9),
         };
@@ -232,6 +239,10 @@ mod tests {
             (json!({ "name": "search" }), "no inputSchema"),
             (json!({ "name": "search", "inputSchema": [] }), "no object"),
             (json!({ "name": "search", "inputSchema": {}, "description": 7 }), "no text"),
+            (
+                json!({ "name": "search", "inputSchema": {}, "execution": { "taskSupport": "required" } }),
+                "as a task",
+            ),
             (json!({ "name": "search", "inputSchema": {}, "description": "x".repeat(4_001) }), "4000"),
             (json!({ "name": "search", "inputSchema": { "maximum": 9_007_199_254_740_993_u64 } }), "integer"),
         ] {

@@ -1,6 +1,7 @@
 //! Upstream MCP servers as tools of gatewright's.
 //!
 //! - [`config`]: which servers, and with whose credentials.
+//! - `asking`: what an upstream asks users, and whose call that is for.
 //! - `beside`: resources and prompts, as two tools more.
 //! - `name`: one wire-safe name for each of their tools, `<upstream>__<tool>`.
 //! - `identity`: what an approval is bound to, and what is offered of it.
@@ -9,17 +10,21 @@
 //! - `stream`: the messages of a program's standard input and output, as they came; `program`: which one it is.
 //! - `session`, `link`: one connection for each credential, made when it is needed; `life`, `trial`: when an
 //!   upstream is left alone.
+//! - `ears`: what is heard of one unasked: that a list changed, how far a call is.
 //! - `defang`: links in results that could carry something away.
 //! - `error`: why an upstream did not answer, without its words.
+//! - `stand`: how one stands, without starting what nobody approved.
 //! - `exchange`: another token for a caller's (RFC 8693). The caller's own goes to its issuer alone.
 //! - `tool`: a tool of theirs, as the kit calls it.
 //!
 //! What an upstream says is never shown or called before a person has approved it: tools are offered as they were
 //! approved, without asking anybody, and asked for again before every call.
 
+mod asking;
 mod beside;
 pub mod config;
 mod defang;
+mod ears;
 mod error;
 mod exchange;
 mod identity;
@@ -29,6 +34,7 @@ mod name;
 mod pin;
 mod program;
 mod session;
+mod stand;
 mod stream;
 mod tap;
 mod tool;
@@ -46,6 +52,7 @@ use tokio::sync::watch;
 use config::{Ground, Upstream};
 use identity::Refusal;
 use link::Link;
+pub use stand::Stand;
 use tool::UpstreamTool;
 
 /// Why an upstream cannot be used at all.

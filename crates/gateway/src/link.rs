@@ -155,6 +155,15 @@ impl Link {
         &self.upstream.name
     }
 
+    /// What of it is approved, as it was said.
+    pub(crate) fn identities(&self) -> Vec<Value> {
+        self.approved.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    pub(crate) const fn ground(&self) -> &Arc<Ground> {
+        &self.ground
+    }
+
     pub(crate) const fn upstream(&self) -> &Upstream {
         &self.upstream
     }
@@ -171,6 +180,11 @@ impl Link {
         let digests = approved.iter().map(|(name, identity)| (name.clone(), identity::digest(identity)));
         *self.as_approved.lock().unwrap_or_else(PoisonError::into_inner) = digests.collect();
         *last = approved;
+    }
+
+    /// Whether a tool is approved as it was.
+    pub(crate) fn is_approved(&self, wire: &str, as_it_was: &Digest) -> bool {
+        self.as_approved.lock().unwrap_or_else(PoisonError::into_inner).get(wire) == Some(as_it_was)
     }
 
     pub(crate) fn held_back(&self) -> BTreeSet<String> {

@@ -1,8 +1,9 @@
 //! An upstream that is a program: started in a world of its own, and known again by its code.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use contract::Fault;
 use exec::run::{Channel, Installed, Needs, Resident, Works, installed};
 use serde_json::{Value, json};
 
@@ -26,8 +27,15 @@ pub(crate) struct Started {
     pub(crate) identity: Value,
 }
 
-/// Starts `program`; where nothing of it may write, what it could write is shown to it read-only. This blocks.
-fn started(program: &Program, ground: &Ground, may_write: bool) -> Result<Started, contract::Fault> {
+/// A program as it is installed now, and what it is started with.
+struct Located {
+    found: Installed,
+    args: Vec<String>,
+    root: Option<PathBuf>,
+}
+
+/// Looks for `program`, and digests what it runs. This blocks.
+fn located(program: &Program, ground: &Ground) -> Result<Located, Fault> {
     let nowhere = ground.state.nowhere()?;
     let path = ground.launcher.path(&nowhere);
     let root = ground.root.clone().filter(|_| program.root != RootAccess::None);
@@ -44,6 +52,17 @@ fn started(program: &Program, ground: &Ground, may_write: bool) -> Result<Starte
     if let (Some(at), Some(real)) = (script, found.script.as_ref()) {
         args.splice(at..=at, [real.display().to_string()]);
     }
+    Ok(Located { found, args, root })
+}
+
+/// What an approval of `program` is bound to now: nothing of it is started. This blocks.
+pub(crate) fn now(program: &Program, ground: &Ground) -> Result<Value, Fault> {
+    located(program, ground).map(|located| identity(program, &located.found))
+}
+
+/// Starts `program`; where nothing of it may write, what it could write is shown to it read-only. This blocks.
+fn started(program: &Program, ground: &Ground, may_write: bool) -> Result<Started, Fault> {
+    let Located { found, args, root } = located(program, ground)?;
     let mut works = Works {
         reads: program.reads.clone(),
         hosts: program.hosts.clone(),

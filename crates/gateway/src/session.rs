@@ -6,21 +6,23 @@ use std::time::{Duration, Instant};
 
 use contract::Digest;
 use exec::run::Resident;
+use kit::ForeignDesk;
+use rmcp::RoleClient;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientConfig, ClientRequest,
-    GetPromptRequestParams, GetPromptResponse, Implementation, ListToolsRequest, PaginatedRequestParams,
-    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerResult, SubscriptionFilter,
+    CallToolRequest, CallToolRequestParams, CallToolResponse, ClientRequest, GetPromptRequestParams,
+    GetPromptResponse, ListToolsRequest, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerResult, SubscriptionFilter,
 };
-use rmcp::service::{ClientServiceExt as _, NotificationContext, RunningService};
+use rmcp::service::{ClientServiceExt as _, RunningService};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::transport::{IntoTransport, StreamableHttpClientTransport};
-use rmcp::{ClientHandler, RoleClient};
-use serde_json::{Map, Value};
 use tokio::sync::Notify;
 use zeroize::Zeroizing;
 
+use crate::asking::Calls;
 use crate::beside::{self, Wanted};
 use crate::config::{Ground, Http, Program, Upstream};
+use crate::ears::{Ears, Steps, Teller};
 use crate::error::SessionError;
 use crate::identity::{At, Listed, Server};
 use crate::program;
@@ -48,25 +50,6 @@ const MAX_TOOLS: usize = 1_000;
 /// Most pages of its list.
 const MAX_PAGES: usize = 64;
 
-/// What the upstream may say unasked: that its list changed. Nothing else is offered to it, no sampling, no roots, no
-/// questions to the user.
-struct Ears {
-    changed: Arc<Notify>,
-}
-
-impl ClientHandler for Ears {
-    fn get_info(&self) -> ClientConfig {
-        ClientConfig::new(
-            ClientCapabilities::default(),
-            Implementation::new("gatewright", env!("CARGO_PKG_VERSION")),
-        )
-    }
-
-    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
-        self.changed.notify_one();
-    }
-}
-
 /// A connection.
 pub(crate) struct Session {
     running: RunningService<RoleClient, Ears>,
@@ -74,6 +57,8 @@ pub(crate) struct Session {
     /// The last list, and when it was asked for.
     one_list: tokio::sync::Mutex<Option<(Instant, Arc<Listed>)>>,
     changed: Arc<Notify>,
+    steps: Steps,
+    calls: Calls,
     until: Option<Instant>,
     pins: bool,
     patience: Duration,
@@ -173,7 +158,15 @@ impl Session {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
             legacy_version: Some(ProtocolVersion::V_2025_11_25),
         };
-        let connecting = Ears { changed: Arc::clone(&changed) }.serve_with_lifecycle(transport, lifecycle);
+        let steps = Steps::default();
+        let calls = Calls::default();
+        let ears = Ears {
+            changed: Arc::clone(&changed),
+            steps: steps.clone(),
+            calls: calls.clone(),
+            questions: upstream.questions,
+        };
+        let connecting = ears.serve_with_lifecycle(transport, lifecycle);
         let connected = match tokio::time::timeout(ways.patience, connecting).await {
             Ok(connected) => connected.map_err(SessionError::from),
             Err(_) => {
@@ -204,14 +197,15 @@ impl Session {
             prompts: upstream.prompts && can.is_some_and(|can| can.prompts.is_some()),
         };
         let instructions = info.as_ref().and_then(|info| info.instructions.clone());
-        let tells =
-            info.is_some_and(|i| i.capabilities.tools.as_ref().is_some_and(|t| t.list_changed == Some(true)));
+        let tells = can.and_then(|can| hears_of(can, wanted));
         let secrets = masks();
         let session = Self {
             running,
             pages: ways.pages,
             one_list: tokio::sync::Mutex::default(),
             changed,
+            steps,
+            calls,
             until: ways.until,
             pins: ways.pins,
             patience: upstream.timeout.min(LIST),
@@ -227,17 +221,16 @@ impl Session {
             used: Mutex::new(Instant::now()),
             is_current,
         };
-        if is_current && tells {
-            session.listen();
+        if let Some(tells) = tells.filter(|_| is_current) {
+            session.listen(tells);
         }
         Ok(session)
     }
 
     /// In the newer era a client says that it wants to hear of changes.
-    fn listen(&self) {
+    fn listen(&self, filter: SubscriptionFilter) {
         let (peer, changed) = (self.running.peer().clone(), Arc::clone(&self.changed));
         tokio::spawn(async move {
-            let filter = SubscriptionFilter::builder().tools_list_changed().build();
             let Ok(mut subscription) = peer.listen(filter).await else { return };
             while let Ok(Some(_)) = subscription.next().await {
                 changed.notify_one();
@@ -423,17 +416,30 @@ impl Session {
         Ok(self.running.peer().get_prompt_once(params).await?)
     }
 
-    /// Calls a tool. Dropping this cancels the call there.
+    /// The calls that are being made over it.
+    pub(crate) const fn calls(&self) -> &Calls {
+        &self.calls
+    }
+
+    /// Calls a tool, and tells the caller at `desk` how far it says that it is. Dropping this cancels the call there.
     pub(crate) async fn call(
         &self,
-        tool: &str,
-        arguments: Map<String, Value>,
+        params: CallToolRequestParams,
+        upstream: &str,
+        desk: &ForeignDesk,
     ) -> Result<CallToolResponse, SessionError> {
-        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let secrets = self.secrets.clone();
+        let teller = Teller::new(desk.clone(), upstream, move |text| masked(&secrets, text.to_owned()));
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
         self.touch();
-        let answered = self.running.peer().call_tool_once(params).await;
+        let answered = self.steps.heard(&self.running, request, teller).await;
         self.touch();
-        Ok(answered?)
+        match answered? {
+            ServerResult::CallToolResult(result) => Ok(CallToolResponse::Complete(result)),
+            ServerResult::InputRequiredResult(result) => Ok(CallToolResponse::InputRequired(result)),
+            ServerResult::CreateTaskResult(result) => Ok(CallToolResponse::Task(result)),
+            _ => Err(SessionError::Failed("its answer is not what the protocol says".to_owned())),
+        }
     }
 }
 
@@ -467,6 +473,18 @@ impl Child {
             None => error,
         }
     }
+}
+
+/// Of which changes of its lists it says that it tells, as far as they are wanted.
+fn hears_of(can: &ServerCapabilities, wanted: Wanted) -> Option<SubscriptionFilter> {
+    let tells = |said: Option<Option<bool>>| said.flatten() == Some(true);
+    let mut filter = SubscriptionFilter::default();
+    filter.tools_list_changed = tells(can.tools.as_ref().map(|it| it.list_changed)).then_some(true);
+    filter.resources_list_changed =
+        (wanted.resources && tells(can.resources.as_ref().map(|it| it.list_changed))).then_some(true);
+    filter.prompts_list_changed =
+        (wanted.prompts && tells(can.prompts.as_ref().map(|it| it.list_changed))).then_some(true);
+    (filter != SubscriptionFilter::default()).then_some(filter)
 }
 
 /// `text` without `secrets`.

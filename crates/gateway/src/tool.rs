@@ -1,20 +1,26 @@
 //! A tool of an upstream's, as the kit calls it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use contract::{Code, Fault, ToolName};
+use contract::{Code, Digest, Fault, ToolName};
 use kit::erased::Boxed;
 use kit::kinds::Definition;
+use kit::resources::outside::Offers;
 use kit::{Answer, Foreign, ForeignDesk};
-use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ResourceContents};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Map, Value, json};
 
+use crate::asking::{self, Asker};
 use crate::beside;
 use crate::defang::defanged;
-use crate::error::their_words;
+use crate::error::{SessionError, their_words};
 use crate::identity::{self, Refusal};
 use crate::link::{Link, gone};
 use crate::session::Session;
+
+/// How long an upstream is left to itself that wants to be called again without having asked anything.
+const AGAIN: Duration = Duration::from_millis(500);
 
 /// A tool of an upstream's.
 pub(crate) struct UpstreamTool {
@@ -37,6 +43,11 @@ impl UpstreamTool {
 impl Foreign for UpstreamTool {
     fn definition(&self) -> Definition {
         self.definition.clone()
+    }
+
+    fn offers(&self) -> Option<Offers> {
+        let offers = beside::offers(&self.definition.identity)?;
+        Some(beside::offered(self.link.name(), offers))
     }
 
     fn current(&self, desk: ForeignDesk) -> Boxed<Result<Value, Fault>> {
@@ -81,9 +92,16 @@ impl Foreign for UpstreamTool {
             }
             desk.progress(0.0, None, format!("asking {}", link.name()));
             let given_up = GivenUp { link: &link, session: &session };
+            let (of, name) = (Arc::clone(&link), wire.to_string());
+            let asking = session
+                .calls()
+                .begin(link.upstream(), wire.as_str(), desk.clone(), move || of.is_approved(&name, &wanted));
             let offered = beside::offers(&approved);
             let answered = match offered {
-                None => session.call(&there, arguments).await.map(Answered::Tool),
+                None => {
+                    let params = CallToolRequestParams::new(there.clone()).with_arguments(arguments);
+                    rounds(&link, &session, params, (&desk, &asking.asker), wanted).await
+                }
                 Some(offered) => {
                     let answered = beside::call(&session, offered, &arguments, wire.as_str()).await;
                     answered.map(Answered::Beside)
@@ -103,6 +121,15 @@ impl Foreign for UpstreamTool {
             };
             let answered = match answered {
                 Answered::Tool(answered) => answered,
+                Answered::Asks(why) => {
+                    let message = format!("{wire}: its upstream {why}");
+                    return Err(Fault::new(Code::ToolExecutionFailed, message));
+                }
+                Answered::Changed => {
+                    let message = format!("{wire}: its definition changed while it was called");
+                    return Err(Fault::new(Code::ApprovalRequired, message)
+                        .suggest("A person reads `gatewright approvals diff`."));
+                }
                 Answered::Beside(answered) => {
                     return answered
                         .map(|answer| masked_answer(&session, answer))
@@ -114,17 +141,20 @@ impl Foreign for UpstreamTool {
                 CallToolResponse::Complete(result) => answer(wire.as_str(), result)
                     .map(|answer| masked_answer(&session, answer))
                     .map(|answer| if link.defangs() { harmless(answer) } else { answer })
+                    .map(|mut answer| {
+                        if let Some(untold) = asking.asker.untold() {
+                            answer.message = format!("{}\n\n{untold}", answer.message);
+                        }
+                        answer
+                    })
                     .map_err(|fault| masked_fault(&session, fault))
                     .map_err(|mut fault| {
                         if link.defangs() {
                             fault.message = defanged(&fault.message);
                         }
+                        fault.suggestions.extend(asking.asker.untold());
                         fault
                     }),
-                CallToolResponse::InputRequired(_) => Err(Fault::new(
-                    Code::ToolExecutionFailed,
-                    format!("{wire}: its upstream asks for more from the user, which is not passed on"),
-                )),
                 _ => Err(Fault::new(
                     Code::ToolExecutionFailed,
                     format!("{wire}: its upstream made a task of the call, which was not offered to it"),
@@ -138,8 +168,48 @@ impl Foreign for UpstreamTool {
 enum Answered {
     /// Of a tool of its own.
     Tool(CallToolResponse),
+    /// It asks for what it does not get.
+    Asks(&'static str),
+    /// It is not what was approved any more.
+    Changed,
     /// Of what it has besides.
     Beside(Result<Answer<Map<String, Value>>, Fault>),
+}
+
+/// Calls a tool until it asks for nothing more: in the newer era a question is an answer, and the call is made again with
+/// what the user said. Each round is looked at like a call.
+async fn rounds(
+    link: &Arc<Link>,
+    session: &Arc<Session>,
+    mut params: CallToolRequestParams,
+    (desk, asker): (&ForeignDesk, &Asker),
+    wanted: Digest,
+) -> Result<Answered, SessionError> {
+    let there = params.name.to_string();
+    for round in 0..=kit::inquiry::MOST {
+        if round > 0 {
+            session.tools().await?;
+            if session.last_said(&there) != Some(wanted) {
+                return Ok(Answered::Changed);
+            }
+        }
+        let required = match session.call(params.clone(), link.name(), desk).await? {
+            CallToolResponse::InputRequired(required) => required,
+            other => return Ok(Answered::Tool(other)),
+        };
+        match required.input_requests.filter(|requests| !requests.is_empty()) {
+            None => {
+                params.input_responses = None;
+                tokio::time::sleep(AGAIN).await;
+            }
+            Some(requests) => match asking::answers(asker, &requests).await {
+                Ok(answers) => params.input_responses = Some(answers),
+                Err(why) => return Ok(Answered::Asks(why)),
+            },
+        }
+        params.request_state = required.request_state;
+    }
+    Ok(Answered::Asks("asks for more again and again"))
 }
 
 /// A call that nobody waits for any more, when it is dropped.

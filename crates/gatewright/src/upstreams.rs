@@ -9,7 +9,7 @@ use contract::text::spelled_out;
 use contract::{Fault, Head};
 use exec::Root;
 use gateway::config::{
-    Asks, Chosen, Credential, Exchange, Ground, Http, Program, Reached, RootAccess, Upstream,
+    Asks, Chosen, Credential, Exchange, Ground, Http, Program, Questions, Reached, RootAccess, Upstream,
 };
 use gateway::{Gateway, Offered};
 use kit::erased::Tool;
@@ -87,6 +87,9 @@ pub struct UpstreamSection {
     /// Before which calls a person is asked, by what its tools say of themselves.
     #[serde(default)]
     pub confirm: ConfirmWord,
+    /// What it may ask the users of those who call it.
+    #[serde(default)]
+    pub questions: QuestionsWord,
     /// What its calls bring into a session or take out of it, for `[policy] taint`.
     #[serde(default = "stranger")]
     pub labels: Vec<Label>,
@@ -117,6 +120,19 @@ pub enum ConfirmWord {
     /// Those of all tools but such as say that they only look.
     Writing,
     /// None.
+    Never,
+}
+
+/// What a server may ask users.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum QuestionsWord {
+    /// To fill in forms.
+    #[default]
+    Forms,
+    /// The same, and to open pages.
+    Pages,
+    /// Nothing.
     Never,
 }
 
@@ -244,6 +260,11 @@ impl UpstreamSection {
                 ConfirmWord::Destructive => Asks::Destructive,
                 ConfirmWord::Writing => Asks::Writing,
                 ConfirmWord::Never => Asks::Never,
+            },
+            questions: match self.questions {
+                QuestionsWord::Forms => Questions::Forms,
+                QuestionsWord::Pages => Questions::Pages,
+                QuestionsWord::Never => Questions::Never,
             },
             labels: self.labels.clone(),
             timeout: Duration::from_secs(self.timeout_seconds.clamp(1, 600)),

@@ -119,7 +119,7 @@ impl Engine {
         else {
             return Ok(());
         };
-        let now = bounded(asked, false, tool.tool.limits().timeout, &call.cancel, &cancel).await?;
+        let now = bounded(asked, false, (tool.tool.limits().timeout, None), &call.cancel, &cancel).await?;
         self.approvals().await?.check(tool.head().name.as_str(), &now)
     }
 }

@@ -12,6 +12,7 @@ use crate::choice::Choice;
 use crate::consent::{Consent, Question};
 use crate::cost::Session;
 use crate::engine::Engine;
+use crate::inquiry::Inquiries;
 
 /// Told how far a call has come. Cheap; called from any thread.
 pub type Progress = Arc<dyn Fn(Step) + Send + Sync>;
@@ -97,6 +98,8 @@ pub struct Call {
     pub session: Option<Session>,
     /// What the caller's user said, where it was asked.
     pub consent: Consent,
+    /// The way to whoever asks the user what a tool of others wants to know; `None` where nobody can.
+    pub inquiries: Option<Inquiries>,
     /// Whether it may go on as a job where it takes long; otherwise its end is waited for.
     pub detach: bool,
     /// Cancels it.
@@ -118,6 +121,7 @@ impl Call {
             from: None,
             session: None,
             consent: Consent::Unasked { can_ask: false },
+            inquiries: None,
             detach: false,
             cancel: CancellationToken::new(),
             progress: Arc::new(|_| {}),

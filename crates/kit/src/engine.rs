@@ -146,6 +146,7 @@ impl Engine {
             client: call.client.clone(),
             cancel,
             progress: Arc::clone(&call.progress),
+            inquiries: call.inquiries.clone(),
         }
     }
 

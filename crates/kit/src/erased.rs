@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use crate::desk::{ChangeDesk, ForeignDesk, ReadDesk, RecordDesk, RunDesk, Setting};
 use crate::kinds::{Answer, Change, Define, Definition, Foreign, Guest, LibraryOf, Read, Record, Run, Wraps};
 use crate::limits::Limits;
+use crate::resources::outside::Offers;
 use crate::schema::{self, Asked, Besides, Paged, Pages};
 use crate::shape;
 
@@ -92,6 +93,7 @@ pub struct Tool {
     guest: Option<bool>,
     asks: bool,
     labels: Option<Vec<policy::Label>>,
+    offers: Option<Offers>,
     code: Box<dyn Fn(Value, Setting) -> Invoking + Send + Sync>,
     /// Of one that installs.
     settling: Option<Settling>,
@@ -224,6 +226,12 @@ impl Tool {
         }
     }
 
+    /// What it gives by name besides, of a tool of others.
+    #[must_use]
+    pub const fn offers(&self) -> Option<&Offers> {
+        self.offers.as_ref()
+    }
+
     /// What an approval is bound to, of a tool of others.
     #[must_use]
     pub fn identity(&self) -> Option<&Value> {
@@ -256,7 +264,7 @@ impl Tool {
     /// A tool whose definition arrives from elsewhere, with its own schemas.
     #[must_use]
     pub fn foreign(tool: Arc<dyn Foreign>) -> Self {
-        let definition = tool.definition();
+        let (definition, offers) = (tool.definition(), tool.offers());
         let input = schema::Input { schema: definition.input_schema, shadowed: Vec::new() };
         let output = definition.output_schema;
         let head = Head {
@@ -300,6 +308,7 @@ impl Tool {
             guest: None,
             asks: definition.asks,
             labels: Some(definition.labels),
+            offers,
             code: Box::new(code),
             settling: None,
         }
@@ -379,6 +388,7 @@ impl Tool {
             guest: Some(proposes),
             asks,
             labels: Some(labels),
+            offers: None,
             code: Box::new(code),
             settling: None,
         }
@@ -480,6 +490,7 @@ where
         guest: None,
         asks: false,
         labels: None,
+        offers: None,
         code: Box::new(code),
         settling: None,
     }

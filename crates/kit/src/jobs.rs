@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::call::{Call, Done, Step};
 use crate::course::Course;
 use crate::engine::Engine;
+use crate::inquiry::lapsed;
 use crate::shape;
 
 /// How long a call is attended to, where its front door does not say otherwise.
@@ -246,7 +247,7 @@ impl Engine {
             _ = done.wait_for(Option::is_some) => false,
             () = call.cancel.cancelled() => false,
             () = course.left() => true,
-            () = tokio::time::sleep(self.parts.detach_after) => true,
+            () = lapsed(self.parts.detach_after, call.inquiries.as_ref()) => true,
         };
         if detaches && let Ok(handle) = Handle::random(KIND) {
             let job = Job {

@@ -15,6 +15,7 @@ use crate::desk::{ChangeDesk, ForeignDesk, ReadDesk, RecordDesk, RunDesk};
 use crate::doc::Doc;
 use crate::erased::Boxed;
 use crate::limits::Limits;
+use crate::resources::outside::Offers;
 use crate::schema::Asked;
 
 /// What every tool says about itself, whatever its kind.
@@ -144,6 +145,11 @@ pub trait Run: Define {
 pub trait Foreign: Send + Sync + 'static {
     /// What it is offered as: the definition that was approved, where one was.
     fn definition(&self) -> Definition;
+
+    /// What it gives by name, where that is offered as the protocol's own resources and prompts, too.
+    fn offers(&self) -> Option<Offers> {
+        None
+    }
 
     /// Its [identity](Definition::identity) as it is now, asked of whoever serves it before every call. What is served
     /// no longer is a fault that says so.

@@ -34,6 +34,7 @@ pub mod engine;
 pub mod erased;
 pub mod family;
 pub mod house;
+pub mod inquiry;
 pub mod jobs;
 pub mod kinds;
 pub mod limits;

@@ -24,6 +24,7 @@ use crate::course::Course;
 use crate::desk::Setting;
 use crate::engine::Engine;
 use crate::erased::Drafted;
+use crate::inquiry::Inquiries;
 use crate::jobs::Job;
 use crate::kinds::Answer;
 use crate::limits::Limits;
@@ -79,6 +80,10 @@ impl Engine {
             Err(Fault::internal("the call failed unexpectedly"))
         });
         let result = result.map_err(|fault| self.cleaner().fault(fault));
+        let asked = call.inquiries.as_ref().map(Inquiries::said).unwrap_or_default();
+        if !asked.is_empty() {
+            notes.decision.push_str(&format!("; its server asked the user: {}", asked.join(", ")));
+        }
         self.close(&call, notes, result).await
     }
 

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::desk::Setting;
 use crate::erased::{After, Invoked};
+use crate::inquiry::{Inquiries, lapsed};
 use crate::registry::Registered;
 
 /// Runs the tool's code: what only looks right here, anything else on its own task, which can be left behind even when
@@ -26,6 +27,8 @@ pub(crate) async fn invoke(
     inner: &CancellationToken,
 ) -> Result<Invoked, Fault> {
     let (limit, looks) = (tool.tool.limits().timeout, tool.head().kind == Kind::Read);
+    let inquiries = setting.inquiries.clone();
+    let limit = (limit, inquiries.as_ref());
     bounded(async move { tool.tool.invoke(arguments, setting).await }, looks, limit, asked, inner).await
 }
 
@@ -38,15 +41,16 @@ pub(crate) async fn settle(
     inner: &CancellationToken,
 ) -> Result<Option<After>, Fault> {
     let limit = tool.tool.limits().timeout;
+    let limit = (limit, None);
     bounded(async move { tool.tool.settle(arguments, setting).await }, false, limit, asked, inner).await
 }
 
 /// Runs `work`, where `here` on this task: cancelled through `inner` when it was `asked` or has taken longer than
-/// `limit`, its panics caught.
+/// `limit`, the time not counted in which its user was asked; its panics caught.
 pub(crate) async fn bounded<T: Send + 'static>(
     work: impl Future<Output = Result<T, Fault>> + Send + 'static,
     here: bool,
-    limit: Duration,
+    (limit, inquiries): (Duration, Option<&Inquiries>),
     asked: &CancellationToken,
     inner: &CancellationToken,
 ) -> Result<T, Fault> {
@@ -61,7 +65,7 @@ pub(crate) async fn bounded<T: Send + 'static>(
             running.abort();
             return Err(cancelled());
         }
-        () = tokio::time::sleep(limit) => {
+        () = lapsed(limit, inquiries) => {
             inner.cancel();
             running.abort();
             let message = format!("the call took longer than {} s", limit.as_secs());

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use contract::{Digest, PlanId, Principal, TranscriptId, canonical};
 use kit::choice::{Choice, Chosen};
 use kit::consent::{Consent, Question};
+use kit::inquiry::Replied;
 use rmcp::RoleServer;
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ElicitRequestParams, ElicitationAction, ErrorData,
@@ -18,7 +19,7 @@ use rmcp::service::RequestContext;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::choosing;
+use crate::{choosing, inquiring};
 
 /// How long a question may be answered.
 pub(crate) const ANSWERED: Duration = Duration::from_mins(10);
@@ -44,6 +45,9 @@ struct Asked {
     /// What was chosen before, for the same call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     chosen: Option<Chosen>,
+    /// The call that waits for the answer, where its tool asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    waits: Option<String>,
 }
 
 /// What a user is asked.
@@ -53,6 +57,8 @@ pub(crate) enum Asking<'a> {
     Consent(&'a Question, Option<&'a Chosen>),
     /// Which ones.
     Choice(&'a Choice),
+    /// What a tool of others wants to know; the call waits under this name.
+    Inquiry(&'a kit::inquiry::Question, &'a TranscriptId),
 }
 
 /// What a request says that comes back with an answer.
@@ -62,6 +68,8 @@ pub(crate) struct Said {
     pub(crate) consent: Option<Consent>,
     /// What was chosen, now or before.
     pub(crate) chosen: Option<Chosen>,
+    /// The call that waits, and what the user answered it.
+    pub(crate) waits: Option<(String, Replied)>,
 }
 
 /// Asks, and knows its own questions again.
@@ -91,11 +99,17 @@ impl Asker {
         let (form, asked) = match asking {
             Asking::Consent(about, chosen) => {
                 let chosen = chosen.cloned();
-                (form(about), Asked { plan: about.plan, question, choice: None, chosen })
+                (form(about), Asked { plan: about.plan, question, choice: None, chosen, waits: None })
             }
             Asking::Choice(choice) => {
-                let asked = Asked { plan: None, question, choice: Some(choice.clone()), chosen: None };
+                let choice_of = Some(choice.clone());
+                let asked = Asked { plan: None, question, choice: choice_of, chosen: None, waits: None };
                 (choosing::form(choice), asked)
+            }
+            Asking::Inquiry(about, name) => {
+                let waits = Some(name.to_string());
+                let asked = Asked { plan: None, question, choice: None, chosen: None, waits };
+                (inquiring::shown(about, &name.to_string()), asked)
             }
         };
         let state = json!(asked).to_string();
@@ -127,18 +141,22 @@ impl Asker {
             ));
         }
         let answer = request.input_responses.as_ref().and_then(|all| all.get(KEY));
+        if let Some(name) = asked.waits {
+            let waits = Some((name, inquiring::replied(answer)));
+            return Ok(Some(Said { consent: None, chosen: None, waits }));
+        }
         let action = answer.and_then(|answer| answer.get("action")).and_then(Value::as_str);
         if let Some(choice) = &asked.choice {
             let content = answer.and_then(|answer| answer.get("content"));
             let chosen = (action == Some("accept")).then(|| choosing::chosen(choice, content)).flatten();
-            return Ok(Some(Said { consent: None, chosen }));
+            return Ok(Some(Said { consent: None, chosen, waits: None }));
         }
         let consent = match action {
             Some("accept") => Consent::Given(asked.plan),
             Some("decline") => Consent::Refused(asked.plan),
             _ => Consent::Unanswered(asked.plan),
         };
-        Ok(Some(Said { consent: Some(consent), chosen: asked.chosen }))
+        Ok(Some(Said { consent: Some(consent), chosen: asked.chosen, waits: None }))
     }
 
     fn is_first(&self, caller: Digest, question: String) -> bool {

@@ -11,7 +11,7 @@ use serde::{Deserialize as _, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::confirm;
+use crate::{confirm, inquiring};
 
 /// A plain call.
 pub(crate) struct Direct {
@@ -19,6 +19,8 @@ pub(crate) struct Direct {
     pub(crate) request: CallToolRequestParams,
     /// Whether the client shows forms to its user.
     pub(crate) can_ask: bool,
+    /// Whether it opens pages for its user.
+    pub(crate) opens_pages: bool,
     pub(crate) bearer: Option<Bearer>,
     pub(crate) client: Option<ClientInfo>,
 }
@@ -50,11 +52,11 @@ impl Direct {
             return Err(message);
         };
         let meta = params.get("_meta").and_then(Value::as_object);
-        let Some((meta, can_ask)) = meta.and_then(|meta| Some((meta, can_ask(meta)?))) else {
+        let Some((meta, (can_ask, opens_pages))) = meta.and_then(|meta| Some((meta, ways(meta)?))) else {
             return Err(message);
         };
         let client = client(meta);
-        Ok(Self { request: request(message), id, can_ask, bearer: None, client })
+        Ok(Self { request: request(message), id, can_ask, opens_pages, bearer: None, client })
     }
 
     /// The same of the older era, in a session in which `client` said who it is and that its user cannot be asked.
@@ -64,7 +66,7 @@ impl Direct {
         fits: impl FnOnce(&str) -> bool,
     ) -> Result<Self, Map<String, Value>> {
         let Some((id, _)) = plain(&message, &["name", "arguments"], fits) else { return Err(message) };
-        Ok(Self { request: request(message), id, can_ask: false, bearer: None, client })
+        Ok(Self { request: request(message), id, can_ask: false, opens_pages: false, bearer: None, client })
     }
 }
 
@@ -110,8 +112,9 @@ fn client(meta: &Map<String, Value>) -> Option<ClientInfo> {
     )
 }
 
-/// Whether a request's meta is that of the newer era and asks for nothing on the way; then, whether its user can be asked.
-fn can_ask(meta: &Map<String, Value>) -> Option<bool> {
+/// Whether a request's meta is that of the newer era and asks for nothing on the way; then, whether its user can be asked, and
+/// by pages, too.
+fn ways(meta: &Map<String, Value>) -> Option<(bool, bool)> {
     let is_current =
         meta.get("io.modelcontextprotocol/protocolVersion")? == ProtocolVersion::V_2026_07_28.as_str();
     let capabilities = meta.get("io.modelcontextprotocol/clientCapabilities")?;
@@ -119,14 +122,14 @@ fn can_ask(meta: &Map<String, Value>) -> Option<bool> {
         return None;
     }
     if capabilities.as_object()?.is_empty() {
-        return Some(false);
+        return Some((false, false));
     }
     let capabilities: ClientCapabilities = serde_json::from_value(capabilities.clone()).ok()?;
     if capabilities.supports_tasks() {
         // The answer may be a task.
         return None;
     }
-    Some(confirm::shows_forms(Some(&capabilities)))
+    Some((confirm::shows_forms(Some(&capabilities)), inquiring::opens_pages(Some(&capabilities))))
 }
 
 /// The answer as it goes over the wire.

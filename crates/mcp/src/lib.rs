@@ -12,6 +12,7 @@ mod confirm;
 pub mod conformance;
 mod direct;
 pub mod http;
+mod inquiring;
 pub mod line;
 mod listing;
 mod reading;
@@ -47,7 +48,7 @@ pub enum ServeError {
 /// Serves on standard input and output, listing what `menu` chooses, until the input ends or `stop` is cancelled.
 pub async fn serve_stdio(house: House, menu: Choose, stop: CancellationToken) -> Result<(), ServeError> {
     let (input, output) = rmcp::transport::stdio_pipes();
-    serve(house, menu, input, output, stop).await
+    Box::pin(serve(house, menu, input, output, stop)).await
 }
 
 /// Serves on any pair of streams.
@@ -62,7 +63,7 @@ pub async fn serve(
     let calls = stop.child_token();
     let server = Server::new(house, menu, calls.clone())?;
     let transport = LineTransport::new(input, output, server.clone());
-    let ended = served(server.clone(), transport, stop).await;
+    let ended = Box::pin(served(server.clone(), transport, stop)).await;
     calls.cancel();
     server.drained(DRAIN).await;
     ended

@@ -9,7 +9,8 @@ use kit::menu::{self, Choose};
 use kit::{House, Registered, Registry};
 use rmcp::RoleServer;
 use rmcp::model::{
-    JsonObject, MetaObject, ServerNotification, Tool, ToolAnnotations, ToolListChangedNotification,
+    JsonObject, MetaObject, PromptListChangedNotification, ResourceListChangedNotification,
+    ServerNotification, SubscriptionFilter, Tool, ToolAnnotations, ToolListChangedNotification,
 };
 use rmcp::service::{Peer, SubscriptionContext};
 use serde_json::{Value, json};
@@ -111,16 +112,65 @@ fn tool(registered: &Registered) -> Tool {
         .with_meta(meta)
 }
 
+/// What others offer beside tools, so that whoever hears of changes hears of those.
+struct Beside(Vec<String>, Vec<String>);
+
+impl Beside {
+    fn of(house: &House) -> Self {
+        let (resources, prompts) = house.outside();
+        Self(resources, prompts)
+    }
+
+    /// What there is to say of a change: of tools always, of the others where they are others now.
+    fn news(&mut self, house: &House) -> Vec<ServerNotification> {
+        let now = Self::of(house);
+        let mut news =
+            vec![ServerNotification::ToolListChangedNotification(ToolListChangedNotification::default())];
+        if now.0 != self.0 {
+            let note = ResourceListChangedNotification::default();
+            news.push(ServerNotification::ResourceListChangedNotification(note));
+        }
+        if now.1 != self.1 {
+            let note = PromptListChangedNotification::default();
+            news.push(ServerNotification::PromptListChangedNotification(note));
+        }
+        *self = now;
+        news
+    }
+}
+
+/// Whether a listener asked to hear of this.
+fn wants(filter: &SubscriptionFilter, note: &ServerNotification) -> bool {
+    let asked = match note {
+        ServerNotification::ToolListChangedNotification(_) => filter.tools_list_changed,
+        ServerNotification::ResourceListChangedNotification(_) => filter.resources_list_changed,
+        ServerNotification::PromptListChangedNotification(_) => filter.prompts_list_changed,
+        _ => None,
+    };
+    asked == Some(true)
+}
+
 /// Tells a session of every change until it ends, or `stop` is cancelled.
-pub(crate) fn tell(session: Peer<RoleServer>, mut changes: watch::Receiver<u64>, stop: CancellationToken) {
+pub(crate) fn tell(
+    session: Peer<RoleServer>,
+    house: Arc<House>,
+    mut changes: watch::Receiver<u64>,
+    stop: CancellationToken,
+) {
+    let mut last = Beside::of(&house);
     tokio::spawn(async move {
         while !session.is_transport_closed() {
             tokio::select! {
                 () = stop.cancelled() => return,
                 () = tokio::time::sleep(LOOK) => {}
                 word = changes.changed() => {
-                    if word.is_err() || session.notify_tool_list_changed().await.is_err() {
+                    if word.is_err() {
                         return;
+                    }
+                    for note in last.news(&house) {
+                        if session.send_notification(note).await.is_err() {
+                            return;
+                        }
                     }
                 }
             }
@@ -128,20 +178,27 @@ pub(crate) fn tell(session: Peer<RoleServer>, mut changes: watch::Receiver<u64>,
     });
 }
 
-/// Tells a listener of every change until it stops listening, or `stop` is cancelled.
+/// Tells a listener of every change that it wants to hear of until it stops listening, or `stop` is cancelled.
 pub(crate) async fn serve_listener(
     listener: SubscriptionContext,
+    house: &House,
     mut changes: watch::Receiver<u64>,
     stop: CancellationToken,
 ) {
+    let mut last = Beside::of(house);
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
             () = listener.cancelled() => return,
             word = changes.changed() => {
-                let note = ServerNotification::ToolListChangedNotification(ToolListChangedNotification::default());
-                if word.is_err() || listener.sink().send(note).await.is_err() {
+                if word.is_err() {
                     return;
+                }
+                let wanted = listener.sink().accepted().clone();
+                for note in last.news(house).into_iter().filter(|note| wants(&wanted, note)) {
+                    if listener.sink().send(note).await.is_err() {
+                        return;
+                    }
                 }
             }
         }

@@ -6,7 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use contract::{CallId, Code, Fault, Principal};
 use kit::consent::Consent;
-use kit::resources::{Body, Content, Listed, READ, Template};
+use kit::resources::outside::{Message, Prompt as Theirs, Thing};
+use kit::resources::{Body, Content, Listed, PAGE, READ, Template};
 use kit::{Call, House, Session};
 use rmcp::model::{
     CompleteRequestParams, CompleteResult, CompletionInfo, ContentBlock, ErrorCode, ErrorData,
@@ -45,6 +46,7 @@ pub(crate) fn call(id: String, caller: Principal, session: Session, cancel: Canc
         bearer: None,
         client: None,
         from: None,
+        inquiries: None,
         session: Some(session),
         consent: Consent::default(),
         detach: false,
@@ -73,7 +75,7 @@ pub(crate) async fn resources(
     cursor: Option<String>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let offset = offset(cursor, "resources/list")?;
-    let (page, next) = house.resources(caller, offset).await.map_err(|fault| error(&fault))?;
+    let (page, next, ours) = house.resources(caller, offset).await.map_err(|fault| error(&fault))?;
     let resource = |listed: Listed| {
         let described = format!("{}, {}", listed.template.title, listed.since);
         let (name, description) = listed.named.unwrap_or_else(|| (listed.uri.clone(), described));
@@ -82,22 +84,55 @@ pub(crate) async fn resources(
             .with_description(description)
             .with_mime_type(listed.template.mime)
     };
-    let mut result = ListResourcesResult::with_all_items(page.into_iter().map(resource).collect());
+    let mut page: Vec<Resource> = page.into_iter().map(resource).collect();
+    // What is others' follows on the last page of ours, and goes on in pages of its own.
+    let (mut next, room) = (next, PAGE.saturating_sub(page.len()));
+    if next.is_none() {
+        let theirs = house.outside_resources(caller);
+        let begin = offset.saturating_sub(ours);
+        let shown: Vec<Resource> = theirs.iter().skip(begin).take(room).map(outside).collect();
+        let end = begin + shown.len();
+        next = (end < theirs.len()).then_some(ours + end);
+        page.extend(shown);
+    }
+    let mut result = ListResourcesResult::with_all_items(page);
     result.next_cursor = next.map(self::cursor);
     Ok(result)
 }
 
-pub(crate) fn templates(house: &House) -> ListResourceTemplatesResult {
+/// A resource of others, as it is listed.
+fn outside(thing: &Thing) -> Resource {
+    let mut listed = Resource::new(thing.uri.clone(), thing.name.clone());
+    listed.title.clone_from(&thing.title);
+    listed.description.clone_from(&thing.description);
+    listed.mime_type.clone_from(&thing.mime);
+    listed
+}
+
+pub(crate) fn templates(house: &House, caller: &Principal) -> ListResourceTemplatesResult {
     let template = |template: Template| {
         ResourceTemplate::new(template.uri(), template.scheme)
             .with_title(template.title)
             .with_description(template.description)
             .with_mime_type(template.mime)
     };
-    ListResourceTemplatesResult::with_all_items(house.templates().into_iter().map(template).collect())
+    let outside = |thing: Thing| {
+        let mut listed = ResourceTemplate::new(thing.uri, thing.name);
+        (listed.title, listed.description) = (thing.title, thing.description);
+        listed.mime_type = thing.mime;
+        listed
+    };
+    let ours = house.templates().into_iter().map(template);
+    let theirs = house.outside_templates(caller).into_iter().map(outside);
+    ListResourceTemplatesResult::with_all_items(ours.chain(theirs).collect())
 }
 
 pub(crate) async fn read(house: &House, uri: &str, call: Call) -> Result<ReadResourceResult, ErrorData> {
+    if uri.starts_with("upstream://") {
+        let held = house.read_outside(uri, call).await.map_err(|fault| error(&fault))?;
+        let all = held.into_iter().map(|h| ResourceContents::text(h.text, h.uri).with_mime_type(h.mime));
+        return Ok(ReadResourceResult::new(all.collect()));
+    }
     let content = house.read(uri, call).await.map_err(|fault| error(&fault))?;
     Ok(ReadResourceResult::new(vec![contents(content, uri)]))
 }
@@ -111,7 +146,7 @@ fn contents(content: Content, uri: &str) -> ResourceContents {
     }
 }
 
-pub(crate) fn prompts(house: &House) -> ListPromptsResult {
+pub(crate) fn prompts(house: &House, caller: &Principal) -> ListPromptsResult {
     let prompt = |prompt: &kit::prompts::Prompt| {
         let argument = |argument: &kit::prompts::Argument| {
             PromptArgument::new(argument.name)
@@ -121,7 +156,18 @@ pub(crate) fn prompts(house: &House) -> ListPromptsResult {
         let arguments = prompt.arguments.iter().map(argument).collect();
         Prompt::new(prompt.name, Some(prompt.description), Some(arguments)).with_title(prompt.title)
     };
-    ListPromptsResult::with_all_items(house.prompts().map(prompt).collect())
+    let outside = |theirs: Theirs| {
+        let argument = |(name, about, required): (String, Option<String>, bool)| {
+            let argument = PromptArgument::new(name).with_required(required);
+            about.into_iter().fold(argument, PromptArgument::with_description)
+        };
+        let arguments = theirs.arguments.into_iter().map(argument).collect();
+        let mut listed = Prompt::new(theirs.name, theirs.description, Some(arguments));
+        listed.title = theirs.title;
+        listed
+    };
+    let theirs = house.outside_prompts(caller).into_iter().map(outside);
+    ListPromptsResult::with_all_items(house.prompts().map(prompt).chain(theirs).collect())
 }
 
 pub(crate) async fn prompt(
@@ -129,6 +175,17 @@ pub(crate) async fn prompt(
     request: GetPromptRequestParams,
     call: Call,
 ) -> Result<GetPromptResult, ErrorData> {
+    if request.name.contains("__") {
+        let given = request.arguments.clone().unwrap_or_default();
+        if let Some(said) = house.say_outside(&request.name, &given, call.clone()).await {
+            let said = said.map_err(|fault| error(&fault))?;
+            let message = |message: Message| {
+                let role = if message.is_users { Role::User } else { Role::Assistant };
+                PromptMessage::new_text(role, message.text)
+            };
+            return Ok(GetPromptResult::new(said.into_iter().map(message).collect()));
+        }
+    }
     let mut arguments = BTreeMap::new();
     for (name, value) in request.arguments.unwrap_or_default() {
         let Value::String(text) = value else {
@@ -158,6 +215,11 @@ pub(crate) async fn complete(
     let wrong = |why: String| ErrorData::invalid_params(why, None);
     let scheme = match &request.r#ref {
         Reference::Prompt(named) => {
+            let theirs = house.outside_prompts(caller);
+            if theirs.iter().any(|prompt| prompt.name == named.name) {
+                // What is entered is not told to anybody before it is sent off.
+                return Ok(CompleteResult::default());
+            }
             let prompt = house.prompt(&named.name).map_err(|fault| wrong(fault.message))?;
             let argument = prompt.arguments.iter().find(|argument| argument.name == request.argument.name);
             let argument = argument
@@ -165,6 +227,9 @@ pub(crate) async fn complete(
             argument.completed_by
         }
         Reference::Resource(named) => {
+            if house.outside_templates(caller).iter().any(|thing| thing.uri == named.uri) {
+                return Ok(CompleteResult::default());
+            }
             let template = house.templates().into_iter().find(|template| template.uri() == named.uri);
             let template = template.ok_or_else(|| wrong(format!("there is no template {}", named.uri)))?;
             Some(template.scheme).filter(|_| request.argument.name == "id")

@@ -66,6 +66,14 @@ impl Calling {
         let call = AssertUnwindSafe(call).catch_unwind().map(Result::ok);
         Self { cancel, call: Some(call.boxed()) }
     }
+
+    /// One that was begun before.
+    pub(crate) fn of(
+        cancel: CancellationToken,
+        call: impl Future<Output = Option<Done>> + Send + 'static,
+    ) -> Self {
+        Self { cancel, call: Some(call.boxed()) }
+    }
 }
 
 impl Future for Calling {

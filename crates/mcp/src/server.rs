@@ -30,6 +30,7 @@ use crate::ServeError;
 use crate::choosing;
 use crate::confirm::{self, Asker, Asking};
 use crate::direct::{Direct, Outcome};
+use crate::inquiring::{self, Kept, Made};
 use crate::line::shown;
 use crate::listing::{self, Listing};
 use crate::reading;
@@ -56,7 +57,8 @@ pub struct Server {
     listing: Listing,
     stop: CancellationToken,
     running: Running,
-    asker: Asker,
+    pub(crate) asker: Asker,
+    pub(crate) kept: Kept,
     visits: Visits,
 }
 
@@ -67,7 +69,8 @@ impl Server {
         let listing = Listing::new(&house, choose);
         let asker = Asker::new().map_err(ServeError::Begin)?;
         let visits = Visits::new().map_err(|fault| ServeError::Begin(fault.message))?;
-        Ok(Self { house: Arc::new(house), listing, stop, running: Running::default(), asker, visits })
+        let kept = Kept::default();
+        Ok(Self { house: Arc::new(house), listing, stop, running: Running::default(), asker, kept, visits })
     }
 
     /// What is served.
@@ -100,24 +103,15 @@ impl Server {
         }
     }
 
-    /// Makes a call, cancelled by the client's notification and with the server. A client that goes away, or a server that
-    /// ends, does not take the record along.
-    async fn made(&self, call: Call, asked: &CancellationToken) -> Result<Done, ErrorData> {
+    /// Makes a call, which its own token cancels. A client that goes away, or a server that ends, does not take the record
+    /// along.
+    pub(crate) fn calling(&self, call: Call) -> Calling {
         let (house, one, ours) = (Arc::clone(&self.house), self.running.begin(), call.cancel.clone());
-        let mut calling = Calling::new(ours.clone(), async move {
+        Calling::new(ours, async move {
             let done = house.call(call).await;
             drop(one);
             done
-        });
-        let done = tokio::select! {
-            biased;
-            done = &mut calling => done,
-            () = asked.cancelled() => {
-                ours.cancel();
-                calling.await
-            }
-        };
-        done.ok_or_else(|| ErrorData::internal_error("the call was lost", None))
+        })
     }
 
     /// Whether there is a tool that answers to `name`.
@@ -148,7 +142,7 @@ impl Server {
         visit: Session,
         asked: &CancellationToken,
     ) -> Result<Outcome, ErrorData> {
-        let Direct { id, request, can_ask, bearer, client } = call;
+        let Direct { id, request, can_ask, opens_pages, bearer, client } = call;
         let call = Call {
             id: CallId(id.to_string()),
             tool: request.name.to_string(),
@@ -159,11 +153,16 @@ impl Server {
             from: None,
             session: Some(visit),
             consent: Consent::Unasked { can_ask },
+            inquiries: None,
             detach: true,
             cancel: self.stop.child_token(),
             progress: Arc::new(|_| {}),
         };
-        let done = self.made(call, asked).await?;
+        let open = self.open(&call, can_ask, opens_pages);
+        let done = match self.until_it_asks(open, asked, &request, &caller).await? {
+            Made::Done(done) => *done,
+            Made::Asks(asks) => return Ok(Outcome::Asks(Box::new(ServerResult::InputRequiredResult(*asks)))),
+        };
         let question = done.question.as_ref().map(|question| Asking::Consent(question, None));
         let asking = question.or_else(|| done.choice.as_ref().map(Asking::Choice));
         match asking.filter(|_| can_ask) {
@@ -187,7 +186,12 @@ impl Server {
     fn reads(&self, context: &RequestContext<RoleServer>) -> Result<Call, ErrorData> {
         let caller = self.principal(context)?;
         let session = self.visits.of(context.extensions.get::<Parts>(), &caller);
-        Ok(reading::call(context.id.to_string(), caller, session, self.stop.child_token()))
+        let call = reading::call(context.id.to_string(), caller, session, self.stop.child_token());
+        // What others hold is read with what the caller came with.
+        let bearer =
+            context.extensions.get::<Parts>().and_then(|head| head.extensions.get::<Bearer>().cloned());
+        let client = context.client_info().and_then(|info| ClientInfo::new(&info.name, &info.version));
+        Ok(Call { bearer, client, ..call })
     }
 
     /// What a model reads first.
@@ -259,7 +263,11 @@ impl ServerHandler for Server {
             .enable_tools();
         let mut capabilities = match self.house.changes() {
             None => capabilities.build(),
-            Some(_) => capabilities.enable_tool_list_changed().build(),
+            Some(_) => capabilities
+                .enable_tool_list_changed()
+                .enable_resources_list_changed()
+                .enable_prompts_list_changed()
+                .build(),
         };
         if self.house.serves_skills() {
             skills::declare(&mut capabilities);
@@ -304,18 +312,20 @@ impl ServerHandler for Server {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         if let Some(changes) = self.house.changes() {
-            listing::tell(context.peer, changes, self.stop.child_token());
+            listing::tell(context.peer, Arc::clone(&self.house), changes, self.stop.child_token());
         }
     }
 
     fn accepted_subscription_filter(&self, _requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         // What was not asked for is taken out by the caller.
-        self.house.changes().map(|_| SubscriptionFilter::builder().tools_list_changed().build())
+        let filter = SubscriptionFilter::builder();
+        let filter = filter.tools_list_changed().resources_list_changed().prompts_list_changed();
+        self.house.changes().map(|_| filter.build())
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         if let Some(changes) = self.house.changes() {
-            listing::serve_listener(context, changes, self.stop.child_token()).await;
+            listing::serve_listener(context, &self.house, changes, self.stop.child_token()).await;
         }
         Ok(())
     }
@@ -329,7 +339,7 @@ impl ServerHandler for Server {
         let is_current = is_current(&context);
         let said = if is_current { self.asker.answer(&request, &caller)? } else { None };
         let (answer, mut chosen) = said.clone().map_or((None, None), |said| (said.consent, said.chosen));
-        let can_ask = confirm::can_ask(&context);
+        let (can_ask, opens_pages) = inquiring::ways(&context);
         let arguments = request.arguments.clone().unwrap_or_default();
         let arguments = chosen.as_ref().map_or(arguments.clone(), |chosen| chosen.applied_to(arguments));
         let mut call = Call {
@@ -345,11 +355,26 @@ impl ServerHandler for Server {
             from: None,
             session: Some(self.visits.of(context.extensions.get::<Parts>(), &caller)),
             consent: answer.unwrap_or(Consent::Unasked { can_ask }),
+            inquiries: None,
             detach: true,
             cancel: self.stop.child_token(),
             progress: progress(&context),
         };
-        let mut done = self.made(call.clone(), &context.ct).await?;
+        let made = async |call: &Call| {
+            let open = self.open(call, can_ask, opens_pages);
+            if is_current {
+                return self.until_it_asks(open, &context.ct, &request, &caller).await;
+            }
+            self.attend(open, &context).await.map(|done| Made::Done(Box::new(done)))
+        };
+        let first = match said.as_ref().and_then(|said| said.waits.clone()) {
+            Some((name, replied)) => self.go_on((&name, replied), &call, &context.ct, &request).await?,
+            None => made(&call).await?,
+        };
+        let mut done = match first {
+            Made::Done(done) => *done,
+            Made::Asks(asks) => return Ok((*asks).into()),
+        };
         if let (Some(choice), None, true) = (&done.choice, &said, can_ask) {
             if is_current {
                 return Ok(self.asker.asks(Asking::Choice(choice), &request, &caller)?.into());
@@ -357,7 +382,10 @@ impl ServerHandler for Server {
             chosen = choosing::ask(&context, choice).await;
             if let (Some(chosen), Value::Object(arguments)) = (&chosen, &call.arguments) {
                 call.arguments = Value::Object(chosen.applied_to(arguments.clone()));
-                done = self.made(call.clone(), &context.ct).await?;
+                done = match made(&call).await? {
+                    Made::Done(done) => *done,
+                    Made::Asks(asks) => return Ok((*asks).into()),
+                };
             }
         }
         if let (Some(question), None, true) = (&done.question, answer, can_ask) {
@@ -366,7 +394,10 @@ impl ServerHandler for Server {
                 return Ok(self.asker.asks(asking, &request, &caller)?.into());
             }
             let consent = confirm::ask(&context, question).await;
-            done = self.made(Call { consent, ..call }, &context.ct).await?;
+            done = match made(&Call { consent, ..call }).await? {
+                Made::Done(done) => *done,
+                Made::Asks(asks) => return Ok((*asks).into()),
+            };
         }
         if done.unknown_tool {
             let message = done.result.as_ref().err().map(|fault| {
@@ -420,7 +451,8 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         whole(request, "prompts/list")?;
-        Ok(hinted!(reading::prompts(&self.house), context, reading::STEADY))
+        let listed = reading::prompts(&self.house, &self.principal(&context)?);
+        Ok(hinted!(listed, context, reading::STEADY))
     }
 
     async fn get_prompt(
@@ -448,7 +480,8 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         whole(request, "resources/templates/list")?;
-        Ok(hinted!(reading::templates(&self.house), context, reading::STEADY))
+        let listed = reading::templates(&self.house, &self.principal(&context)?);
+        Ok(hinted!(listed, context, reading::STEADY))
     }
 
     async fn read_resource(

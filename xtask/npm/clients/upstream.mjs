@@ -5,7 +5,8 @@
 //
 // Prints {url, control} when it is ready and runs until its standard input closes. Its tools: `search` {query, wait?}
 // answers with structured content after `wait` milliseconds; `echoText` {text} with text, as an error where the text
-// begins with `fail`; `picture` {} with an image and a link.
+// begins with `fail`; `picture` {} with an image and a link; `ask` {}, which is not on the list at first, asks the user for a
+// colour, as its era does, and answers with what it was told.
 //
 // The control port takes and gives JSON:
 //   GET /seen: every request so far: [{method, headers, body}], with the names of tools whose calls were cancelled as
@@ -61,17 +62,36 @@ async function call({ params }, signal) {
   return { content: [{ type: "image", mimeType: "image/png", data: "aGVsbG8h" }, link] };
 }
 
+const QUESTION = {
+  message: "Which colour?",
+  requestedSchema: {
+    type: "object",
+    properties: { colour: { type: "string", enum: ["red", "green"] }, count: { type: "integer", minimum: 1 } },
+    required: ["colour"],
+  },
+};
+const told = (answer) => ({ content: [{ type: "text", text: `told ${JSON.stringify(answer)}` }] });
+
 const info = () => ({ name: "upstream", version: state.version });
 const capabilities = { tools: { listChanged: true } };
 
 /** Answers requests, as (request, response, body) => …, and says that the list changed. */
 async function modern() {
-  const { createMcpHandler, Server } = await import("@modelcontextprotocol/server");
+  const { createMcpHandler, inputRequired, Server } = await import("@modelcontextprotocol/server");
+  const ask = ({ inputResponses, requestState }) => {
+    if (!inputResponses?.colour) {
+      return inputRequired({ inputRequests: { colour: inputRequired.elicit(QUESTION) }, requestState: "first" });
+    }
+    return told({ ...inputResponses.colour, after: requestState?.() ?? requestState });
+  };
   const handler = createMcpHandler(
     () => {
       const server = new Server(info(), { capabilities });
       server.setRequestHandler("tools/list", list);
-      server.setRequestHandler("tools/call", (request, context) => call(request, context.mcpReq?.signal));
+      server.setRequestHandler("tools/call", (request, context) => {
+        if (request.params.name === "ask") return ask(context.mcpReq);
+        return call(request, context.mcpReq?.signal);
+      });
       return server;
     },
     { legacy: "reject" },
@@ -98,7 +118,7 @@ async function modern() {
 async function legacy() {
   const { Server } = await import("@modelcontextprotocol/sdk/server/index.js");
   const { StreamableHTTPServerTransport } = await import("@modelcontextprotocol/sdk/server/streamableHttp.js");
-  const { ListToolsRequestSchema, CallToolRequestSchema } = await import("@modelcontextprotocol/sdk/types.js");
+  const { ListToolsRequestSchema, CallToolRequestSchema, ElicitResultSchema } = await import("@modelcontextprotocol/sdk/types.js");
   const sessions = new Map();
   const answer = async (request, response, body) => {
     const id = request.headers["mcp-session-id"];
@@ -107,7 +127,10 @@ async function legacy() {
     if (!session) {
       const server = new Server(info(), { capabilities });
       server.setRequestHandler(ListToolsRequestSchema, list);
-      server.setRequestHandler(CallToolRequestSchema, (request, extra) => call(request, extra.signal));
+      server.setRequestHandler(CallToolRequestSchema, async (request, extra) => {
+        if (request.params.name !== "ask") return call(request, extra.signal);
+        return told(await extra.sendRequest({ method: "elicitation/create", params: QUESTION }, ElicitResultSchema));
+      });
       const transport = new StreamableHTTPServerTransport({
         sessionIdGenerator: randomUUID,
         enableJsonResponse: body.includes('"tools/list"'),

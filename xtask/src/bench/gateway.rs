@@ -1,5 +1,9 @@
 //! What the gateway costs: the reference server `everything` of npm called directly, through a proxy that only passes lines on,
-//! and through gatewright; starts with upstreams that nobody calls; what a menu of three hundred upstream tools costs.
+//! and through gatewright, over its streams and over HTTP; starts with upstreams that nobody calls; what a menu of three hundred
+//! upstream tools costs; calls of plugins.
+
+pub(crate) mod http;
+mod plugins;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,17 +17,24 @@ use serde_json::{Value, json};
 use crate::node;
 use crate::sh::{Done, target};
 
-/// Calls of a spell.
-const CALLS: usize = 400;
+/// How much is measured.
+struct Size {
+    /// Calls of a spell.
+    calls: usize,
+    /// Spells of each; the median counts.
+    rounds: usize,
+    /// Starts of each.
+    starts: usize,
+}
 
-/// Spells of each; the median counts.
-const ROUNDS: usize = 5;
+/// What figures are of.
+const WHOLE: Size = Size { calls: 400, rounds: 5, starts: 11 };
+
+/// What shows that it runs.
+const SHORT: Size = Size { calls: 32, rounds: 1, starts: 1 };
 
 /// Calls in flight.
 const CONCURRENCY: [usize; 2] = [1, 16];
-
-/// Starts of each.
-const STARTS: usize = 11;
 
 /// Upstreams that nobody calls.
 const UPSTREAMS: [usize; 3] = [0, 5, 20];
@@ -52,17 +63,20 @@ for line in sys.stdin:
 pub(crate) fn run(rest: &[&str]) -> Done {
     let program = match rest {
         [] => super::gatewright()?,
-        ["--program", path] => PathBuf::from(path),
-        _ => return Err("cargo xtask bench gateway [--program PATH]".into()),
+        ["--program", path] | ["--short", "--program", path] => PathBuf::from(path),
+        _ => return Err("cargo xtask bench gateway [[--short] --program PATH]".into()),
     };
+    let size = if rest.first() == Some(&"--short") { SHORT } else { WHOLE };
     let servers = node::UPSTREAMS.install()?.join("node_modules/@modelcontextprotocol");
     let script = servers.join("server-everything/dist/index.js");
     let scratch = target().join("bench-gateway");
     let _ = fs::remove_dir_all(&scratch);
-    let bench = Bench { program, scratch: scratch.clone() };
+    let bench = Bench { program, scratch: scratch.clone(), size };
     bench.calls(&script)?;
+    bench.http(&script)?;
     bench.starts(&script)?;
     bench.menu()?;
+    bench.plugins()?;
     let _ = fs::remove_dir_all(&scratch);
     Ok(())
 }
@@ -99,6 +113,33 @@ fn pass(from: impl std::io::BufRead, to: &mut impl std::io::Write) {
 struct Bench {
     program: PathBuf,
     scratch: PathBuf,
+    size: Size,
+}
+
+/// Figures of one way at one number in flight.
+#[derive(Default)]
+struct Row {
+    p50: Vec<f64>,
+    p99: Vec<f64>,
+    rate: Vec<f64>,
+}
+
+impl Row {
+    /// Adds a spell, whose times are sorted.
+    fn add(&mut self, took: &[Duration], whole: Duration) {
+        let of = |hundredths: usize| took.get(took.len() * hundredths / 100).copied().unwrap_or_default();
+        self.p50.push(millis(of(50)));
+        self.p99.push(millis(of(99)));
+        let calls = u32::try_from(took.len()).unwrap_or(u32::MAX);
+        self.rate.push(f64::from(calls) / whole.as_secs_f64());
+    }
+
+    /// Says it; what was added is beside the first way.
+    fn say(self, name: &str, at_once: usize, first: &mut BTreeMap<usize, f64>) {
+        let (p50, p99, rate) = (median(self.p50), median(self.p99), median(self.rate));
+        let base = *first.entry(at_once).or_insert(p50);
+        println!("{name:<12} {at_once:>9} {p50:>9.2} {p99:>9.2} {rate:>10.0} {:>10.2}", p50 - base);
+    }
 }
 
 /// A server that is spoken to.
@@ -160,13 +201,13 @@ impl Spoken {
     }
 
     /// Calls `tool` as often as a spell has calls, so many at a time; each call's time, and the whole.
-    fn spell(&mut self, tool: &str, at_once: usize) -> Done<(Vec<Duration>, Duration)> {
+    fn spell(&mut self, tool: &str, (calls, at_once): (usize, usize)) -> Done<(Vec<Duration>, Duration)> {
         let params = json!({ "name": tool, "arguments": { "message": "hello" } });
         let (mut since, mut times) = (BTreeMap::new(), Vec::new());
         let start = Instant::now();
         let mut sent = 0;
-        while times.len() < CALLS {
-            while sent < CALLS && since.len() < at_once {
+        while times.len() < calls {
+            while sent < calls && since.len() < at_once {
                 since.insert(self.send("tools/call", &params)?, Instant::now());
                 sent += 1;
             }
@@ -245,13 +286,7 @@ impl Bench {
         proxied.args(["gateway-proxy", "node"]).arg(&script);
         let mut ours = self.command("calls");
         ours.arg("serve");
-        println!(
-            "\ncalls of `echo` of server-everything over its streams: {ROUNDS} spells of {CALLS} calls, medians"
-        );
-        println!(
-            "{:<12} {:>9} {:>9} {:>9} {:>10} {:>10}",
-            "", "in flight", "p50 ms", "p99 ms", "calls/s", "added p50"
-        );
+        self.heading("calls of `echo` of server-everything over its streams");
         let mut first = BTreeMap::new();
         for (name, tool, command) in [
             ("direct", "echo", &mut direct),
@@ -262,28 +297,31 @@ impl Bench {
             // The first call starts what is behind it.
             server.ask("tools/call", &json!({ "name": tool, "arguments": { "message": "hello" } }))?;
             for at_once in CONCURRENCY {
-                let (mut p50, mut p99, mut rate) = (Vec::new(), Vec::new(), Vec::new());
-                for _ in 0..ROUNDS {
-                    let (took, whole) = server.spell(tool, at_once)?;
-                    let of = |hundredths: usize| {
-                        took.get(took.len() * hundredths / 100).copied().unwrap_or_default()
-                    };
-                    p50.push(millis(of(50)));
-                    p99.push(millis(of(99)));
-                    rate.push(f64::from(u32::try_from(CALLS).unwrap_or(u32::MAX)) / whole.as_secs_f64());
+                let mut row = Row::default();
+                for _ in 0..self.size.rounds {
+                    let (took, whole) = server.spell(tool, (self.size.calls, at_once))?;
+                    row.add(&took, whole);
                 }
-                let (p50, p99, rate) = (median(p50), median(p99), median(rate));
-                let base = *first.entry(at_once).or_insert(p50);
-                println!("{name:<12} {at_once:>9} {p50:>9.2} {p99:>9.2} {rate:>10.0} {:>10.2}", p50 - base);
+                row.say(name, at_once, &mut first);
             }
         }
         Ok(())
     }
 
+    fn heading(&self, what: &str) {
+        let Size { calls, rounds, .. } = self.size;
+        println!("\n{what}: {rounds} spells of {calls} calls, medians");
+        println!(
+            "{:<12} {:>9} {:>9} {:>9} {:>10} {:>10}",
+            "", "in flight", "p50 ms", "p99 ms", "calls/s", "added p50"
+        );
+    }
+
     fn starts(&self, script: &Path) -> Done {
         let script = script.display().to_string();
         println!(
-            "\nfrom the start to the answer to tools/list: medians of {STARTS} starts, upstreams that nobody calls"
+            "\nfrom the start to the answer to tools/list: medians of {} starts, upstreams that nobody calls",
+            self.size.starts
         );
         for count in UPSTREAMS {
             let tables = (0..count).map(|n| {
@@ -295,7 +333,7 @@ impl Bench {
             let place = format!("starts-{count}");
             self.place(&place, &tables.collect::<String>())?;
             let mut took = Vec::new();
-            for _ in 0..STARTS {
+            for _ in 0..self.size.starts {
                 let began = Instant::now();
                 let mut server = Spoken::start(self.command(&place).arg("serve"))?;
                 server.ask("tools/list", &json!({}))?;

@@ -1,5 +1,6 @@
 //! `gatewright call`.
 
+mod asking;
 mod details;
 
 use std::io::IsTerminal as _;
@@ -44,6 +45,7 @@ pub fn run(asked: &Asked, args: &CallArgs) -> CommandResult {
             tool: args.tool.clone(),
             arguments: Value::Object(arguments),
             consent: Consent::Unasked { can_ask: can_ask(as_json) },
+            inquiries: asking::inquiries(can_ask(as_json)),
             principal: Principal::Local { uid: house.first().uid() },
             bearer: None,
             client: ClientInfo::new("gatewright", env!("CARGO_PKG_VERSION")),

@@ -171,6 +171,7 @@ async fn made(house: &House, arguments: Map<String, Value>, consent: Consent) ->
             bearer: None,
             client: ClientInfo::new("gatewright", env!("CARGO_PKG_VERSION")),
             from: None,
+            inquiries: None,
             session: None,
             detach: false,
             cancel: CancellationToken::new(),

@@ -1,6 +1,8 @@
 //! `gatewright upstreams`: how the servers upstream are, and those that clients' files have.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,6 +12,7 @@ use contract::text::{counted, spelled_out};
 use gateway::Health;
 use onboard::clients::{Client, Form, folder};
 use onboard::servers::{Found, servers};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{CommandError, CommandResult, print_json, runtime};
@@ -38,13 +41,17 @@ pub enum UpstreamsCommand {
         /// Add them to your configuration.
         #[arg(long)]
         apply: bool,
+        /// Take out of your configuration what was added to it last, as long as it stands there as it was added.
+        #[arg(long, conflicts_with_all = ["from", "apply"])]
+        undo: bool,
     },
 }
 
 pub fn run(asked: &Asked, command: UpstreamsCommand) -> CommandResult {
     match command {
         UpstreamsCommand::List { output } => list(asked, output),
-        UpstreamsCommand::Import { from, apply } => import(asked, from.as_deref(), apply),
+        UpstreamsCommand::Import { undo: true, .. } => undo(),
+        UpstreamsCommand::Import { from, apply, .. } => import(asked, from.as_deref(), apply),
     }
 }
 
@@ -270,7 +277,62 @@ fn import(asked: &Asked, from: Option<&str>, apply: bool) -> CommandResult {
             .suggest("Add the tables above by hand.")
             .into());
     }
+    // What is taken back is kept first: an import that cannot be taken back is not made.
+    let is_new = joined.is_empty();
+    let added = Added { text: after.get(joined.len()..).unwrap_or_default().to_owned(), is_new };
+    let kept = serde_json::to_string(&added).map_err(|e| Fault::internal(e.to_string()))?;
+    if let Some(folder) = imported()?.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
+    approved::write(&imported()?, &kept, 0o600)?;
     approved::write(&file, &after, 0o600)?;
-    say!("\n{GOOD}✓{GOOD:#} Added to {}. `gatewright upstreams list` says how they are.", file.display());
+    say!(
+        "\n{GOOD}✓{GOOD:#} Added to {}. `gatewright upstreams list` says how they are; `gatewright upstreams import --undo` takes it back.",
+        file.display()
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What an import added, kept so that it can be taken back.
+#[derive(Debug, Serialize, Deserialize)]
+struct Added {
+    text: String,
+    /// Whether there was no configuration before.
+    is_new: bool,
+}
+
+/// Where that is kept.
+fn imported() -> Result<PathBuf, Fault> {
+    Ok(exec::StateDir::base()?.join("imported.json"))
+}
+
+fn undo() -> CommandResult {
+    let place = imported()?;
+    let nothing = || {
+        Fault::invalid("there is no import to take back")
+            .suggest("`gatewright upstreams import --apply` makes one; an older one is taken out by hand.")
+    };
+    if !place.is_file() {
+        return Err(nothing().into());
+    }
+    let kept = exec::run::read_small(&place, MAX_FILE)?;
+    let added: Added = serde_json::from_slice(&kept).map_err(|_| nothing())?;
+    let file = config::user_path().ok_or_else(nothing)?;
+    let text = String::from_utf8(exec::run::read_small(&file, MAX_FILE)?)
+        .map_err(|_| Fault::invalid("your configuration is no text"))?;
+    let mut parts = text.split(added.text.as_str());
+    let (Some(before), Some(after), None) = (parts.next(), parts.next(), parts.next()) else {
+        return Err(Fault::invalid("what was added does not stand in your configuration as it was added")
+            .suggest(format!("Take the tables out of {} by hand.", file.display()))
+            .into());
+    };
+    let left = format!("{before}{after}");
+    if added.is_new && left.trim().is_empty() {
+        std::fs::remove_file(&file)?;
+    } else {
+        approved::write(&file, &left, 0o600)?;
+    }
+    std::fs::remove_file(&place)?;
+    say!("{GOOD}✓{GOOD:#} Taken out of {}.", file.display());
     Ok(ExitCode::SUCCESS)
 }

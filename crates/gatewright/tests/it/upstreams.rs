@@ -13,12 +13,12 @@ use super::wire::Wire;
 use super::{Place, remote::Remote};
 
 /// An upstream server, with its control port.
-struct Upstream {
+pub(crate) struct Upstream {
     peer: Peer,
 }
 
 impl Upstream {
-    fn start(era: &str) -> Option<Self> {
+    pub(crate) fn start(era: &str) -> Option<Self> {
         Some(Self { peer: Peer::start(&node()?, &["upstream.mjs", era]) })
     }
 
@@ -34,7 +34,7 @@ impl Upstream {
     }
 
     /// Has it say something else from now on.
-    fn set(&self, what: &Value) {
+    pub(crate) fn set(&self, what: &Value) {
         self.control("/set", what);
     }
 
@@ -44,7 +44,7 @@ impl Upstream {
     }
 
     /// How often a method was asked for.
-    fn asked(&self, method: &str) -> usize {
+    pub(crate) fn asked(&self, method: &str) -> usize {
         let all = self.seen();
         let wanted = format!("\"method\":\"{method}\"");
         all["requests"]
@@ -56,7 +56,7 @@ impl Upstream {
     }
 
     /// A place whose user has it as `docs`.
-    fn place(&self, more: &str) -> Place {
+    pub(crate) fn place(&self, more: &str) -> Place {
         let place = Place::new();
         place.configure(&format!("[upstreams.docs]\nurl = \"{}\"\n{more}\n", self.url()));
         place
@@ -296,8 +296,8 @@ fn clients_of_both_eras_hear_when_the_list_changes() {
         assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged", "{acknowledged}");
         assert_eq!(
             acknowledged["params"]["notifications"],
-            json!({ "toolsListChanged": true }),
-            "what there is"
+            json!({ "toolsListChanged": true, "promptsListChanged": true }),
+            "what was asked for"
         );
         assert!(listed(&mut older).contains(&"docs__search".to_owned()));
         // A first call connects; from then on the upstream may say that its list changed, and it is looked at again.

@@ -62,6 +62,10 @@ impl Wire {
         let mut said = result["result"]["capabilities"].clone();
         // Where upstreams are configured, the list changes.
         wire.list_changes = said["tools"].as_object_mut().unwrap().remove("listChanged") == Some(json!(true));
+        for beside in ["resources", "prompts"] {
+            let told = said[beside].as_object_mut().unwrap().remove("listChanged") == Some(json!(true));
+            assert_eq!(told, wire.list_changes, "{beside}");
+        }
         let capabilities = json!({ "completions": {}, "prompts": {}, "resources": {}, "tools": {} });
         assert_eq!(said, capabilities, "only what is implemented");
         wire.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());

@@ -5,6 +5,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Setting;
 use crate::call::Bearer;
+use crate::inquiry::{Question, Replied};
 
 /// The desk of a foreign tool: who calls, and whether the call goes on. What it reaches is its own upstream.
 #[derive(Clone)]
@@ -39,5 +40,13 @@ impl ForeignDesk {
     /// Says how far the call has come.
     pub fn progress(&self, done: f64, total: Option<f64>, message: impl Into<String>) {
         self.setting.step(done, total, &message.into());
+    }
+
+    /// Asks the caller's user, where the front door can. The time that this takes is not the call's.
+    pub async fn ask(&self, question: Question) -> Replied {
+        match &self.setting.inquiries {
+            None => Replied::Unasked,
+            Some(inquiries) => inquiries.ask(question).await,
+        }
     }
 }

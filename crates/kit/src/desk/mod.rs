@@ -36,6 +36,7 @@ use crate::approvals::Approver;
 use crate::call::{Bearer, ClientInfo, Progress, Step};
 use crate::course::Course;
 use crate::erased::Declared;
+use crate::inquiry::Inquiries;
 use crate::jobs::Jobs;
 use crate::paging::Page;
 use crate::registry::Registry;
@@ -72,6 +73,7 @@ pub struct Setting {
     pub(crate) client: Option<ClientInfo>,
     pub(crate) cancel: CancellationToken,
     pub(crate) progress: Progress,
+    pub(crate) inquiries: Option<Inquiries>,
 }
 
 impl Setting {

@@ -3,6 +3,7 @@
 //! A URI stands for one thing in whichever root has it. For anyone but its owner it does not exist.
 
 mod kits;
+pub mod outside;
 mod plans;
 mod reports;
 mod runs;
@@ -33,7 +34,7 @@ pub const READ: &str = "resources/read";
 const LIST: &str = "resources/list";
 
 /// Most entries on a page of a list.
-pub(crate) const PAGE: usize = 50;
+pub const PAGE: usize = 50;
 
 /// Most entries that a list has in all, of one kind in one root; the newest are kept.
 pub(crate) const MAX_LISTED: usize = 500;
@@ -148,12 +149,13 @@ impl House {
         all
     }
 
-    /// A page of what `owner` can read, the newest first, from the `offset`th on; and where the next page begins.
+    /// A page of what `owner` can read here, the newest first, from the `offset`th on; where the next page begins; and how many
+    /// there are in all.
     pub async fn resources(
         &self,
         owner: &Principal,
         offset: usize,
-    ) -> Result<(Vec<Listed>, Option<usize>), Fault> {
+    ) -> Result<(Vec<Listed>, Option<usize>, usize), Fault> {
         self.may_list(owner)?;
         let mut all = self.listed(owner, |_| true).await?;
         all.sort_by(|a, b| b.since.cmp(&a.since).then_with(|| a.uri.cmp(&b.uri)));
@@ -162,7 +164,7 @@ impl House {
         let total = all.len();
         let page: Vec<Listed> = all.into_iter().skip(offset).take(PAGE).collect();
         let next = offset + page.len();
-        Ok((page, (next < total).then_some(next)))
+        Ok((page, (next < total).then_some(next), total))
     }
 
     /// The names of `owner`'s things of the kind `scheme` that begin with `start`, the newest first.

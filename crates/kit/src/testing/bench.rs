@@ -134,6 +134,7 @@ impl Bench {
             bearer: None,
             client: None,
             from: None,
+            inquiries: None,
             session: Some(self.session.clone()),
             detach: false,
             cancel: CancellationToken::new(),

@@ -271,6 +271,23 @@ impl Foreign for Upstream {
     }
 }
 
+/// The same, as somebody's whom nobody trusts.
+pub(crate) struct Stranger;
+
+impl Foreign for Stranger {
+    fn definition(&self) -> Definition {
+        Definition { labels: vec![kit::Label::Untrusted, kit::Label::Egress], ..Upstream.definition() }
+    }
+
+    fn current(&self, desk: ForeignDesk) -> Boxed<Result<Value, Fault>> {
+        Upstream.current(desk)
+    }
+
+    fn call(&self, arguments: Value, desk: ForeignDesk) -> Boxed<Result<Answer<Map<String, Value>>, Fault>> {
+        Upstream.call(arguments, desk)
+    }
+}
+
 /// The store of the recording specimen.
 pub(crate) trait Notes: Send + Sync {
     /// Appends a note and says how many there are.

@@ -15,7 +15,7 @@ use policy::{Decision, Policy, Rule, Rules};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::kinds::{FAMILY, InMemory, Notes, Upstream};
+use super::kinds::{FAMILY, InMemory, Notes, Stranger, Upstream};
 
 fn bench() -> Bench {
     Bench::new(&[&FAMILY], &[("file", "content")])
@@ -163,6 +163,36 @@ fn a_request_without_permission_to_connect_is_not_sent() {
     let bench = bench();
     let fault = bench.fault("changes", json!({ "how": "request", "apply": true }));
     assert!(fault.message.contains("not sent"), "{}", fault.message);
+}
+
+#[test]
+fn m26_a_plan_that_tells_somebody_outside_is_asked_about_in_a_session_that_saw_both() {
+    let policy = Policy { user: Rules { taint: true, ..Rules::default() }, project: Rules::default() };
+    let services = Services::default().with::<kit::taint::Taints>(Arc::default());
+    let setup = Setup { foreign: vec![Arc::new(Stranger)], policy, services, ..Setup::default() };
+    let bench = Bench::with(&[&FAMILY], &[("file", "content")], setup);
+    let sends = |more: serde_json::Value| {
+        let mut arguments = json!({ "how": "request" });
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        arguments
+    };
+    // Who saw nothing of others tells whom he likes; here nobody connects.
+    assert!(bench.fault("changes", sends(json!({ "apply": true }))).message.contains("not sent"));
+    bench.reply("upstream_echo", json!({ "say": "x" }));
+    bench.reply("looks", json!({}));
+    // Rehearsing tells nobody.
+    let plan = bench.reply("changes", sends(json!({}))).envelope.plan.unwrap();
+    let applies = sends(json!({ "apply": true, "plan": plan.id.to_string() }));
+    let fault = bench.fault("changes", applies.clone());
+    assert_eq!(fault.code, Code::ConfirmationRequired, "{}", fault.message);
+    let decision = bench.transcripts().last().unwrap().decision.clone();
+    assert!(decision.contains("taint") && decision.contains("upstream_echo"), "{decision}");
+    // Without a request in it a plan is applied.
+    bench.reply("changes", json!({ "how": "new", "apply": true }));
+    let mut call = bench.request("changes", applies);
+    call.consent = kit::consent::Consent::Given(Some(plan.id));
+    let done = bench.make(call);
+    assert!(done.result.unwrap_err().message.contains("not sent"), "whoever was asked and agreed goes on");
 }
 
 #[test]

@@ -177,6 +177,7 @@ impl<S: Served> Doorkeeper<S> {
             bearer: None,
             client: None,
             from: None,
+            inquiries: None,
             session: None,
             detach: false,
             cancel: CancellationToken::new(),

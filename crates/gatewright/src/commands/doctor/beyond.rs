@@ -1,10 +1,11 @@
 //! What lies beyond this program: a browser, registries, other servers.
 
 use contract::Fault;
-use contract::text::counted;
+use contract::text::{counted, spelled_out};
+use gateway::Stand;
 use tools_devtools::registries::Registries;
 
-use super::{Look, Place};
+use super::{Look, Place, State as Grade, waited};
 use crate::plugged::State;
 use crate::{approved, compose};
 
@@ -68,17 +69,66 @@ pub(super) fn upstreams(place: &Place<'_>) -> Look {
         Ok(approved) => approved,
         Err(fault) => return Fault::into(fault),
     };
-    let mut lines = Vec::new();
     for (name, upstream) in config.upstreams.iter().filter(|(_, upstream)| upstream.enabled) {
         if let Some(variable) = upstream.missing() {
             let fix =
                 format!("set {variable} where gatewright is started: until then its tools are not offered");
             return Look::fail(format!("{name}: the environment variable {variable} is not set"), fix);
         }
-        let own = approved.iter().filter(|(tool, _)| gateway::upstream_of(tool) == Some(name)).count();
-        lines.push(format!("{name}: {} approved", counted(own, "tool")));
     }
-    Look::ok(lines.join(", "))
+    let gateway = match compose::gateway(place.root()) {
+        Ok(gateway) => gateway,
+        Err(fault) => return fault.into(),
+    };
+    let stands = match waited(gateway.stands(&approved)) {
+        Ok(stands) => stands,
+        Err(look) => return look,
+    };
+    let (mut lines, mut wrong) = (Vec::new(), Vec::new());
+    for (name, stand) in stands {
+        let own = approved.iter().filter(|(tool, _)| gateway::upstream_of(tool) == Some(name)).count();
+        match stand_of(name, stand) {
+            Ok(said) => lines.push(format!("{name}: {} approved, {said}", counted(own, "tool"))),
+            Err(look) => wrong.push(look),
+        }
+    }
+    // Every one that is wrong is named; what to do about the gravest goes first.
+    wrong.sort_by_key(|look| look.state != Grade::Fail);
+    let said: Vec<String> = wrong.iter().map(|look| look.said.clone()).collect();
+    match wrong.into_iter().next() {
+        Some(first) => Look { said: said.join("; "), ..first },
+        None if lines.is_empty() => Look::skipped("none enabled"),
+        None => Look::ok(lines.join("; ")),
+    }
+}
+
+/// How an upstream stands, where nothing is wrong with it; else what is, and what to do.
+fn stand_of(name: &str, stand: Stand) -> Result<String, Look> {
+    let look = format!("`gatewright approvals diff` shows a person what {name} offers now");
+    match stand {
+        Stand::Absent(fault) => {
+            let fix = fault.suggestions.first().cloned();
+            let fix = fix.unwrap_or_else(|| format!("correct `command` of [upstreams.{name}]"));
+            Err(Look::fail(format!("{name}: {}", spelled_out(&fault.message)), fix))
+        }
+        Stand::Unapproved => {
+            Err(Look::warn(format!("{name}: nothing is approved, so it was not started or asked"), look))
+        }
+        Stand::Other => {
+            let said =
+                format!("{name}: its program or its code is not what was approved: it was not started");
+            Err(Look::warn(said, look))
+        }
+        Stand::Failed(fault) => {
+            let fix = "`gatewright upstreams list` says more; then check its configuration";
+            Err(Look::fail(spelled_out(&fault.message), fix))
+        }
+        Stand::Asked(_, changed) if !changed.is_empty() => {
+            let said = format!("{}: not as approved, or gone", changed.join(", "));
+            Err(Look::warn(said, look))
+        }
+        Stand::Asked(health, _) => Ok(format!("answers in {} ms", health.took.as_millis())),
+    }
 }
 
 /// Plugins: one that is faulty or unhealthy is left out, and the server goes on.

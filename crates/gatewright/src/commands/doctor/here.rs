@@ -126,6 +126,7 @@ pub(super) fn set_up(place: &Place<'_>) -> Vec<Finding> {
         bearer: None,
         client: ClientInfo::new("gatewright", env!("CARGO_PKG_VERSION")),
         from: None,
+        inquiries: None,
         session: None,
         detach: false,
         cancel: CancellationToken::new(),

@@ -2,9 +2,14 @@
 //! a world of its own.
 #![allow(clippy::unnecessary_debug_formatting, reason = "a path in TOML or Python, with its quotes")]
 
+mod asking;
+mod beside;
 mod hostile;
+mod progress;
 mod real;
 mod rules;
+mod stands;
+mod story;
 
 use std::path::PathBuf;
 
@@ -84,7 +89,8 @@ fn tool(name: &str, annotations: &Value) -> Value {
 
 pub(crate) fn tools() -> Value {
     let reads = json!({ "readOnlyHint": true });
-    json!([tool("probe", &reads), tool("wait", &reads), tool("show", &reads), tool("echo", &reads)])
+    let names = ["probe", "wait", "show", "echo", "steps"];
+    Value::Array(names.map(|name| tool(name, &reads)).into())
 }
 
 /// Has a person look, and approve what they saw.

@@ -1,5 +1,7 @@
 //! The reference servers of npm, and one of Python's own package.
 
+use std::path::PathBuf;
+
 use serde_json::json;
 
 use super::super::scripts::{nobody_left, python, top};
@@ -7,8 +9,13 @@ use super::super::wire::Wire;
 use super::super::{Place, exists, skip};
 use super::{approve, call, error, possible, said};
 
+/// The script of one of npm's servers.
+pub(super) fn script(name: &str) -> PathBuf {
+    top().join("target/npm/upstreams/node_modules/@modelcontextprotocol").join(name).join("dist/index.js")
+}
+
 /// A place whose user has both reference servers.
-fn place(root: &str) -> Option<Place> {
+pub(super) fn place(root: &str) -> Option<Place> {
     let servers = top().join("target/npm/upstreams/node_modules/@modelcontextprotocol");
     if !possible() {
         return None;

@@ -266,6 +266,24 @@ fn servers_of_clients_files_are_taken_over_without_their_secrets_and_a_repositor
         "{text}"
     );
     place.ok(&["config", "show"]);
+    // It is taken back as long as it stands there as it was added, with everything else left as it is.
+    std::fs::write(&config, format!("{text}# more of mine\n")).unwrap();
+    place.ok(&["upstreams", "import", "--undo"]);
+    let left = std::fs::read_to_string(&config).unwrap();
+    assert!(left.starts_with("# mine\n") && left.ends_with("# more of mine\n"), "{left}");
+    assert_eq!(left.matches("[upstreams").count(), 1, "{left}");
+    assert!(place.fails(&["upstreams", "import", "--undo"]).1.contains("no import to take back"));
+    place.ok(&["upstreams", "import", "--from", "cursor", "--apply"]);
+    let text = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, text.replace("/opt/docs", "/opt/others")).unwrap();
+    assert!(place.fails(&["upstreams", "import", "--undo"]).1.contains("by hand"));
+    std::fs::write(&config, text).unwrap();
+    place.ok(&["upstreams", "import", "--undo"]);
+    // Where there was no configuration there is none.
+    std::fs::remove_file(&config).unwrap();
+    place.ok(&["upstreams", "import", "--from", "cursor", "--apply"]);
+    place.ok(&["upstreams", "import", "--undo"]);
+    assert!(!config.exists());
     let (code, said) = place.fails(&["upstreams", "import", "--from", "nobody"]);
     assert!(code == 2 && said.contains("there are claude-code"), "{said}");
 }

@@ -20,7 +20,7 @@ def tried(work):
     try:
         return str(work())
     except OSError as e:
-        return e.__class__.__name__ + " " + str(getattr(e, "errno", ""))
+        return e.__class__.__name__ + " " + str(getattr(e, "errno", "")) + " " + str(getattr(e, "reason", ""))
 
 def get(url):
     return urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=3).read().decode()
@@ -29,7 +29,11 @@ def write(path):
     with open(path, "w") as file:
         return file.write("written")
 
-def result(name, given):
+def result(name, given, meta):
+    if name == "steps":
+        for n in range(given["count"]):
+            step = {"progressToken": meta.get("progressToken"), "progress": n + 1, "message": given["text"]}
+            say(json.dumps({"jsonrpc": "2.0", "method": "notifications/progress", "params": step}))
     if name == "probe":
         return {"content": [{"type": "text", "text": tried(lambda: eval(given["what"]))}]}
     if name == "wait":
@@ -64,7 +68,7 @@ def answer(message):
     elif method == "tools/call":
         if now.get("die") == "call":
             os._exit(3)
-        reply["result"] = result(params["name"], params.get("arguments", {}))
+        reply["result"] = result(params["name"], params.get("arguments", {}), params.get("_meta", {}))
     else:
         reply["error"] = {"code": -32601, "message": "no such method"}
     say(json.dumps(reply))
