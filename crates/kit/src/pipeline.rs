@@ -158,7 +158,9 @@ impl Engine {
         };
         let mut planned = self.note_plan(planned, notes).await?;
         let applies = wish.apply && planned.proposal.as_ref().is_some_and(|(_, p)| !p.plan.is_empty());
-        let later = later.filter(|_| planned.answer.success && planned.blocked.is_empty());
+        // Nothing follows an answer that asks: what its user chooses is a call of its own.
+        let asks = planned.answer.choice.is_some();
+        let later = later.filter(|_| planned.answer.success && planned.blocked.is_empty() && !asks);
         let sends = |(_, proposal): &(PlanId, Proposal)| {
             proposal.plan.effects.iter().any(|effect| matches!(effect, Effect::Request(_)))
         };

@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 use contract::{Fault, Toolset};
 use deps::{Ecosystem, Lister, outdated};
 use exec::run::Cache;
+use kit::choice::{Choice, MOST, Offered};
 use kit::limits::Limits;
 use kit::{Answer, Define, Doc, Run, RunDesk, doc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::families::NODE;
 use crate::node::{self, Manager};
@@ -25,7 +26,7 @@ use crate::running::{configured, words};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// Only list the choices.
+    /// Have the user choose; else answer with the choices.
     #[serde(default)]
     pub interactive: bool,
     /// Beyond the manifest's ranges.
@@ -164,7 +165,8 @@ impl Run for NodejsUpdateDeps {
             let message = format!(
                 "{told} Nothing was changed: name your choice in `packages`, with `latest` for what lies beyond the ranges."
             );
-            return Ok(Answer::new(message, output));
+            let choice = choice(&output.outdated, input.latest);
+            return Ok(Answer { choice, ..Answer::new(message, output) });
         }
         let wanted: Vec<&Newer> = output.outdated.iter().filter(|row| named.contains(&row.name)).collect();
         let moving = moving(packages.manager, &input, &named, &wanted, &groups);
@@ -204,10 +206,7 @@ impl Run for NodejsUpdateDeps {
         Ok(Answer { success, ..Answer::new(message, output) })
     }
 
-    async fn settle(&self, input: Input, desk: RunDesk) -> Result<Option<Answer<Output>>, Fault> {
-        if input.interactive {
-            return Ok(None);
-        }
+    async fn settle(&self, _: Input, desk: RunDesk) -> Result<Option<Answer<Output>>, Fault> {
         let packages = Packages::of(&desk, None).await?;
         let came = install(&desk, &packages, Wish::default()).await?;
         Ok(Some(came.answer(|came| Output {
@@ -338,6 +337,32 @@ fn moving(
             vec![args]
         }
     }
+}
+
+/// What could move, for the user to choose from: beyond the ranges with `latest`, where a major version is not chosen unless they do.
+fn choice(rows: &[Newer], latest: bool) -> Option<Choice> {
+    let offered = |row: &Newer| {
+        let target = if latest { Some(&row.latest) } else { row.wanted.as_ref() };
+        let to = target.filter(|to| row.current.as_ref() != Some(to))?;
+        let kind = row.kind.as_deref().filter(|_| *to == row.latest);
+        let from = row.current.as_deref().unwrap_or("none");
+        let title =
+            kind.map_or(format!("{from} to {to}"), |kind| format!("{from} to {to}, {kind}"));
+        let chosen = kind != Some("major");
+        Some(Offered { name: row.name.clone(), title: format!("{}: {title}", row.name), chosen })
+    };
+    let options: Vec<Offered> = rows.iter().filter_map(offered).collect();
+    let rest = match options.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!(" {more} more are not offered: name them in `packages`."),
+    };
+    (!options.is_empty()).then(|| Choice {
+        text: format!("Which packages are to move?{rest}"),
+        options,
+        argument: "packages".to_owned(),
+        instead_of: "interactive".to_owned(),
+        besides: Map::new(),
+    })
 }
 
 fn in_words(rows: &[Newer]) -> String {

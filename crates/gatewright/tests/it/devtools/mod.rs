@@ -2,6 +2,7 @@
 
 mod cache;
 mod cargo;
+mod choices;
 mod commands;
 mod files;
 mod git;

@@ -16,7 +16,7 @@ const LIMITS: &str = "[limits]\ndetach-after = 900\n[devtools]\ntimeout = 600000
 
 const MANIFEST: &str = "{ \"name\": \"shop\", \"version\": \"1.0.0\", \"license\": \"MIT\", \"dependencies\": { \"is-odd\": \"^3.0.0\" } }\n";
 
-fn project(manifest: &str) -> Bench {
+pub(super) fn project(manifest: &str) -> Bench {
     let bench = Bench::new(&[("package.json", manifest), (".gitignore", "node_modules/\n")]);
     bench.place.configure(&format!("{PUBLIC}{LIMITS}"));
     bench
@@ -141,7 +141,7 @@ fn what_git_does_not_ignore_is_not_installed_and_what_is_not_offered_is_said() {
 }
 
 /// A registry of npm's with packages of one file: a name, a version, what else its manifest says.
-struct Shelf(Vec<(&'static str, &'static str, Value)>);
+pub(super) struct Shelf(pub(super) Vec<(&'static str, &'static str, Value)>);
 
 impl Shelf {
     fn packed(name: &str, version: &str, more: &Value) -> Vec<u8> {
@@ -196,7 +196,7 @@ impl Shelf {
 }
 
 /// A registry of the user's own at this machine.
-fn served(
+pub(super) fn served(
     place: &Place,
     shelf: Shelf,
     more: impl Fn(&Ask) -> Option<Answer> + Send + Sync + 'static,
@@ -210,7 +210,7 @@ fn served(
     server
 }
 
-fn of_registry(bench: &Bench, server: &Secure) {
+pub(super) fn of_registry(bench: &Bench, server: &Secure) {
     let registry = format!("[registries]\nnpm = {{ url = \"https://{}/\" }}\n", server.host);
     bench.place.configure(&format!("{}{registry}{LIMITS}", server.configuration()));
 }

@@ -14,7 +14,7 @@ use crate::secure::{Answer, Ask, Secure};
 /// Registries of some machines are mirrors at addresses that are not public.
 const REACHED: &str = "[limits]\ndetach-after = 900\n[devtools]\ntimeout = 600000\n[security]\nprivate-hosts = [\"pypi.org\", \"files.pythonhosted.org\"]\n";
 
-fn serve(files: &[(&str, &str)]) -> Option<(Bench, Session)> {
+pub(super) fn serve(files: &[(&str, &str)]) -> Option<(Bench, Session)> {
     let ignored = [(".gitignore", ".venv/\nvenv-*/\ndist/\n")];
     let files: Vec<(&str, &str)> = files.iter().chain(&ignored).copied().collect();
     let bench = with_programs(Bench::new(&files))?;
@@ -24,7 +24,7 @@ fn serve(files: &[(&str, &str)]) -> Option<(Bench, Session)> {
 }
 
 /// Whether the call reached a registry; where it did not, that is said loudly.
-fn reached(result: &Value) -> bool {
+pub(super) fn reached(result: &Value) -> bool {
     let runs = result["runs"].as_array().into_iter().flatten();
     let any = runs.flat_map(|run| run["reached"].as_array().into_iter().flatten()).next().is_some();
     if !any {
@@ -33,7 +33,7 @@ fn reached(result: &Value) -> bool {
     any
 }
 
-const PROJECT: &str = "[project]\nname = \"shop\"\nversion = \"0.1.0\"\nrequires-python = \">=3.9\"\ndependencies = [\"six>=1.15,<1.17\"]\n\n[dependency-groups]\ndev = [\"iniconfig==2.0.0\"]\n";
+pub(super) const PROJECT: &str = "[project]\nname = \"shop\"\nversion = \"0.1.0\"\nrequires-python = \">=3.9\"\ndependencies = [\"six>=1.15,<1.17\"]\n\n[dependency-groups]\ndev = [\"iniconfig==2.0.0\"]\n";
 
 #[test]
 fn python_venv_makes_describes_and_removes_an_environment() {
