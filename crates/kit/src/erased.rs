@@ -12,7 +12,9 @@ use exec::{Draft, View};
 use serde_json::{Map, Value};
 
 use crate::desk::{ChangeDesk, ForeignDesk, ReadDesk, RecordDesk, RunDesk, Setting};
-use crate::kinds::{Answer, Change, Define, Definition, Foreign, Guest, LibraryOf, Read, Record, Run, Wraps};
+use crate::kinds::{
+    Answer, Change, Define, Definition, Foreign, ForeignCode, ForeignCodeOf, Guest, LibraryOf, Read, Record, Run, Wraps,
+};
 use crate::limits::Limits;
 use crate::schema::{self, Asked, Besides, Paged, Pages};
 use crate::shape;
@@ -85,6 +87,7 @@ pub struct Tool {
     wraps: Option<Wraps>,
     project: Option<&'static str>,
     library: Option<LibraryOf>,
+    foreign_code: Option<ForeignCodeOf>,
     person_applies: bool,
     examples: fn() -> Vec<Value>,
     foreign: Option<(Value, Asking)>,
@@ -150,6 +153,12 @@ impl Tool {
     #[must_use]
     pub fn library<'a>(&self, arguments: &'a Value) -> Option<&'a str> {
         self.library.and_then(|of| of(arguments.as_object()?))
+    }
+
+    /// When a call with these arguments has code of packages run.
+    #[must_use]
+    pub fn foreign_code(&self, arguments: &Value) -> Option<ForeignCode> {
+        self.foreign_code.and_then(|of| of(arguments.as_object()?))
     }
 
     /// Whether only a person applies its plans.
@@ -294,6 +303,7 @@ impl Tool {
             wraps: None,
             project: None,
             library: None,
+            foreign_code: None,
             person_applies: false,
             examples: Vec::new,
             foreign,
@@ -373,6 +383,7 @@ impl Tool {
             wraps: None,
             project: None,
             library: None,
+            foreign_code: None,
             person_applies: false,
             examples: Vec::new,
             foreign,
@@ -474,6 +485,7 @@ where
         wraps: T::WRAPS,
         project: T::PROJECT,
         library: T::LIBRARY,
+        foreign_code: T::FOREIGN_CODE,
         person_applies: T::PERSON_APPLIES,
         examples: T::examples,
         foreign: None,

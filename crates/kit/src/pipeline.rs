@@ -25,7 +25,7 @@ use crate::desk::Setting;
 use crate::engine::Engine;
 use crate::erased::Drafted;
 use crate::jobs::Job;
-use crate::kinds::Answer;
+use crate::kinds::{Answer, ForeignCode};
 use crate::limits::Limits;
 use crate::notes::{MAX_STREAM, Notes};
 use crate::registry::Registered;
@@ -120,7 +120,11 @@ impl Engine {
         self.heard(call, &name, &mut wish).await?;
         let performs = wish.apply || tool.tool.always_performs();
         notes.mode = if performs { ExecutionMode::Apply } else { ExecutionMode::DryRun };
-        let decision = self.decide(&tool, call, &wish, performs, notes)?;
+        let code = tool.tool.foreign_code(&arguments).filter(|when| performs || *when == ForeignCode::Always);
+        let decision = self.decide(&tool, call, &wish, (performs, code.is_some()), notes)?;
+        if decision == Decision::Confirm && code == Some(ForeignCode::Always) {
+            return Err(ask(Question::about_code(&name, &notes.arguments), &name, notes));
+        }
         if decision == Decision::Confirm && tool.tool.always_performs() {
             let question = Question::about_call(&name, &notes.arguments, &wish.arguments);
             return Err(ask(question, &name, notes));
@@ -174,7 +178,8 @@ impl Engine {
         if (applies || later.is_some()) && (decision == Decision::Confirm || tainted.is_some()) {
             let plan = planned.proposal.as_ref().map(|(id, _)| *id);
             let question = Question::about_plan(&name, plan, &notes.effects);
-            let question = tainted.iter().fold(question, |question, why| question.because(why));
+            let code = code.map(|_| "code of packages runs then, confined; nobody here has read it".to_owned());
+            let question = tainted.iter().chain(&code).fold(question, |question, why| question.because(why));
             let fault = ask(question, &name, notes);
             return Err(if tool.tool.person_applies() { consent::for_a_person(&name) } else { fault });
         }
@@ -234,7 +239,7 @@ impl Engine {
         tool: &Registered,
         call: &Call,
         wish: &Wish,
-        performs: bool,
+        (performs, foreign_code): (bool, bool),
         notes: &mut Notes,
     ) -> Result<Decision, Fault> {
         let head = tool.head();
@@ -243,6 +248,7 @@ impl Engine {
             toolset: &head.toolset,
             kind: head.kind,
             apply: performs,
+            foreign_code,
             consent: match (call.consent, wish.plan) {
                 (Consent::Given(_), _) => Some("the user agreed"),
                 (consent, Some(plan)) => self.reviewed_plan(consent, &plan),

@@ -1,15 +1,17 @@
 //! What the tools that install, update and examine packages of npm's registry have in common: which manager, where its lock is, how its
 //! programs are started, and what they say when they fail.
 //!
+//! - [`berry`]: what yarn 2 and later, and bun, do otherwise.
 //! - [`locked`]: what a run would change of a lock.
 //! - [`installing`]: what follows once the plan stands.
 //! - [`advisories`]: known vulnerabilities, as results show them.
 
 pub(crate) mod advisories;
+pub(crate) mod berry;
 pub(crate) mod installing;
 pub(crate) mod locked;
 
-use contract::{Code, Fault, RelPath};
+use contract::{Fault, RelPath};
 use exec::run::{Cache, Command, MAX_TIMEOUT, Ran};
 use kit::{ReadDesk, RunDesk};
 use schemars::JsonSchema;
@@ -20,13 +22,14 @@ use crate::registries::registries;
 use crate::running::{self, Asked};
 
 /// The programs that install.
-pub(crate) const PROGRAMS: &[&str] = &["npm", "pnpm", "yarn"];
+pub(crate) const PROGRAMS: &[&str] = &["npm", "pnpm", "yarn", "bun"];
 
 /// What they keep for themselves, each root its own.
 pub(crate) const CACHES: &[Cache] = &[
     Cache { name: "npm", variable: "npm_config_cache" },
     Cache { name: "pnpm-store", variable: "npm_config_store_dir" },
     Cache { name: "yarn", variable: "YARN_CACHE_FOLDER" },
+    Cache { name: "bun", variable: "BUN_INSTALL_CACHE_DIR" },
 ];
 
 /// What installing leaves.
@@ -53,6 +56,8 @@ pub struct Chosen {
 /// A project's packages: whose they are, and where.
 pub(crate) struct Packages {
     pub(crate) manager: Manager,
+    /// Whether that is yarn 2 or later.
+    pub(crate) berry: bool,
     pub(crate) chosen: Chosen,
     /// The folder that the lock lies in, which is where the manager is started.
     pub(crate) home: Option<RelPath>,
@@ -66,16 +71,21 @@ impl Packages {
     /// Those of the folder that the call works in; `wanted` goes before what the project says.
     pub(crate) async fn of(desk: &RunDesk, wanted: Option<Manager>) -> Result<Self, Fault> {
         let named = desk.asked().directory.clone();
-        desk.blocking(move |desk| {
-            let dir = running::directory(named.as_deref())?;
-            running::is_there(desk, dir.as_ref())?;
-            if node::manifest(desk, dir.as_ref())?.is_none() {
-                return Err(node::no_manifest());
-            }
-            let managed = node::managed(desk, dir.as_ref())?;
-            Self::from(desk, dir, managed, wanted)
-        })
-        .await
+        let packages = desk
+            .blocking(move |desk| {
+                let dir = running::directory(named.as_deref())?;
+                running::is_there(desk, dir.as_ref())?;
+                if node::manifest(desk, dir.as_ref())?.is_none() {
+                    return Err(node::no_manifest());
+                }
+                let managed = node::managed(desk, dir.as_ref())?;
+                Self::from(desk, dir, managed, wanted)
+            })
+            .await?;
+        if packages.manager == Manager::Yarn {
+            berry::is_of_the_project(desk, &packages).await?;
+        }
+        Ok(packages)
     }
 
     fn from(
@@ -102,20 +112,14 @@ impl Packages {
             Some(lock) => lock.parent(),
             None => RelPath::new(&from).ok().filter(|_| meant == own).map_or(dir, |from| from.parent()),
         };
-        let berry = match &lock {
-            Some(lock) if meant == Manager::Yarn => {
-                desk.view().read_text(lock).is_ok_and(|text| text.contains("__metadata:"))
-            }
-            _ => version.as_deref().is_some_and(|v| meant == Manager::Yarn && !v.starts_with('1')),
-        };
-        if meant == Manager::Bun || berry {
-            let name = if berry { "yarn 2 and later" } else { "bun" };
-            let message = format!("{from}: packages of {name} are not installed by this tool yet");
-            return Err(Fault::new(Code::ToolExecutionFailed, message)
-                .suggest("Run the manager yourself; npm, pnpm and yarn 1 are offered here."));
-        }
+        let berry = meant == Manager::Yarn
+            && match &lock {
+                Some(lock) => desk.view().read_text(lock).is_ok_and(|text| text.contains("__metadata:")),
+                None => version.as_deref().is_some_and(|v| !v.starts_with('1')),
+            };
+        berry::without_code(desk, meant, berry, home.as_ref(), lock.as_ref())?;
         let chosen = Chosen { name: meant, version, from };
-        Ok(Self { manager: meant, chosen, home, lock, notes })
+        Ok(Self { manager: meant, berry, chosen, home, lock, notes })
     }
 
     /// The path of the lock, whether or not it is there.
@@ -136,18 +140,28 @@ impl Packages {
         let program = self.manager.program();
         let dir = self.home.as_ref().map(|home| home.as_str().to_owned());
         let asked = Asked { directory: dir.as_deref(), args: &[] };
-        Ok(alone(asked.command(program, args, Vec::new())?))
+        let command = alone(asked.command(program, args, Vec::new())?);
+        Ok(if self.berry { berry::alone(command) } else { command })
     }
 
     /// The same, let through to the registry.
     pub(crate) fn fetching(&self, desk: &ReadDesk, args: Vec<String>) -> Result<Command, Fault> {
-        Ok(reaching(desk, self.manager, self.command(args)?))
+        let command = self.command(args)?;
+        Ok(if self.berry { berry::reaching(desk, command) } else { reaching(desk, self.manager, command) })
+    }
+
+    /// npm's list of what is newer, for managers that have none which is read.
+    pub(crate) fn of_npm(&self, desk: &ReadDesk) -> Result<Command, Fault> {
+        let dir = self.home.as_ref().map(|home| home.as_str().to_owned());
+        let asked = Asked { directory: dir.as_deref(), args: &[] };
+        let command = alone(asked.command("npm", running::words(&["outdated", "--json"]), Vec::new())?);
+        Ok(reaching(desk, Manager::Npm, command))
     }
 
     /// The same, for yarn 1, while only the lock is wanted.
     pub(crate) fn locking(&self, desk: &ReadDesk, args: Vec<String>) -> Result<Command, Fault> {
         let mut command = self.fetching(desk, args)?;
-        if self.manager == Manager::Yarn {
+        if self.manager == Manager::Yarn && !self.berry {
             command.inputs.insert(".yarnrc".to_owned(), ASIDE.as_bytes().to_vec());
         }
         Ok(command)

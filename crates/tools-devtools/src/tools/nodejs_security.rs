@@ -134,11 +134,24 @@ impl Run for NodejsSecurity {
     }
 }
 
+/// The command of a manager whose audit is not read.
+fn unasked(packages: &Packages) -> Option<&'static str> {
+    match (packages.berry, packages.manager) {
+        (true, _) => Some("`yarn npm audit`"),
+        (_, Manager::Bun) => Some("`bun audit`"),
+        _ => None,
+    }
+}
+
 /// What the registry says of what is locked.
 async fn asked(desk: &RunDesk, packages: &Packages, production: bool) -> Result<Told, Fault> {
     let host = crate::registries::registries(desk).npm.hosts.into_iter().take(1).collect();
     if packages.lock.is_none() {
         let why = "the project has no lock; `nodejs_install_deps` makes one";
+        return Ok(Told::of(Audit::unknown(why), host));
+    }
+    if let Some(own) = unasked(packages) {
+        let why = format!("what {own} says of vulnerabilities is not read here: ask it yourself");
         return Ok(Told::of(Audit::unknown(why), host));
     }
     let (auditor, args) = asking(packages.manager, production);
@@ -182,6 +195,9 @@ async fn fix(
     packages: &Packages,
     production: bool,
 ) -> Result<(Option<Locked>, String), Fault> {
+    if let Some(own) = unasked(packages) {
+        return Ok((None, format!("Nothing was fixed: {own} fixes nothing by itself.")));
+    }
     let mut args = match packages.manager {
         Manager::Npm => words(&["audit", "fix", "--package-lock-only", "--ignore-scripts"]),
         Manager::Pnpm => words(&["audit", "--fix"]),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use contract::{Fault, Toolset};
 use deps::{Ecosystem, Lister, outdated};
-use exec::run::Cache;
+use exec::run::{Cache, Command};
 use kit::choice::{Choice, MOST, Offered};
 use kit::limits::Limits;
 use kit::{Answer, Define, Doc, Run, RunDesk, doc};
@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 
 use crate::families::NODE;
 use crate::node::{self, Manager};
+use crate::packages::berry;
 use crate::packages::installing::{Installed, Scripts, Wish, install};
 use crate::packages::locked::{Changed, locked};
 use crate::packages::{self, Chosen, Failure, Packages, reached};
@@ -169,7 +170,11 @@ impl Run for NodejsUpdateDeps {
             return Ok(Answer { choice, ..Answer::new(message, output) });
         }
         let wanted: Vec<&Newer> = output.outdated.iter().filter(|row| named.contains(&row.name)).collect();
-        let moving = moving(packages.manager, &input, &named, &wanted, &groups);
+        let moving = if packages.berry {
+            moving_berry(&input, &named, &wanted)
+        } else {
+            moving(packages.manager, &input, &named, &wanted, &groups)
+        };
         if many == 0 || moving.is_empty() {
             return Ok(Answer::new(told, output));
         }
@@ -198,6 +203,9 @@ impl Run for NodejsUpdateDeps {
                     "{held} have newer versions beyond the manifest's ranges; `latest` takes them."
                 ));
             }
+        }
+        if let Some(why) = berry::unlinked(&desk, &packages).await? {
+            output.notes.push(format!("Nothing is installed: {why}."));
         }
         if let Some(why) = desk.unkept(&packages.modules()?).await? {
             output.notes.push(format!("Nothing can be installed: {why}."));
@@ -252,12 +260,27 @@ async fn listed(
     named: &[String],
     groups: &Groups,
 ) -> Result<Listed, Fault> {
+    // Yarn 2 and later, and bun, list nothing that is read: npm asks the same registry about the same manifest.
+    if packages.berry || packages.manager == Manager::Bun {
+        return listed_by(desk, packages, named, groups, Lister::Npm, packages.of_npm(desk)?).await;
+    }
     let (lister, args) = match packages.manager {
         Manager::Npm => (Lister::Npm, &["outdated", "--json"][..]),
         Manager::Pnpm => (Lister::Pnpm, &["outdated", "--format", "json"][..]),
         Manager::Yarn | Manager::Bun => (Lister::Yarn, &["outdated", "--json"][..]),
     };
-    let ran = desk.run(configured(desk, packages.fetching(desk, words(args))?).await?).await?;
+    listed_by(desk, packages, named, groups, lister, packages.fetching(desk, words(args))?).await
+}
+
+async fn listed_by(
+    desk: &RunDesk,
+    packages: &Packages,
+    named: &[String],
+    groups: &Groups,
+    lister: Lister,
+    command: Command,
+) -> Result<Listed, Fault> {
+    let ran = desk.run(configured(desk, command).await?).await?;
     // They end with 1 where there is something to tell.
     let rows = outdated(lister, &ran.stdout.bytes).filter(|rows| !rows.is_empty() || ran.is_success());
     let lock = locked(desk, packages).await?.after;
@@ -330,13 +353,32 @@ fn moving(
             args.extend(all());
             vec![args]
         }
-        (_, latest) => {
+        (Manager::Bun, latest) => {
+            let mut args = words(&["update", "--lockfile-only", "--ignore-scripts"]);
+            args.extend(latest.then(|| "--latest".to_owned()));
+            args.extend(all());
+            vec![args]
+        }
+        (Manager::Yarn, latest) => {
             let mut args = words(&["upgrade", "--ignore-scripts", "--non-interactive"]);
             args.extend(latest.then(|| "--latest".to_owned()));
             args.extend(all());
             vec![args]
         }
     }
+}
+
+/// The same of yarn 2 and later.
+fn moving_berry(input: &Input, named: &[String], rows: &[&Newer]) -> Vec<Vec<String>> {
+    let mut args = words(&["up", "--mode=update-lockfile"]);
+    if input.latest {
+        args.extend(rows.iter().map(|row| format!("{}@^{}", row.name, row.latest)));
+    } else {
+        // What is resolved anew keeps the manifest's ranges.
+        args.push("--recursive".to_owned());
+        args.extend(named.iter().cloned());
+    }
+    vec![args]
 }
 
 /// What could move, for the user to choose from: beyond the ranges with `latest`, where a major version is not chosen unless they do.

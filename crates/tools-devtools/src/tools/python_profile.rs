@@ -151,7 +151,7 @@ finally:
 
 /// What is left of a profile, what makes it and what reads it.
 const PROFILE: &str = "profile.pstats";
-const START: &str = "profile.py";
+const START: &str = "measured_by_gatewright.py";
 const SCRIPT: &str = "read.py";
 
 /// The tool.

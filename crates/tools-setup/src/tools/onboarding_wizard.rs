@@ -177,7 +177,7 @@ fn offered(clients: &[Client]) -> Choice {
         options: options.collect(),
         argument: "clients".to_owned(),
         instead_of: "interactive".to_owned(),
-        besides: serde_json::Map::new(),
+        besides: Map::default(),
     }
 }
 

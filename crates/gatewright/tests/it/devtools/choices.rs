@@ -33,13 +33,13 @@ fn locked(bench: &Bench, name: &str) -> String {
 }
 
 /// What an answer of the newer era asks with, and the state that goes along.
-fn asked(answer: &Value) -> (&Value, &Value) {
+pub(super) fn asked(answer: &Value) -> (&Value, &Value) {
     assert_eq!(answer["result"]["resultType"], "input_required", "{answer:#}");
     let form = &answer["result"]["inputRequests"]["confirm"]["params"];
     (&form["requestedSchema"]["properties"], &answer["result"]["requestState"])
 }
 
-fn sent(state: &Value, action: &str, content: &Value) -> Value {
+pub(super) fn sent(state: &Value, action: &str, content: &Value) -> Value {
     json!({ "requestState": state, "inputResponses": { "confirm": { "action": action, "content": content } } })
 }
 

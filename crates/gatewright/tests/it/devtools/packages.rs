@@ -10,11 +10,11 @@ use crate::Place;
 use crate::secure::{Answer, Ask, Secure};
 
 /// Registries of some machines are mirrors at addresses that are not public.
-const PUBLIC: &str = "[security]\nprivate-hosts = [\"registry.npmjs.org\", \"registry.yarnpkg.com\"]\n";
+pub(super) const PUBLIC: &str = "[security]\nprivate-hosts = [\"registry.npmjs.org\", \"registry.yarnpkg.com\"]\n";
 
-const LIMITS: &str = "[limits]\ndetach-after = 900\n[devtools]\ntimeout = 600000\n";
+pub(super) const LIMITS: &str = "[limits]\ndetach-after = 900\n[devtools]\ntimeout = 600000\n";
 
-const MANIFEST: &str = "{ \"name\": \"shop\", \"version\": \"1.0.0\", \"license\": \"MIT\", \"dependencies\": { \"is-odd\": \"^3.0.0\" } }\n";
+pub(super) const MANIFEST: &str = "{ \"name\": \"shop\", \"version\": \"1.0.0\", \"license\": \"MIT\", \"dependencies\": { \"is-odd\": \"^3.0.0\" } }\n";
 
 pub(super) fn project(manifest: &str) -> Bench {
     let bench = Bench::new(&[("package.json", manifest), (".gitignore", "node_modules/\n")]);
@@ -23,12 +23,12 @@ pub(super) fn project(manifest: &str) -> Bench {
 }
 
 /// With pnpm and yarn on the PATH, as a machine has them.
-fn managers(bench: Bench) -> Option<Bench> {
+pub(super) fn managers(bench: Bench) -> Option<Bench> {
     Some(bench.with(installed("pnpm and yarn", "npm/devtools/node_modules/.bin")?))
 }
 
 /// Whether the registry was reached; where nothing is, nothing can be said.
-fn is_reached(told: &Value) -> bool {
+pub(super) fn is_reached(told: &Value) -> bool {
     let is_reached = told["reached"].as_array().is_some_and(|hosts| !hosts.is_empty());
     if !is_reached {
         crate::skip(&format!("the registry of npm (a network): {told}"));
@@ -36,7 +36,7 @@ fn is_reached(told: &Value) -> bool {
     is_reached
 }
 
-fn names(list: &Value) -> Vec<&str> {
+pub(super) fn names(list: &Value) -> Vec<&str> {
     list.as_array().into_iter().flatten().filter_map(|entry| entry["name"].as_str()).collect()
 }
 
@@ -211,11 +211,16 @@ pub(super) fn served(
 }
 
 pub(super) fn of_registry(bench: &Bench, server: &Secure) {
-    let registry = format!("[registries]\nnpm = {{ url = \"https://{}/\" }}\n", server.host);
-    bench.place.configure(&format!("{}{registry}{LIMITS}", server.configuration()));
+    of_registry_and(bench, server, "");
 }
 
-fn marked() -> Shelf {
+/// The same, with more in the user's configuration.
+pub(super) fn of_registry_and(bench: &Bench, server: &Secure, more: &str) {
+    let registry = format!("[registries]\nnpm = {{ url = \"https://{}/\" }}\n", server.host);
+    bench.place.configure(&format!("{}{registry}{LIMITS}{more}", server.configuration()));
+}
+
+pub(super) fn marked() -> Shelf {
     Shelf(vec![("marked", "1.0.0", json!({ "scripts": { "postinstall": "node mark.js" } }))])
 }
 
@@ -235,6 +240,9 @@ fn code_of_packages_runs_only_when_it_is_asked_for_and_never_with_a_network() {
     assert!(bench.read("node_modules/marked/mark.js").is_some());
     assert!(bench.read("node_modules/marked/own.txt").is_none() && bench.read("marked.txt").is_none());
 
+    // As the user allows it.
+    of_registry_and(&bench, &server, "[[policy.rules]]\nforeign-code = true\ndecision = \"allow\"\n");
+    let mut session: Session = bench.serve();
     let run = session.ok("nodejs_install_deps", json!({ "scripts": true, "apply": true }));
     assert_eq!(run["success"], true, "{run:#}");
     let last = run["runs"].as_array().unwrap().last().unwrap().clone();
@@ -304,12 +312,12 @@ fn vulnerabilities_that_could_not_be_asked_for_are_not_known() {
     assert_eq!(nothing["code"], "invalid_argument");
 }
 
-fn lockstep() -> Shelf {
+pub(super) fn lockstep() -> Shelf {
     Shelf(vec![("left", "1.0.0", json!({})), ("left", "1.0.1", json!({})), ("left", "2.0.0", json!({}))])
 }
 
 /// The bulk endpoint of npm's registry, and the older one that pnpm and yarn ask.
-fn advisories(ask: &Ask) -> Option<Answer> {
+pub(super) fn advisories(ask: &Ask) -> Option<Answer> {
     let json = |told: Value| Some((200, "application/json", told.to_string().into_bytes()));
     let url = "https://github.com/advisories/GHSA-aaaa-bbbb-cccc";
     match (ask.method.as_str(), ask.path.as_str()) {
@@ -328,7 +336,7 @@ fn advisories(ask: &Ask) -> Option<Answer> {
     }
 }
 
-const LEFT: &str =
+pub(super) const LEFT: &str =
     "{ \"name\": \"shop\", \"version\": \"1.0.0\", \"dependencies\": { \"left\": \"1.0.0\" } }\n";
 
 #[test]
