@@ -31,6 +31,7 @@ mod http;
 mod knowledge;
 mod oauth;
 mod plugins;
+mod plugins_live;
 mod power;
 mod programs;
 mod reading;

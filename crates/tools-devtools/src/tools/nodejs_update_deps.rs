@@ -269,7 +269,19 @@ async fn listed(
         Manager::Pnpm => (Lister::Pnpm, &["outdated", "--format", "json"][..]),
         Manager::Yarn | Manager::Bun => (Lister::Yarn, &["outdated", "--json"][..]),
     };
-    listed_by(desk, packages, named, groups, lister, packages.fetching(desk, words(args))?).await
+    let command = packages.fetching(desk, words(args))?;
+    let mut listed = listed_by(desk, packages, named, groups, lister, command).await?;
+    if let (Manager::Pnpm, Some(rows)) = (packages.manager, &mut listed.rows) {
+        // pnpm calls wanted what is locked. What the ranges admit it says when it is asked for nothing else.
+        let args = words(&["outdated", "--compatible", "--format", "json"]);
+        let ran = desk.run(configured(desk, packages.fetching(desk, args)?).await?).await?;
+        let within = outdated(lister, &ran.stdout.bytes).unwrap_or_default();
+        for row in rows {
+            let newest = within.iter().find(|one| one.name == row.name).map(|one| one.latest.clone());
+            row.wanted = newest.or_else(|| row.current.clone());
+        }
+    }
+    Ok(listed)
 }
 
 async fn listed_by(
