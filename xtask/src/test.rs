@@ -13,17 +13,15 @@ pub(crate) fn run_all(fast: bool) -> Done<Vec<String>> {
         return Err("git is missing: install it (Debian: apt-get install git)".into());
     }
     if !fast {
-        for project in
-            [
-                node::TOKENS,
-                node::CLIENTS,
-                node::DEVTOOLS,
-                node::MANAGERS,
-                node::DESIGN,
-                node::STORYBOOK,
-                node::UPSTREAMS,
-            ]
-        {
+        for project in [
+            node::TOKENS,
+            node::CLIENTS,
+            node::DEVTOOLS,
+            node::MANAGERS,
+            node::DESIGN,
+            node::STORYBOOK,
+            node::UPSTREAMS,
+        ] {
             let installed = project.install();
             installed
                 .map_err(|why| format!("the npm packages that tests use could not be installed: {why}"))?;

@@ -13,7 +13,8 @@ use serde_json::{Map, Value};
 
 use crate::desk::{ChangeDesk, ForeignDesk, ReadDesk, RecordDesk, RunDesk, Setting};
 use crate::kinds::{
-    Answer, Change, Define, Definition, Foreign, ForeignCode, ForeignCodeOf, Guest, LibraryOf, Read, Record, Run, Wraps,
+    Answer, Change, Define, Definition, Foreign, ForeignCode, ForeignCodeOf, Guest, LibraryOf, Read, Record,
+    Run, Wraps,
 };
 use crate::limits::Limits;
 use crate::schema::{self, Asked, Besides, Paged, Pages};

@@ -178,7 +178,8 @@ impl Engine {
         if (applies || later.is_some()) && (decision == Decision::Confirm || tainted.is_some()) {
             let plan = planned.proposal.as_ref().map(|(id, _)| *id);
             let question = Question::about_plan(&name, plan, &notes.effects);
-            let code = code.map(|_| "code of packages runs then, confined; nobody here has read it".to_owned());
+            let code =
+                code.map(|_| "code of packages runs then, confined; nobody here has read it".to_owned());
             let question = tainted.iter().chain(&code).fold(question, |question, why| question.because(why));
             let fault = ask(question, &name, notes);
             return Err(if tool.tool.person_applies() { consent::for_a_person(&name) } else { fault });

@@ -139,7 +139,9 @@ fn plugins(value: &Value) -> Result<(Table, Vec<String>), String> {
     let (mut made, mut notes) = (Table::new(), Vec::new());
     for (key, value) in all {
         let named = |value: &Value| {
-            value.as_array().filter(|all| all.iter().all(|one| one.as_str().is_some_and(is_plugin)))
+            value
+                .as_array()
+                .filter(|all| all.iter().all(|one| one.as_str().is_some_and(is_plugin)))
                 .map(|all| all.iter().filter_map(Value::as_str).map(toml::Value::from).collect::<Vec<_>>())
         };
         match (key.as_str(), value) {
@@ -152,10 +154,15 @@ fn plugins(value: &Value) -> Result<(Table, Vec<String>), String> {
                 if told.remove("network").is_some() {
                     notes.push(format!("plugins.{name}.network: left out: your own configuration grants it"));
                 }
-                let table = toml::Value::try_from(&told).map_err(|_| format!("{name:?} has a value that is none here"))?;
+                let table = toml::Value::try_from(&told)
+                    .map_err(|_| format!("{name:?} has a value that is none here"))?;
                 made.insert(key.clone(), table);
             }
-            _ => return Err(format!("{key:?} fits nothing here; there are enabled, disabled, and tables of plugins")),
+            _ => {
+                return Err(format!(
+                    "{key:?} fits nothing here; there are enabled, disabled, and tables of plugins"
+                ));
+            }
         }
     }
     Ok((made, notes))
@@ -165,7 +172,9 @@ fn is_plugin(name: &str) -> bool {
     let part = |part: &str| {
         !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
     };
-    name.len() <= 24 && name.starts_with(|first: char| first.is_ascii_lowercase()) && name.split('-').all(part)
+    name.len() <= 24
+        && name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.split('-').all(part)
 }
 
 fn one_of(value: &Value, known: &[&str]) -> Result<toml::Value, String> {

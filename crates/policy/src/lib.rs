@@ -138,15 +138,14 @@ impl Policy {
 mod tests {
     use super::*;
 
-    const FACTS: Facts<'_> =
-        Facts {
-            tool: "tokens_build",
-            toolset: "design",
-            kind: Kind::Change,
-            apply: true,
-            foreign_code: false,
-            consent: None,
-        };
+    const FACTS: Facts<'_> = Facts {
+        tool: "tokens_build",
+        toolset: "design",
+        kind: Kind::Change,
+        apply: true,
+        foreign_code: false,
+        consent: None,
+    };
 
     fn rule(tools: &[&str], decision: Decision) -> Rules {
         let tools = tools.iter().map(|t| (*t).to_owned()).collect();
@@ -177,21 +176,27 @@ mod tests {
     #[test]
     fn code_of_packages_wants_consent_unless_a_rule_of_the_user_says_otherwise() {
         let facts = Facts { foreign_code: true, ..FACTS };
-        let of = |text: &str| -> Rules {
-            let rule: Rule = serde_json::from_str(text).unwrap();
-            Rules { rules: vec![rule], ..Rules::default() }
+        let of = |decision| Rules {
+            rules: vec![Rule {
+                tools: vec![],
+                toolsets: vec![],
+                apply: None,
+                foreign_code: Some(true),
+                decision,
+            }],
+            ..Rules::default()
         };
         let nobody = Policy::default();
         assert_eq!(nobody.decide(&facts).decision, Decision::Confirm);
         assert_eq!(nobody.decide(&FACTS).decision, Decision::Allow);
         let agreed = Facts { consent: Some("the user agreed"), ..facts };
         assert_eq!(nobody.decide(&agreed).decision, Decision::Allow);
-        let allowing = of(r#"{ "foreign-code": true, "decision": "allow" }"#);
+        let allowing = of(Decision::Allow);
         let by_user = Policy { user: allowing.clone(), project: Rules::default() };
         assert_eq!(by_user.decide(&facts).decision, Decision::Allow);
         let by_project = Policy { user: Rules::default(), project: allowing };
         assert_eq!(by_project.decide(&facts).decision, Decision::Confirm);
-        let forbidding = of(r#"{ "foreign-code": true, "decision": "forbid" }"#);
+        let forbidding = of(Decision::Forbid);
         let narrowed = Policy { user: Rules::default(), project: forbidding };
         assert_eq!(narrowed.decide(&facts).decision, Decision::Forbid);
         assert_eq!(narrowed.decide(&FACTS).decision, Decision::Allow, "the rule is of nothing else");

@@ -104,7 +104,10 @@ impl Seen {
 
     /// Whether a later change would have another time.
     fn is_settled(&self) -> bool {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|since| i64::try_from(since.as_secs()).ok());
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .ok()
+            .and_then(|since| i64::try_from(since.as_secs()).ok());
         now.is_some_and(|now| self.changed.0.saturating_add(SETTLED) < now)
     }
 }
@@ -131,7 +134,8 @@ fn digest(file: &Path) -> std::io::Result<Digest> {
     if seen.size > MAX_PROGRAM {
         return Err(std::io::ErrorKind::FileTooLarge.into());
     }
-    let known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(read).get(&seen).copied();
+    let known =
+        KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(read).get(&seen).copied();
     if let Some(digest) = known {
         return Ok(digest);
     }

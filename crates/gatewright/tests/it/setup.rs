@@ -380,7 +380,10 @@ fn the_old_programs_configuration_is_taken_over_and_told() {
     let mut session = bench.serve();
     let proposed = session.ok("generate_config", json!({}));
     assert!(proposed["text"].as_str().unwrap().contains("timeout = 5000"), "{proposed}");
-    assert!(proposed["text"].as_str().unwrap().contains("[plugins]\ndisabled = [\"git-spice\"]"), "{proposed}");
+    assert!(
+        proposed["text"].as_str().unwrap().contains("[plugins]\ndisabled = [\"git-spice\"]"),
+        "{proposed}"
+    );
     assert_eq!(proposed["notes"].as_array().unwrap().len(), 3, "{proposed}");
     let stands = session.ok("validate_setup", json!({}));
     assert!(

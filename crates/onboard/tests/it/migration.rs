@@ -44,13 +44,25 @@ fn what_has_a_place_is_taken_over_and_the_rest_is_told() {
     .unwrap();
     assert_eq!(made.devtools, want);
     let plugins: toml::Table =
-        "enabled = ['git-spice']\n[git-spice]\nautoRestack = false\ndefaultBranch = 'main'\n".parse().unwrap();
+        "enabled = ['git-spice']\n[git-spice]\nautoRestack = false\ndefaultBranch = 'main'\n"
+            .parse()
+            .unwrap();
     assert_eq!(made.plugins, plugins, "what widens what it may do stays out");
     let text = configuration(Some(&made));
     let whole: toml::Table = text.parse().unwrap();
-    assert_eq!((&whole["devtools"], &whole["plugins"]), (&made.devtools.clone().into(), &plugins.into()), "{text}");
+    assert_eq!(
+        (&whole["devtools"], &whole["plugins"]),
+        (&made.devtools.clone().into(), &plugins.into()),
+        "{text}"
+    );
     let told = made.notes.join("\n");
-    for word in ["cache: say it", "plugins: taken over", "plugins.git-spice.network: left out", "security: left out", "`timeout` may be meant"] {
+    for word in [
+        "cache: say it",
+        "plugins: taken over",
+        "plugins.git-spice.network: left out",
+        "security: left out",
+        "`timeout` may be meant",
+    ] {
         assert!(told.contains(word), "{word}: {told}");
     }
     assert_eq!(made.notes.len(), 5, "{told}");
@@ -76,7 +88,11 @@ fn what_fits_nothing_here_is_left_out_and_told() {
         ("{\"fileValidation\": {\"maxFileSizeMB\": 100}}", "from 1 to 60"),
     ] {
         let made = migrate(old).unwrap();
-        assert!(made.devtools.is_empty() && made.plugins.is_empty() && made.notes[0].contains(word), "{old}: {:?}", made.notes);
+        assert!(
+            made.devtools.is_empty() && made.plugins.is_empty() && made.notes[0].contains(word),
+            "{old}: {:?}",
+            made.notes
+        );
     }
     assert!(migrate("[]").is_err() && migrate("{").is_err() && migrate("").is_err());
 }

@@ -22,14 +22,23 @@ pub(super) fn without_code(
     };
     let yourself = "Run the manager yourself, outside of gatewright.";
     if berry && settings(desk, home, ".yarnrc.yml")?.is_some_and(|text| has_key(&text, "plugins")) {
-        return refused(".yarnrc.yml", "loads plugins: code of the project, which is not run with a network", yourself);
+        return refused(
+            ".yarnrc.yml",
+            "loads plugins: code of the project, which is not run with a network",
+            yourself,
+        );
     }
     if manager == Manager::Bun {
         if settings(desk, home, "bunfig.toml")?.is_some_and(|text| text.contains("scanner")) {
-            return refused("bunfig.toml", "names a scanner: a package whose code runs while others are fetched", yourself);
+            return refused(
+                "bunfig.toml",
+                "names a scanner: a package whose code runs while others are fetched",
+                yourself,
+            );
         }
         if let Some(lock) = lock.filter(|lock| lock.as_str().ends_with(".lockb")) {
-            let then = "`bun install --save-text-lockfile --lockfile-only` writes it as text, which is read here.";
+            let then =
+                "`bun install --save-text-lockfile --lockfile-only` writes it as text, which is read here.";
             return refused(lock.as_str(), "is bun's binary lock, which nobody else reads", then);
         }
     }
@@ -91,7 +100,8 @@ pub(super) fn alone(mut command: Command) -> Command {
 /// The command, let through to the registry: it takes neither npm's settings nor the usual variable of a proxy.
 pub(super) fn reaching(desk: &ReadDesk, mut command: Command) -> Command {
     let registry = registries(desk).npm;
-    let url = registry.url.as_ref().map_or_else(|| "https://registry.npmjs.org".to_owned(), ToString::to_string);
+    let url =
+        registry.url.as_ref().map_or_else(|| "https://registry.npmjs.org".to_owned(), ToString::to_string);
     command.env.insert("YARN_NPM_REGISTRY_SERVER".to_owned(), url);
     command.env.insert("YARN_HTTPS_PROXY".to_owned(), format!("http://127.0.0.1:{DOOR_PORT}"));
     registry.reached_by(command)
@@ -123,8 +133,10 @@ pub(crate) fn possible(packages: &Packages, production: bool, scripts: bool) -> 
         _ => return Ok(()),
     };
     if scripts {
-        return Err(Fault::invalid(format!("scripts: of {name} none are run here, since it has no way to run them without a network"))
-            .suggest("Leave `scripts` out, and run what has to be built yourself."));
+        return Err(Fault::invalid(format!(
+            "scripts: of {name} none are run here, since it has no way to run them without a network"
+        ))
+        .suggest("Leave `scripts` out, and run what has to be built yourself."));
     }
     if production && packages.berry {
         return Err(Fault::invalid("production: yarn 2 and later leaves nothing out when it installs")
@@ -139,7 +151,13 @@ mod tests {
 
     #[test]
     fn a_key_is_found_as_yaml_may_write_it() {
-        for text in ["plugins:\n  - x\n", "a: 1\nplugins: []\n", "\"plugins\" : []\n", "'plugins': []", "{plugins: []}"] {
+        for text in [
+            "plugins:\n  - x\n",
+            "a: 1\nplugins: []\n",
+            "\"plugins\" : []\n",
+            "'plugins': []",
+            "{plugins: []}",
+        ] {
             assert!(has_key(text, "plugins"), "{text}");
         }
         for text in ["a: plugins\n", "# plugins: x\n", "pluginsFolder: x\n"] {

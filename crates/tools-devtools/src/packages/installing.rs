@@ -85,9 +85,7 @@ pub(crate) async fn install(desk: &RunDesk, packages: &Packages, wish: Wish) -> 
         came.success = true;
         return Ok(came);
     }
-    let ran = desk
-        .run(configured(desk, packages.fetching(desk, unpacking(packages, wish))?).await?)
-        .await?;
+    let ran = desk.run(configured(desk, packages.fetching(desk, unpacking(packages, wish))?).await?).await?;
     came.reached = reached([&ran]);
     if !ran.is_success() {
         return Ok(came.failed("Nothing was installed", &ran));
@@ -136,10 +134,9 @@ fn unpacking(packages: &Packages, wish: Wish) -> Vec<String> {
     let (all, production) = match packages.manager {
         Manager::Npm => (&["ci", "--ignore-scripts"][..], "--omit=dev"),
         Manager::Pnpm => (&["install", "--frozen-lockfile", "--ignore-scripts"][..], "--prod"),
-        Manager::Bun => (
-            &["install", "--frozen-lockfile", "--ignore-scripts", "--backend=copyfile"][..],
-            "--production",
-        ),
+        Manager::Bun => {
+            (&["install", "--frozen-lockfile", "--ignore-scripts", "--backend=copyfile"][..], "--production")
+        }
         Manager::Yarn => (
             &["install", "--frozen-lockfile", "--ignore-scripts", "--non-interactive"][..],
             "--production=true",

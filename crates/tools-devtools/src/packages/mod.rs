@@ -239,7 +239,17 @@ impl Failure {
 fn said(text: &str) -> Failure {
     let (mut code, mut why) = (None, String::new());
     for line in text.lines().map(str::trim) {
-        if let Some(rest) = line.strip_prefix("npm error code ") {
+        if let Some((found, rest)) = line.strip_prefix("➤ ").and_then(|line| line.split_once(": ")) {
+            // The last that is not only told.
+            let rest = rest.trim_start_matches(['│', '┌', '└', '·', ' ']).trim();
+            if found != "YN0000" && !rest.starts_with(['+', '-']) && !rest.is_empty() {
+                (code, why) = (Some(found.to_owned()), rest.to_owned());
+            }
+        } else if let Some(told) = line.strip_prefix('{').and_then(|_| yarns(line)) {
+            if let (true, Some(told)) = (why.is_empty(), told) {
+                why = told;
+            }
+        } else if let Some(rest) = line.strip_prefix("npm error code ") {
             code.get_or_insert_with(|| rest.trim().to_owned());
         } else if let Some(at) = line.find("ERR_PNPM_") {
             let rest = line.get(at..).unwrap_or_default();
@@ -248,14 +258,15 @@ fn said(text: &str) -> Failure {
                 (code, why) = (Some(found.to_owned()), rest.trim().to_owned());
             }
         } else if why.is_empty() {
-            let own = line.strip_prefix("npm error").or_else(|| line.strip_prefix("error "));
+            let own = ["npm error", "error ", "error: "].iter().find_map(|front| line.strip_prefix(front));
             why = own
                 .map(|own| own.trim().trim_start_matches(|c: char| c.is_ascii_digit()).trim().to_owned())
                 .unwrap_or_default();
         }
     }
     if why.is_empty() {
-        let first = text.lines().map(str::trim).find(|line| !line.is_empty());
+        let is_told = |line: &&str| !line.is_empty() && yarns(line).is_none();
+        let first = text.lines().map(str::trim).find(is_told);
         first.unwrap_or("it gave no reason").clone_into(&mut why);
     }
     if why.chars().count() > MAX_SAID {
@@ -265,6 +276,14 @@ fn said(text: &str) -> Failure {
         why.push('.');
     }
     Failure { code, why }
+}
+
+/// A line of yarn 1's in JSON: what it says, where that is an error.
+fn yarns(line: &str) -> Option<Option<String>> {
+    let told: serde_json::Value = serde_json::from_str(line).ok()?;
+    let kind = told.get("type")?.as_str()?;
+    let said = told.get("data").and_then(serde_json::Value::as_str).filter(|_| kind == "error");
+    Some(said.map(|said| said.lines().next().unwrap_or_default().trim().to_owned()))
 }
 
 /// The hosts of all runs of a call that were reached, each once.
@@ -283,6 +302,18 @@ mod tests {
         let failure = said(npm);
         assert_eq!(failure.code.as_deref(), Some("EUSAGE"));
         assert_eq!(failure.why, "`npm ci` can only install packages when in sync.");
+        let yarn = said(
+            "{\"type\":\"warning\",\"data\":\"slow\"}\n{\"type\":\"error\",\"data\":\"No lock.\\nx\"}\n",
+        );
+        assert_eq!((yarn.code, yarn.why.as_str()), (None, "No lock."));
+        let berry = said(
+            "➤ YN0000: · Yarn 4.18.1\n➤ YN0085: │ + a@npm:1\n➤ YN0028: │ The lockfile would have been modified.\n➤ YN0000: · Failed with errors\n",
+        );
+        assert_eq!(
+            (berry.code.as_deref(), berry.why.as_str()),
+            (Some("YN0028"), "The lockfile would have been modified.")
+        );
+        assert_eq!(said("Resolving dependencies\nerror: lockfile is frozen\n").why, "lockfile is frozen.");
         let not_found = said("npm error code E404\nnpm error 404 Not Found - GET https://r.example/x\n");
         assert_eq!(
             (not_found.code.as_deref(), not_found.why.as_str()),

@@ -118,9 +118,8 @@ async fn made(
     let ran = desk.run(running::configured(desk, command).await?).await?;
     super::left(desk, file).await?.filter(|_| ran.is_success()).ok_or_else(|| {
         let why = said(&ran.stderr.text());
-        Fault::new(Code::ToolExecutionFailed, format!("what memray recorded cannot be read: {why}")).suggest(
-            "The program may have ended before its record was whole; `run_output` has what it said.",
-        )
+        Fault::new(Code::ToolExecutionFailed, format!("what memray recorded cannot be read: {why}"))
+            .suggest("The program may have ended before its record was whole; `run_output` has what it said.")
     })
 }
 

@@ -72,7 +72,10 @@ impl Run for CargoAudit {
                 let path = crate::node::at(dir.as_ref(), "Cargo.lock")?;
                 let settings = crate::node::at(dir.as_ref(), ".cargo/audit.toml")?;
                 let settings = desk.view().read_optional(&settings)?;
-                Ok((desk.view().read_optional(&path)?.is_some(), settings.is_some_and(|own| names_database(&own))))
+                Ok((
+                    desk.view().read_optional(&path)?.is_some(),
+                    settings.is_some_and(|own| names_database(&own)),
+                ))
             })
             .await?;
         if elsewhere {

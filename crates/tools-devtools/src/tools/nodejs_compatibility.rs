@@ -298,7 +298,9 @@ fn told(found: Found) -> Answer<Output> {
             "Not known: {why}. {} that say which node they want run on {node}.",
             counted(compared, "package")
         ),
-        (None, None) => format!("{} that say which node they want run on {node}.", counted(compared, "package")),
+        (None, None) => {
+            format!("{} that say which node they want run on {node}.", counted(compared, "package"))
+        }
         (Some(first), _) => format!(
             "{} of {} do not run on {node}.\n\nFirst: `{}` wants {}.",
             incompatible.len(),
@@ -339,7 +341,8 @@ fn told(found: Found) -> Answer<Output> {
     peers.truncate(MAX_LISTED);
     unknown.truncate(MAX_LISTED);
     let shown = (incompatible.len() + peers.len() + unknown.len()) as u64;
-    let mut answer = Answer::new(text, Output { node, compared, incompatible, peers, not_known, unknown, notes });
+    let mut answer =
+        Answer::new(text, Output { node, compared, incompatible, peers, not_known, unknown, notes });
     answer.success = success;
     if shown < total {
         let next = "nodejs_compatibility with `checkDeps` or `checkEngines` false".to_owned();
@@ -397,7 +400,8 @@ fn packages_in(desk: &ReadDesk, modules: &RelPath) -> Result<Vec<RelPath>, Fault
     for entry in view.list(Some(modules))?.into_iter().filter(|entry| !entry.name.starts_with('.')) {
         let Ok(path) = modules.join(&entry.name) else { continue };
         if entry.name.starts_with('@') && entry.is_dir {
-            folders.extend(view.list(Some(&path))?.into_iter().filter_map(|inner| path.join(&inner.name).ok()));
+            folders
+                .extend(view.list(Some(&path))?.into_iter().filter_map(|inner| path.join(&inner.name).ok()));
         } else {
             folders.push(path);
         }

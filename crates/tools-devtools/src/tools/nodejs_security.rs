@@ -154,6 +154,10 @@ async fn asked(desk: &RunDesk, packages: &Packages, production: bool) -> Result<
         let why = format!("what {own} says of vulnerabilities is not read here: ask it yourself");
         return Ok(Told::of(Audit::unknown(why), host));
     }
+    if packages.manager == Manager::Yarn && crate::registries::registries(desk).npm.url.is_some() {
+        let why = "yarn 1 asks registry.yarnpkg.com about vulnerabilities, whichever registry is configured";
+        return Ok(Told::of(Audit::unknown(why), host));
+    }
     let (auditor, args) = asking(packages.manager, production);
     let mut command = packages.fetching(desk, args)?;
     // This is the one call that is to ask.

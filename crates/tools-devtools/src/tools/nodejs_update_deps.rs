@@ -400,8 +400,7 @@ fn choice(rows: &[Newer], latest: bool) -> Option<Choice> {
         let to = target.filter(|to| row.current.as_ref() != Some(to))?;
         let kind = row.kind.as_deref().filter(|_| *to == row.latest);
         let from = row.current.as_deref().unwrap_or("none");
-        let title =
-            kind.map_or(format!("{from} to {to}"), |kind| format!("{from} to {to}, {kind}"));
+        let title = kind.map_or(format!("{from} to {to}"), |kind| format!("{from} to {to}, {kind}"));
         let chosen = kind != Some("major");
         Some(Offered { name: row.name.clone(), title: format!("{}: {title}", row.name), chosen })
     };

@@ -76,7 +76,11 @@ fn cargo_audit_names_what_is_vulnerable_and_what_nobody_maintains() {
     let unmaintained = "informational = \"unmaintained\"\n\n[versions]\npatched = []\n";
     advise(&home, "RUSTSEC-2026-0002", "old", unmaintained, "Nobody minds old");
     let found = session.ok("cargo_audit", json!({}));
-    assert_eq!((&found["success"], &found["data"]["state"]), (&json!(false), &json!("complete")), "{found:#}");
+    assert_eq!(
+        (&found["success"], &found["data"]["state"]),
+        (&json!(false), &json!("complete")),
+        "{found:#}"
+    );
     assert_eq!(
         found["advisories"],
         json!([{
@@ -85,21 +89,40 @@ fn cargo_audit_names_what_is_vulnerable_and_what_nobody_maintains() {
         }]),
         "{found:#}"
     );
-    assert_eq!(found["warnings"], json!(["old 0.3.0: unmaintained (RUSTSEC-2026-0002: Nobody minds old)"]), "{found:#}");
+    assert_eq!(
+        found["warnings"],
+        json!(["old 0.3.0: unmaintained (RUSTSEC-2026-0002: Nobody minds old)"]),
+        "{found:#}"
+    );
     assert_eq!(found["data"]["packages"], 4, "{found:#}");
-    assert!(found["message"].as_str().unwrap().contains("1 crate is yanked, unmaintained or unsound"), "{found:#}");
+    assert!(
+        found["message"].as_str().unwrap().contains("1 crate is yanked, unmaintained or unsound"),
+        "{found:#}"
+    );
 
     let clean = session.ok("cargo_audit", json!({ "directory": "good" }));
-    assert_eq!((&clean["success"], &clean["message"]), (&json!(true), &json!("No known vulnerability.")), "{clean:#}");
+    assert_eq!(
+        (&clean["success"], &clean["message"]),
+        (&json!(true), &json!("No known vulnerability.")),
+        "{clean:#}"
+    );
     assert!(clean["runs"][0]["reached"].is_null() && bench.dirt().is_empty(), "{clean:#}");
 
     // What the repository leaves out is said, and it does not choose what it is held against.
     let ignores = session.ok("cargo_audit", json!({ "directory": "ignores" }));
-    assert_eq!((&ignores["success"], &ignores["data"]["state"]), (&json!(false), &json!("partial")), "{ignores:#}");
+    assert_eq!(
+        (&ignores["success"], &ignores["data"]["state"]),
+        (&json!(false), &json!("partial")),
+        "{ignores:#}"
+    );
     assert_eq!(ignores["data"]["skipped"], json!(["RUSTSEC-2026-0001: ignored"]), "{ignores:#}");
     let other = session.ok("cargo_audit", json!({ "directory": "other" }));
     assert_eq!((&other["success"], &other["data"]["state"]), (&json!(false), &json!("none")), "{other:#}");
     assert!(other["message"].as_str().unwrap().contains("names another database"), "{other:#}");
     let unlocked = session.ok("cargo_audit", json!({ "directory": "unlocked" }));
-    assert_eq!((&unlocked["success"], &unlocked["data"]["state"]), (&json!(false), &json!("none")), "{unlocked:#}");
+    assert_eq!(
+        (&unlocked["success"], &unlocked["data"]["state"]),
+        (&json!(false), &json!("none")),
+        "{unlocked:#}"
+    );
 }

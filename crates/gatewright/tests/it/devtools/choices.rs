@@ -13,10 +13,14 @@ use crate::wire::Wire;
 /// Two packages of which there are newer versions, locked and installed.
 fn shop() -> (Bench, Secure, Place) {
     let place = Place::new();
-    let all = [("left", "1.0.0"), ("left", "1.0.1"), ("right", "1.0.0"), ("right", "1.1.0"), ("right", "2.0.0")];
-    let server = served(&place, Shelf(all.map(|(name, version)| (name, version, json!({}))).to_vec()), |_| None);
+    let all =
+        [("left", "1.0.0"), ("left", "1.0.1"), ("right", "1.0.0"), ("right", "1.1.0"), ("right", "2.0.0")];
+    let server =
+        served(&place, Shelf(all.map(|(name, version)| (name, version, json!({}))).to_vec()), |_| None);
     let manifest = |range: &str| {
-        format!("{{ \"name\": \"shop\", \"version\": \"1.0.0\", \"dependencies\": {{ \"left\": \"{range}1.0.0\", \"right\": \"{range}1.0.0\" }} }}\n")
+        format!(
+            "{{ \"name\": \"shop\", \"version\": \"1.0.0\", \"dependencies\": {{ \"left\": \"{range}1.0.0\", \"right\": \"{range}1.0.0\" }} }}\n"
+        )
     };
     let bench = project(&manifest(""));
     of_registry(&bench, &server);
@@ -53,7 +57,10 @@ fn older(bench: &Bench, tool: &str, arguments: &Value, answer: &Value) -> (Value
     assert_eq!(question["method"], "elicitation/create", "{question:#}");
     wire.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": answer }).to_string());
     let result = wire.receive();
-    (question["params"]["requestedSchema"]["properties"].clone(), result["result"]["structuredContent"].clone())
+    (
+        question["params"]["requestedSchema"]["properties"].clone(),
+        result["result"]["structuredContent"].clone(),
+    )
 }
 
 fn names(list: &Value) -> Vec<&str> {
@@ -65,36 +72,65 @@ fn the_packages_of_node_that_the_user_ticks_move_and_no_others_in_both_eras_and_
     let (bench, _server, _place) = shop();
     let remote = Remote::start(&bench.place);
     let arguments = json!({ "interactive": true, "apply": true });
-    let ask = |arguments: &Value, back: &Value| round(&remote, "nodejs_update_deps", arguments, back).message();
+    let ask =
+        |arguments: &Value, back: &Value| round(&remote, "nodejs_update_deps", arguments, back).message();
     let first = ask(&arguments, &json!({}));
     let (boxes, state) = asked(&first);
     assert_eq!(boxes["left"]["title"], "left: 1.0.0 to 1.0.1, patch", "{boxes}");
-    assert_eq!((&boxes["right"]["title"], &boxes["right"]["default"]), (&json!("right: 1.0.0 to 1.1.0"), &json!(true)));
+    assert_eq!(
+        (&boxes["right"]["title"], &boxes["right"]["default"]),
+        (&json!("right: 1.0.0 to 1.1.0"), &json!(true))
+    );
     let declined = ask(&arguments, &sent(state, "decline", &json!({})));
     let told = &declined["result"]["structuredContent"];
-    assert_eq!((names(&told["outdated"]), &told["plan"]["effects"]), (vec!["left", "right"], &json!([])), "{declined:#}");
-    assert!(told["installed"].is_null() && told["message"].as_str().unwrap().contains("Nothing was changed"), "{told:#}");
+    assert_eq!(
+        (names(&told["outdated"]), &told["plan"]["effects"]),
+        (vec!["left", "right"], &json!([])),
+        "{declined:#}"
+    );
+    assert!(
+        told["installed"].is_null() && told["message"].as_str().unwrap().contains("Nothing was changed"),
+        "{told:#}"
+    );
     // Beyond the ranges a major version is ticked by nobody but the user.
     let beyond = ask(&json!({ "interactive": true, "latest": true }), &json!({}));
     let (boxes, _) = asked(&beyond);
-    assert_eq!((&boxes["right"]["default"], &boxes["left"]["default"]), (&json!(false), &json!(true)), "{boxes}");
+    assert_eq!(
+        (&boxes["right"]["default"], &boxes["left"]["default"]),
+        (&json!(false), &json!(true)),
+        "{boxes}"
+    );
 
     let first = ask(&arguments, &json!({}));
     let moved = ask(&arguments, &sent(asked(&first).1, "accept", &json!({ "left": false, "right": true })));
     let told = &moved["result"]["structuredContent"];
-    assert_eq!((&told["status"], names(&told["lock"]["changed"])), (&json!("completed"), vec!["right"]), "{moved:#}");
+    assert_eq!(
+        (&told["status"], names(&told["lock"]["changed"])),
+        (&json!("completed"), vec!["right"]),
+        "{moved:#}"
+    );
     assert_eq!((locked(&bench, "left"), locked(&bench, "right")), ("1.0.0".to_owned(), "1.1.0".to_owned()));
     assert!(bench.read("node_modules/right/package.json").unwrap().contains("1.1.0"), "{told:#}");
     remote.finish();
 
     let accept = json!({ "action": "accept", "content": { "left": true } });
     let (boxes, told) = older(&bench, "nodejs_update_deps", &json!({ "interactive": true }), &accept);
-    assert!(boxes["left"]["type"] == "boolean" && boxes["right"].is_null(), "what is at its newest is not offered: {boxes}");
-    assert_eq!((&told["status"], names(&told["lock"]["changed"])), (&json!("proposed"), vec!["left"]), "{told:#}");
+    assert!(
+        boxes["left"]["type"] == "boolean" && boxes["right"].is_null(),
+        "what is at its newest is not offered: {boxes}"
+    );
+    assert_eq!(
+        (&told["status"], names(&told["lock"]["changed"])),
+        (&json!("proposed"), vec!["left"]),
+        "{told:#}"
+    );
 
     let words = ["call", "nodejs_update_deps", "--interactive"];
     let Some(shown) = at_terminal(&bench.place, &words, "1\n") else { return };
-    assert!(shown.contains("Which packages are to move?") && shown.contains("left: 1.0.0 to 1.0.1"), "{shown}");
+    assert!(
+        shown.contains("Which packages are to move?") && shown.contains("left: 1.0.0 to 1.0.1"),
+        "{shown}"
+    );
     assert!(shown.contains("package-lock.json"), "what it would write: {shown}");
     let shown = at_terminal(&bench.place, &words, "99\n").unwrap();
     assert!(shown.contains("Nothing was changed"), "{shown}");
@@ -103,31 +139,53 @@ fn the_packages_of_node_that_the_user_ticks_move_and_no_others_in_both_eras_and_
 
 #[test]
 fn the_packages_of_python_that_the_user_ticks_move_and_no_others_in_both_eras() {
-    let pinned = python_deps::PROJECT.replace("six>=1.15,<1.17", "six==1.15.0").replace("iniconfig==2.0.0", "iniconfig==1.1.1");
+    let pinned = python_deps::PROJECT
+        .replace("six>=1.15,<1.17", "six==1.15.0")
+        .replace("iniconfig==2.0.0", "iniconfig==1.1.1");
     let Some((bench, mut session)) = python_deps::serve(&[("pyproject.toml", &pinned)]) else { return };
     let locked = session.ok("python_install_deps", json!({ "packageManager": "uv", "apply": true }));
     if !python_deps::reached(&locked) {
         return;
     }
-    bench.put("pyproject.toml", &pinned.replace("six==1.15.0", "six>=1.15,<1.17").replace("iniconfig==1.1.1", "iniconfig>=1.1.1,<2.1"));
+    bench.put(
+        "pyproject.toml",
+        &pinned
+            .replace("six==1.15.0", "six>=1.15,<1.17")
+            .replace("iniconfig==1.1.1", "iniconfig>=1.1.1,<2.1"),
+    );
     let arguments = json!({ "interactive": true });
     // Nobody to ask: the choices.
     let told = session.ok("python_update_deps", arguments.clone());
-    assert_eq!((names(&told["outdated"]), &told["plan"]["effects"]), (vec!["iniconfig", "six"], &json!([])), "{told:#}");
+    assert_eq!(
+        (names(&told["outdated"]), &told["plan"]["effects"]),
+        (vec!["iniconfig", "six"], &json!([])),
+        "{told:#}"
+    );
 
     let accept = json!({ "action": "accept", "content": { "iniconfig": false } });
     let (boxes, told) = older(&bench, "python_update_deps", &arguments, &accept);
     assert_eq!(boxes["six"]["title"], "six: 1.15.0 to 1.16.0, minor", "{boxes}");
-    assert_eq!((&told["status"], names(&told["lock"]["changed"])), (&json!("proposed"), vec!["six"]), "{told:#}");
+    assert_eq!(
+        (&told["status"], names(&told["lock"]["changed"])),
+        (&json!("proposed"), vec!["six"]),
+        "{told:#}"
+    );
 
-    let remote = Remote::with(bench.command().args(["serve", "--http", "127.0.0.1:0", "--insecure-loopback"]));
+    let remote =
+        Remote::with(bench.command().args(["serve", "--http", "127.0.0.1:0", "--insecure-loopback"]));
     let ask = |back: &Value| round(&remote, "python_update_deps", &arguments, back).message();
     let first = ask(&json!({}));
     let answer = ask(&sent(asked(&first).1, "accept", &json!({ "six": false })));
     let told = &answer["result"]["structuredContent"];
-    assert_eq!((&told["status"], names(&told["lock"]["changed"])), (&json!("proposed"), vec!["iniconfig"]), "{answer:#}");
+    assert_eq!(
+        (&told["status"], names(&told["lock"]["changed"])),
+        (&json!("proposed"), vec!["iniconfig"]),
+        "{answer:#}"
+    );
     // Only to be looked at: nobody is asked.
-    let dry = round(&remote, "python_update_deps", &json!({ "interactive": true, "dryRun": true }), &json!({})).message();
+    let dry =
+        round(&remote, "python_update_deps", &json!({ "interactive": true, "dryRun": true }), &json!({}))
+            .message();
     assert_eq!(names(&dry["result"]["structuredContent"]["outdated"]), ["iniconfig", "six"], "{dry:#}");
     remote.finish();
 }

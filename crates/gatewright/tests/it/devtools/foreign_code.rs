@@ -50,7 +50,10 @@ fn scripts_of_packages_run_once_their_user_agrees_in_both_eras_and_at_the_termin
     assert!(!ran() && bench.read("package-lock.json").is_none());
     let quiet = json!({ "apply": true, "plan": rehearsed["plan"]["id"] });
     let other = session.fails("nodejs_install_deps", quiet);
-    assert_eq!(other["code"], "invalid_argument", "a plan of other arguments is none of this call: {other:#}");
+    assert_eq!(
+        other["code"], "invalid_argument",
+        "a plan of other arguments is none of this call: {other:#}"
+    );
 
     let (text, declined) = older(&bench, "nodejs_install_deps", &arguments, "decline");
     let text = text.as_str().unwrap();
@@ -61,7 +64,13 @@ fn scripts_of_packages_run_once_their_user_agrees_in_both_eras_and_at_the_termin
     let ask = |back: &Value| round(&remote, "nodejs_install_deps", &arguments, back).message();
     let state = |asked: &Value| asked["result"]["requestState"].clone();
     let first = ask(&json!({}));
-    assert!(first["result"]["inputRequests"]["confirm"]["params"]["message"].as_str().unwrap().contains("code of packages"), "{first:#}");
+    assert!(
+        first["result"]["inputRequests"]["confirm"]["params"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("code of packages"),
+        "{first:#}"
+    );
     assert!(ask(&sent(&state(&first), "decline", &json!({}))).to_string().contains("said no"));
     assert!(!ran());
     let accepted = ask(&sent(&state(&ask(&json!({}))), "accept", &json!({})));
@@ -87,12 +96,14 @@ fn scripts_of_packages_run_unasked_as_the_named_plan_or_by_a_rule_of_the_users_a
     let bench = project(MARKED);
     of_registry(&bench, &server);
     let ran = || bench.read("node_modules/marked/own.txt").is_some();
-    let rule = "[[policy.rules]]\ntools = [\"nodejs_install_deps\"]\nforeign-code = true\ndecision = \"allow\"\n";
+    let rule =
+        "[[policy.rules]]\ntools = [\"nodejs_install_deps\"]\nforeign-code = true\ndecision = \"allow\"\n";
     bench.put("gatewright.toml", rule);
     let mut session = bench.serve();
     let fault = session.fails("nodejs_install_deps", json!({ "scripts": true, "apply": true }));
     assert_eq!(fault["code"], "confirmation_required", "a project allows nothing: {fault:#}");
-    let plan = fault["suggestions"][0].as_str().unwrap().split('"').find(|word| word.starts_with("plan_")).unwrap();
+    let plan =
+        fault["suggestions"][0].as_str().unwrap().split('"').find(|word| word.starts_with("plan_")).unwrap();
     let done = session.ok("nodejs_install_deps", json!({ "scripts": true, "apply": true, "plan": plan }));
     assert_eq!((&done["success"], ran()), (&json!(true), true), "{done:#}");
 
@@ -112,7 +123,8 @@ fn sources() -> Vec<u8> {
     let backend = "import os, zipfile\n\nNAME = 'brew-1.0.0'\nABOUT = 'Metadata-Version: 2.1\\nName: brew\\nVersion: 1.0.0\\n'\n\n\ndef build_wheel(folder, config_settings=None, metadata_directory=None):\n    name = NAME + '-py3-none-any.whl'\n    with zipfile.ZipFile(os.path.join(folder, name), 'w') as wheel:\n        wheel.writestr('brewed.py', 'BUILT = True\\n')\n        wheel.writestr(NAME + '.dist-info/METADATA', ABOUT)\n        wheel.writestr(NAME + '.dist-info/WHEEL', 'Wheel-Version: 1.0\\nGenerator: brew\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')\n        wheel.writestr(NAME + '.dist-info/RECORD', 'brewed.py,,\\n' + NAME + '.dist-info/METADATA,,\\n' + NAME + '.dist-info/WHEEL,,\\n' + NAME + '.dist-info/RECORD,,\\n')\n    return name\n";
     let manifest = "[build-system]\nrequires = []\nbuild-backend = \"backend\"\nbackend-path = [\".\"]\n\n[project]\nname = \"brew\"\nversion = \"1.0.0\"\n";
     let about = "Metadata-Version: 2.1\nName: brew\nVersion: 1.0.0\n";
-    let mut archive = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
+    let mut archive =
+        tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
     for (name, text) in [("PKG-INFO", about), ("pyproject.toml", manifest), ("backend.py", backend)] {
         let mut header = tar::Header::new_gnu();
         header.set_size(text.len() as u64);
@@ -158,7 +170,11 @@ fn a_source_distribution_is_built_once_its_user_agrees_or_a_rule_of_the_users_al
     };
     let mut session = bench.serve();
     let refused = session.ok("python_install_deps", json!({ "directory": "pip", "apply": true }));
-    assert_eq!((&refused["success"], &refused["sdistsRefused"]), (&json!(false), &json!(["brew"])), "{refused:#}");
+    assert_eq!(
+        (&refused["success"], &refused["sdistsRefused"]),
+        (&json!(false), &json!(["brew"])),
+        "{refused:#}"
+    );
 
     // Resolving may build already: consent is wanted before anything runs, also for a rehearsal.
     let before = server.asked().len();
@@ -166,7 +182,10 @@ fn a_source_distribution_is_built_once_its_user_agrees_or_a_rule_of_the_users_al
         let arguments = json!({ "directory": "pip", "build": true, "apply": apply });
         let fault = session.fails("python_install_deps", arguments);
         assert_eq!(fault["code"], "confirmation_required", "{fault:#}");
-        assert!(fault["suggestions"][0].as_str().unwrap().contains("gatewright call python_install_deps"), "{fault:#}");
+        assert!(
+            fault["suggestions"][0].as_str().unwrap().contains("gatewright call python_install_deps"),
+            "{fault:#}"
+        );
     }
     assert_eq!((server.asked().len(), built("pip")), (before, false), "nobody was asked, and nothing ran");
 
@@ -181,6 +200,9 @@ fn a_source_distribution_is_built_once_its_user_agrees_or_a_rule_of_the_users_al
 
     let rule = "[[policy.rules]]\ntools = [\"python_*\"]\nforeign-code = true\ndecision = \"allow\"\n";
     bench.place.configure(&format!("{registry}{rule}"));
-    let done = bench.serve().ok("python_install_deps", json!({ "directory": "uv", "packageManager": "uv", "build": true, "apply": true }));
+    let done = bench.serve().ok(
+        "python_install_deps",
+        json!({ "directory": "uv", "packageManager": "uv", "build": true, "apply": true }),
+    );
     assert_eq!((&done["success"], built("uv")), (&json!(true), true), "{done:#}");
 }

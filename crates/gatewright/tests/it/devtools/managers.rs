@@ -40,7 +40,9 @@ fn every_manager_moves_packages_within_their_ranges_and_beyond_them_when_that_is
         let place = Place::new();
         let server = served(&place, lockstep(), |_| None);
         let pinned = |range: &str| {
-            format!("{{\n  \"name\": \"shop\",\n  \"version\": \"1.0.0\",\n  \"packageManager\": \"{version}\",\n  \"dependencies\": {{\n    \"left\": \"{range}\"\n  }}\n}}\n")
+            format!(
+                "{{\n  \"name\": \"shop\",\n  \"version\": \"1.0.0\",\n  \"packageManager\": \"{version}\",\n  \"dependencies\": {{\n    \"left\": \"{range}\"\n  }}\n}}\n"
+            )
         };
         let bench = project(&pinned("1.0.0"));
         bench.put(".yarnrc.yml", "nodeLinker: node-modules\n");
@@ -48,16 +50,32 @@ fn every_manager_moves_packages_within_their_ranges_and_beyond_them_when_that_is
         of_registry(&bench, &server);
         let mut session = bench.serve();
         let locked = session.ok("nodejs_install_deps", json!({ "apply": true }));
-        assert_eq!((&locked["success"], &locked["manager"]["name"]), (&json!(true), &json!(name)), "{version}: {locked:#}");
-        assert!(bench.read("node_modules/left/package.json").unwrap().contains("1.0.0"), "{version}: {locked:#}");
+        assert_eq!(
+            (&locked["success"], &locked["manager"]["name"]),
+            (&json!(true), &json!(name)),
+            "{version}: {locked:#}"
+        );
+        assert!(
+            bench.read("node_modules/left/package.json").unwrap().contains("1.0.0"),
+            "{version}: {locked:#}"
+        );
         bench.put("package.json", &pinned("^1.0.0"));
+        // As it was locked when nothing newer was there: yarn 1 looks at no lock that lacks what the manifest says.
+        bench.put(file, &bench.read(file).unwrap().replace("left@1.0.0:\n", "left@^1.0.0:\n"));
         let listed = session.ok("nodejs_update_deps", json!({ "interactive": true }));
         let row = &listed["outdated"][0];
-        assert_eq!((&row["current"], &row["wanted"], &row["latest"]), (&json!("1.0.0"), &json!("1.0.1"), &json!("2.0.0")), "{version}: {listed:#}");
+        assert_eq!(
+            (&row["current"], &row["wanted"], &row["latest"]),
+            (&json!("1.0.0"), &json!("1.0.1"), &json!("2.0.0")),
+            "{version}: {listed:#}"
+        );
         let within = session.ok("nodejs_update_deps", json!({ "apply": true }));
         assert_eq!(within["lock"]["changed"][0]["to"], "1.0.1", "{version}: {within:#}");
         assert_eq!(within["success"], true, "{version}: {within:#}");
-        assert!(bench.read("node_modules/left/package.json").unwrap().contains("1.0.1"), "{version}: {within:#}");
+        assert!(
+            bench.read("node_modules/left/package.json").unwrap().contains("1.0.1"),
+            "{version}: {within:#}"
+        );
         assert!(bench.read(file).unwrap().contains("1.0.1"), "{version}");
         let beyond = session.ok("nodejs_update_deps", json!({ "latest": true, "packages": ["left"] }));
         assert_eq!(
@@ -66,15 +84,21 @@ fn every_manager_moves_packages_within_their_ranges_and_beyond_them_when_that_is
             "{version}: {beyond:#}"
         );
         assert!(beyond["plan"]["effects"].to_string().contains("package.json"), "{version}: {beyond:#}");
-        assert!(!beyond["plan"]["effects"].to_string().contains("create"), "nothing else comes: {version}: {beyond:#}");
+        assert!(
+            !beyond["plan"]["effects"].to_string().contains("create"),
+            "nothing else comes: {version}: {beyond:#}"
+        );
         let unknown = session.fails("nodejs_update_deps", json!({ "packages": ["right"] }));
         assert_eq!(unknown["code"], "invalid_argument", "{version}: {unknown:#}");
-        assert!(server.asked().iter().any(|ask| ask.path.contains("left-2.0.0") || ask.path == "/left"), "{version}");
+        assert!(
+            server.asked().iter().any(|ask| ask.path.contains("left-2.0.0") || ask.path == "/left"),
+            "{version}"
+        );
     }
 }
 
 #[test]
-fn pnpm_overrides_what_is_vulnerable_and_yarn_1_names_it_and_fixes_nothing() {
+fn pnpm_overrides_what_is_vulnerable_and_yarn_1_asks_its_own_registry_alone() {
     let place = Place::new();
     let server = served(&place, lockstep(), advisories);
     let Some(bench) = managers(project(&LEFT.replace("\"1.0.0\" }", "\"^1.0.0\" }"))) else { return };
@@ -92,7 +116,10 @@ fn pnpm_overrides_what_is_vulnerable_and_yarn_1_names_it_and_fixes_nothing() {
         "{fixed:#}"
     );
     let plan = fixed["plan"].to_string();
-    assert!(plan.contains("pnpm-lock.yaml") && plan.contains("left@<1.0.1"), "its overrides are shown: {plan}");
+    assert!(
+        plan.contains("pnpm-lock.yaml") && plan.contains("left@<1.0.1"),
+        "its overrides are shown: {plan}"
+    );
 
     let Some(bench) = managers(project(LEFT)) else { return };
     bench.put("yarn.lock", "# yarn lockfile v1\n\n");
@@ -100,12 +127,36 @@ fn pnpm_overrides_what_is_vulnerable_and_yarn_1_names_it_and_fixes_nothing() {
     let mut session = bench.serve();
     let locked = session.ok("nodejs_install_deps", json!({ "apply": true }));
     assert_eq!(locked["success"], true, "{locked:#}");
-    let found = session.ok("nodejs_security", json!({ "fix": true }));
-    assert_eq!((&found["success"], &found["data"]["state"]), (&json!(false), &json!("complete")), "{found:#}");
-    let row = &found["advisories"][0];
-    assert_eq!((&row["package"], &row["severity"], &row["installed"]), (&json!("left"), &json!("high"), &json!(["1.0.0"])), "{found:#}");
-    assert!(found["message"].as_str().unwrap().contains("yarn 1 fixes nothing by itself"), "{found:#}");
-    assert!(found["plan"]["effects"].as_array().is_none_or(Vec::is_empty), "{found:#}");
+    let told = session.ok("nodejs_security", json!({}));
+    assert_eq!((&told["success"], &told["data"]["state"]), (&json!(false), &json!("none")), "{told:#}");
+    assert!(
+        told["message"].as_str().unwrap().starts_with("Not known: yarn 1 asks registry.yarnpkg.com"),
+        "{told:#}"
+    );
+
+    // Where that is the registry, it is asked; of a mirror that is only read nothing is known.
+    let Some(bench) = managers(project(MANIFEST)) else { return };
+    bench.put("yarn.lock", "# yarn lockfile v1\n\n");
+    let mut session = bench.serve();
+    let locked = session.ok("nodejs_install_deps", json!({ "apply": true }));
+    if !is_reached(&locked) {
+        return;
+    }
+    let told = session.ok("nodejs_security", json!({ "fix": true }));
+    let run = told["runs"].as_array().unwrap().last().unwrap();
+    assert_eq!(
+        (&run["command"], &run["reached"]),
+        (&json!("yarn audit --json"), &json!(["registry.yarnpkg.com"])),
+        "{told:#}"
+    );
+    assert_eq!(told["success"], false, "it fixes nothing by itself: {told:#}");
+    let message = told["message"].as_str().unwrap();
+    match told["data"]["state"].as_str().unwrap() {
+        "none" => {
+            assert!(message.starts_with("Not known:") && message.contains("Nothing was fixed"), "{told:#}")
+        }
+        _ => assert!(message.contains("yarn 1 fixes nothing by itself"), "{told:#}"),
+    }
 }
 
 #[test]
@@ -115,7 +166,9 @@ fn yarn_4_and_bun_lock_as_a_plan_and_install_once_it_is_applied_from_the_public_
         ("bun@1.4.5", "bun.lock", bun, "lockfile is frozen"),
     ];
     for (version, file, with, stale) in all {
-        let manifest = format!("{{\n  \"name\": \"shop\",\n  \"version\": \"1.0.0\",\n  \"packageManager\": \"{version}\",\n  \"dependencies\": {{\n    \"is-odd\": \"^3.0.0\"\n  }}\n}}\n");
+        let manifest = format!(
+            "{{\n  \"name\": \"shop\",\n  \"version\": \"1.0.0\",\n  \"packageManager\": \"{version}\",\n  \"dependencies\": {{\n    \"is-odd\": \"^3.0.0\"\n  }}\n}}\n"
+        );
         let bench = project(&manifest);
         bench.put(".yarnrc.yml", "nodeLinker: node-modules\n");
         let Some(bench) = with(bench) else { continue };
@@ -124,15 +177,34 @@ fn yarn_4_and_bun_lock_as_a_plan_and_install_once_it_is_applied_from_the_public_
         if !is_reached(&rehearsed) {
             return;
         }
-        assert_eq!((&rehearsed["success"], &rehearsed["status"]), (&json!(true), &json!("proposed")), "{rehearsed:#}");
+        assert_eq!(
+            (&rehearsed["success"], &rehearsed["status"]),
+            (&json!(true), &json!("proposed")),
+            "{rehearsed:#}"
+        );
         assert_eq!(names(&rehearsed["lock"]["added"]), ["is-number", "is-odd"], "{rehearsed:#}");
         assert_eq!(rehearsed["reached"], json!(["registry.npmjs.org"]), "{rehearsed:#}");
         assert_eq!(rehearsed["plan"]["effects"].as_array().map(Vec::len), Some(1), "{rehearsed:#}");
         let plan = rehearsed["plan"]["id"].clone();
         let applied = session.ok("nodejs_install_deps", json!({ "apply": true, "plan": plan }));
-        assert_eq!((&applied["success"], &applied["installed"]["folder"]), (&json!(true), &json!("node_modules")), "{applied:#}");
+        assert_eq!(
+            (&applied["success"], &applied["installed"]["folder"]),
+            (&json!(true), &json!("node_modules")),
+            "{applied:#}"
+        );
         assert!(bench.read("node_modules/is-odd/index.js").is_some(), "{applied:#}");
-        assert_eq!(bench.dirt().lines().filter(|line| !line.contains(file) && !line.contains("node_modules") && !line.contains(".yarnrc")).count(), 0, "{}", bench.dirt());
+        assert_eq!(
+            bench
+                .dirt()
+                .lines()
+                .filter(|line| !line.contains(file)
+                    && !line.contains("node_modules")
+                    && !line.contains(".yarnrc"))
+                .count(),
+            0,
+            "{}",
+            bench.dirt()
+        );
         let again = session.ok("nodejs_install_deps", json!({ "frozen": true }));
         assert_eq!((&again["success"], &again["plan"]["effects"]), (&json!(true), &json!([])), "{again:#}");
         bench.put("package.json", &manifest.replace("^3.0.0", "^2.0.0"));
@@ -140,7 +212,11 @@ fn yarn_4_and_bun_lock_as_a_plan_and_install_once_it_is_applied_from_the_public_
         assert_eq!(outdated["success"], false, "{outdated:#}");
         assert!(outdated["message"].as_str().unwrap().contains(stale), "{outdated:#}");
         let audit = session.ok("nodejs_security", json!({}));
-        assert_eq!((&audit["success"], &audit["data"]["state"]), (&json!(false), &json!("none")), "{audit:#}");
+        assert_eq!(
+            (&audit["success"], &audit["data"]["state"]),
+            (&json!(false), &json!("none")),
+            "{audit:#}"
+        );
         let scripts = session.fails("nodejs_install_deps", json!({ "scripts": true }));
         assert_eq!(scripts["code"], "invalid_argument", "{scripts:#}");
     }

@@ -10,7 +10,8 @@ use crate::Place;
 use crate::secure::{Answer, Ask, Secure};
 
 /// Registries of some machines are mirrors at addresses that are not public.
-pub(super) const PUBLIC: &str = "[security]\nprivate-hosts = [\"registry.npmjs.org\", \"registry.yarnpkg.com\"]\n";
+pub(super) const PUBLIC: &str =
+    "[security]\nprivate-hosts = [\"registry.npmjs.org\", \"registry.yarnpkg.com\"]\n";
 
 pub(super) const LIMITS: &str = "[limits]\ndetach-after = 900\n[devtools]\ntimeout = 600000\n";
 

@@ -397,7 +397,9 @@ fn python_profile_names_the_line_that_allocates_most_and_draws_a_flame_graph() {
         "{found:#}"
     );
     assert!(first["bytes"].as_u64().unwrap() >= 5_000_000, "{found:#}");
-    assert!(memory["peakBytes"].as_u64().unwrap() >= 5_000_000 && memory["top"].as_array().unwrap().len() <= 3);
+    assert!(
+        memory["peakBytes"].as_u64().unwrap() >= 5_000_000 && memory["top"].as_array().unwrap().len() <= 3
+    );
     let graph = session.ok(
         "python_profile",
         json!({
@@ -411,7 +413,10 @@ fn python_profile_names_the_line_that_allocates_most_and_draws_a_flame_graph() {
     let report = format!("report://{}/flamegraph.html", graph["report"].as_str().unwrap());
     let read = session.0.request("resources/read", json!({ "uri": report }));
     let page = read["result"]["contents"][0]["text"].as_str().unwrap_or_else(|| panic!("{read:#}"));
-    assert!(page.contains("<html") && page.contains("hold") && !page.contains("cdn.jsdelivr"), "a page of its own");
+    assert!(
+        page.contains("<html") && page.contains("hold") && !page.contains("cdn.jsdelivr"),
+        "a page of its own"
+    );
     assert_eq!(bench.dirt(), "");
 }
 

@@ -214,6 +214,31 @@ fn python_update_deps_says_what_could_move_and_moves_it_as_far_as_is_asked() {
 }
 
 #[test]
+fn python_update_deps_moves_what_poetry_locks() {
+    let manifest = |six: &str| {
+        format!(
+            "[project]\nname = \"shop\"\nversion = \"0.1.0\"\nrequires-python = \">=3.9\"\ndependencies = [\"six ({six})\", \"iniconfig (==1.1.1)\"]\n\n[tool.poetry]\npackage-mode = false\n\n[[tool.poetry.source]]\nname = \"simple\"\nurl = \"https://pypi.org/simple/\"\npriority = \"primary\"\n"
+        )
+    };
+    let Some((bench, mut session)) = serve(&[("pyproject.toml", &manifest("==1.15.0"))]) else { return };
+    let locked = session.ok("python_install_deps", json!({ "packageManager": "poetry", "apply": true }));
+    if !reached(&locked) {
+        return;
+    }
+    bench.put("pyproject.toml", &manifest(">=1.15,<1.17"));
+    let step = json!([{ "name": "six", "from": "1.15.0", "to": "1.16.0", "kind": "minor" }]);
+    let check = session.ok("python_update_deps", json!({}));
+    assert_eq!((&check["manager"], &check["outdated"]), (&json!("poetry"), &step), "{check:#}");
+    assert_eq!(check["plan"]["effects"], json!([]), "{check:#}");
+    let patch = session.fails("python_update_deps", json!({ "mode": "update-patch" }));
+    assert_eq!(patch["code"], "invalid_argument", "{patch:#}");
+    let moved = session
+        .ok("python_update_deps", json!({ "mode": "update-major", "packages": ["six"], "apply": true }));
+    assert_eq!(moved["lock"]["changed"], step, "{moved:#}");
+    assert!(bench.read("poetry.lock").unwrap().contains("version = \"1.16.0\""), "{moved:#}");
+}
+
+#[test]
 fn python_build_makes_a_wheel_and_sources_without_network() {
     let manifest = "[build-system]\nrequires = [\"hatchling\"]\nbuild-backend = \"hatchling.build\"\n\n[project]\nname = \"shop\"\nversion = \"0.1.0\"\n";
     let files = [

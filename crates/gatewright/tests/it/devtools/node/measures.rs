@@ -88,11 +88,14 @@ fn nodejs_compatibility_without_npms_lock_goes_by_what_is_installed_and_says_so(
 fn nodejs_compatibility_reads_every_lock_and_what_none_of_them_says_is_not_known() {
     let asks = "{ \"name\": \"x\", \"dependencies\": { \"a\": \"1\" } }\n";
     let package = |name: &str, version: &str, node: &str| {
-        format!("{{ \"name\": \"{name}\", \"version\": \"{version}\", \"engines\": {{ \"node\": \"{node}\" }} }}\n")
+        format!(
+            "{{ \"name\": \"{name}\", \"version\": \"{version}\", \"engines\": {{ \"node\": \"{node}\" }} }}\n"
+        )
     };
     let berry = "__metadata:\n  version: 8\n\n\"a@npm:1\":\n  version: 1.0.0\n  resolution: \"a@npm:1.0.0\"\n\n\"x@workspace:.\":\n  version: 0.0.0-use.local\n  resolution: \"x@workspace:.\"\n";
     let classic = "# yarn lockfile v1\n\na@1:\n  version \"1.0.0\"\n  resolved \"https://registry.yarnpkg.com/a/-/a-1.0.0.tgz#0\"\n\nb@2:\n  version \"2.0.0\"\n  resolved \"https://registry.yarnpkg.com/b/-/b-2.0.0.tgz#0\"\n";
-    let bun = "{ \"lockfileVersion\": 1, \"packages\": { \"a\": [\"a@1.0.0\", \"\", {}, \"sha512-0\"], }, }\n";
+    let bun =
+        "{ \"lockfileVersion\": 1, \"packages\": { \"a\": [\"a@1.0.0\", \"\", {}, \"sha512-0\"], }, }\n";
     let pnpm = "lockfileVersion: '9.0'\n\npackages:\n\n  a@1.0.0:\n    resolution: {integrity: sha512-0}\n    engines: {node: '>=24'}\n";
     let bench = Bench::new(&[
         ("bare/package.json", asks),
@@ -123,15 +126,27 @@ fn nodejs_compatibility_reads_every_lock_and_what_none_of_them_says_is_not_known
         ("stale", "1 of 2 locked packages"),
     ] {
         let told = held(directory);
-        assert_eq!((&told["success"], &told["incompatible"]), (&json!(false), &json!([])), "{directory}: {told}");
+        assert_eq!(
+            (&told["success"], &told["incompatible"]),
+            (&json!(false), &json!([])),
+            "{directory}: {told}"
+        );
         assert!(told["notKnown"].as_str().unwrap().contains(why), "{directory}: {told}");
         let message = text(&told);
         assert!(message.starts_with("Not known: ") && message.contains("nodejs_install_deps"), "{message}");
     }
     let empty = held("empty");
-    assert_eq!((&empty["success"], &empty["notKnown"]), (&json!(true), &json!(null)), "it asks for nothing: {empty}");
+    assert_eq!(
+        (&empty["success"], &empty["notKnown"]),
+        (&json!(true), &json!(null)),
+        "it asks for nothing: {empty}"
+    );
     let pnpm = held("pnpm");
-    assert_eq!((&pnpm["incompatible"][0]["package"], &pnpm["notKnown"]), (&json!("a"), &json!(null)), "{pnpm}");
+    assert_eq!(
+        (&pnpm["incompatible"][0]["package"], &pnpm["notKnown"]),
+        (&json!("a"), &json!(null)),
+        "{pnpm}"
+    );
     let classic = held("classic");
     assert_eq!(
         classic["incompatible"],
