@@ -36,7 +36,7 @@ pub(super) fn without_code(
                 yourself,
             );
         }
-        if let Some(lock) = lock.filter(|lock| lock.as_str().ends_with(".lockb")) {
+        if let Some(lock) = lock.filter(|lock| lock.as_str().rsplit('/').next() == Some("bun.lockb")) {
             let then =
                 "`bun install --save-text-lockfile --lockfile-only` writes it as text, which is read here.";
             return refused(lock.as_str(), "is bun's binary lock, which nobody else reads", then);

@@ -245,9 +245,9 @@ fn said(text: &str) -> Failure {
             if found != "YN0000" && !rest.starts_with(['+', '-']) && !rest.is_empty() {
                 (code, why) = (Some(found.to_owned()), rest.to_owned());
             }
-        } else if let Some(told) = line.strip_prefix('{').and_then(|_| yarns(line)) {
-            if let (true, Some(told)) = (why.is_empty(), told) {
-                why = told;
+        } else if is_yarns(line) {
+            if why.is_empty() {
+                why = yarns_error(line).unwrap_or_default();
             }
         } else if let Some(rest) = line.strip_prefix("npm error code ") {
             code.get_or_insert_with(|| rest.trim().to_owned());
@@ -265,7 +265,7 @@ fn said(text: &str) -> Failure {
         }
     }
     if why.is_empty() {
-        let is_told = |line: &&str| !line.is_empty() && yarns(line).is_none();
+        let is_told = |line: &&str| !line.is_empty() && !is_yarns(line);
         let first = text.lines().map(str::trim).find(is_told);
         first.unwrap_or("it gave no reason").clone_into(&mut why);
     }
@@ -278,12 +278,16 @@ fn said(text: &str) -> Failure {
     Failure { code, why }
 }
 
-/// A line of yarn 1's in JSON: what it says, where that is an error.
-fn yarns(line: &str) -> Option<Option<String>> {
+/// Whether it is a line of yarn 1's in JSON.
+fn is_yarns(line: &str) -> bool {
+    line.starts_with("{\"type\":\"")
+}
+
+/// What a line of yarn 1's in JSON says, where that is an error.
+fn yarns_error(line: &str) -> Option<String> {
     let told: serde_json::Value = serde_json::from_str(line).ok()?;
-    let kind = told.get("type")?.as_str()?;
-    let said = told.get("data").and_then(serde_json::Value::as_str).filter(|_| kind == "error");
-    Some(said.map(|said| said.lines().next().unwrap_or_default().trim().to_owned()))
+    let said = told.get("data")?.as_str().filter(|_| told["type"] == "error")?;
+    Some(said.lines().next().unwrap_or_default().trim().to_owned())
 }
 
 /// The hosts of all runs of a call that were reached, each once.

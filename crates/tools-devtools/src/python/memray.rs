@@ -26,13 +26,13 @@ pub struct Memory {
     /// How often.
     pub allocations: u64,
     /// Lines that allocated, the one with most bytes first.
-    pub top: Vec<Line>,
+    pub top: Vec<Allocating>,
 }
 
 /// A line that allocates.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Line {
+pub struct Allocating {
     /// Its function.
     pub function: String,
     /// Its file: from the root where it lies there.
@@ -139,7 +139,7 @@ pub(crate) async fn figures(
     })?;
     let lines = stats.top_allocations_by_size.into_iter().map(|place| {
         let (function, file, line) = parted(&place.location);
-        Line { function, file: file.map(|file| named(&file)), line, bytes: place.size }
+        Allocating { function, file: file.map(|file| named(&file)), line, bytes: place.size }
     });
     Ok(Memory {
         peak_bytes: stats.metadata.peak_memory,

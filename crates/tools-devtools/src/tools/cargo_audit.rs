@@ -4,7 +4,7 @@
 //! answer is "not known", never "none": fetching the database is the user's doing.
 
 use contract::{Fault, RelPath, Toolset};
-use deps::{Audit, Auditor, State, audit};
+use deps::{Advisory, Audit, Auditor, State, audit};
 use exec::run::Cache;
 use kit::limits::Limits;
 use kit::{Answer, Define, Doc, Run, RunDesk, doc};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::cargo;
 use crate::families::RUST;
 use crate::packages::Failure;
-use crate::packages::advisories::{Advisory, Data, Told};
+use crate::packages::advisories::{Data, Told};
 use crate::running::{Asked, configured, directory, words};
 
 /// What it takes.

@@ -4,7 +4,7 @@
 //! "not known", never "none". `fix` proposes what the manager would do.
 
 use contract::{Fault, Toolset};
-use deps::{Audit, Auditor, audit};
+use deps::{Advisory, Audit, Auditor, audit};
 use exec::run::Cache;
 use kit::limits::Limits;
 use kit::{Answer, Define, Doc, Run, RunDesk, doc};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::families::NODE;
 use crate::node::Manager;
-use crate::packages::advisories::{Advisory, Data, Told};
+use crate::packages::advisories::{Data, Told};
 use crate::packages::locked::{Changed, Locked, locked};
 use crate::packages::{self, Chosen, Failure, Packages};
 use crate::running::{configured, words};

@@ -270,8 +270,8 @@ async fn listed(
         Manager::Yarn | Manager::Bun => (Lister::Yarn, &["outdated", "--json"][..]),
     };
     let command = packages.fetching(desk, words(args))?;
-    let mut listed = listed_by(desk, packages, named, groups, lister, command).await?;
-    if let (Manager::Pnpm, Some(rows)) = (packages.manager, &mut listed.rows) {
+    let mut newer = listed_by(desk, packages, named, groups, lister, command).await?;
+    if let (Manager::Pnpm, Some(rows)) = (packages.manager, &mut newer.rows) {
         // pnpm calls wanted what is locked. What the ranges admit it says when it is asked for nothing else.
         let args = words(&["outdated", "--compatible", "--format", "json"]);
         let ran = desk.run(configured(desk, packages.fetching(desk, args)?).await?).await?;
@@ -281,7 +281,7 @@ async fn listed(
             row.wanted = newest.or_else(|| row.current.clone());
         }
     }
-    Ok(listed)
+    Ok(newer)
 }
 
 async fn listed_by(

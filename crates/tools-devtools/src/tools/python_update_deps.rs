@@ -146,7 +146,7 @@ fn choice(manager: Manager, mode: Mode, outdated: &[Step]) -> Option<Choice> {
     };
     let rest = match outdated.len().saturating_sub(MOST) {
         0 => String::new(),
-        more => format!(" {more} more are not offered: name them in `packages`."),
+        left_out => format!(" {left_out} more are not offered: name them in `packages`."),
     };
     let besides = match mode {
         Mode::Check => json!({ "mode": "update-major" }),

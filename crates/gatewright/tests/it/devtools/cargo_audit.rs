@@ -17,7 +17,7 @@ fn lock(crates: &[(&str, &str)]) -> String {
     text
 }
 
-/// An advisory as the database of RustSec has them: a page that begins with TOML.
+/// An advisory as the Rust project's database has them: a page that begins with TOML.
 fn advise(home: &Path, id: &str, package: &str, more: &str, title: &str) {
     let folder = home.join("advisory-db/crates").join(package);
     std::fs::create_dir_all(&folder).unwrap();

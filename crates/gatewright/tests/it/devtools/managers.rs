@@ -10,6 +10,9 @@ use super::packages::{
 use super::{Bench, installed};
 use crate::Place;
 
+/// What puts a manager's program on the PATH.
+type With = fn(Bench) -> Option<Bench>;
+
 /// With one program of a package on the PATH, under the name that people call it by.
 fn with_program(bench: Bench, what: &str, place: &str, name: &str) -> Option<Bench> {
     let program = installed(what, place)?;
@@ -30,7 +33,7 @@ fn bun(bench: Bench) -> Option<Bench> {
 /// Every manager that updates, as it is chosen, with its program.
 #[test]
 fn every_manager_moves_packages_within_their_ranges_and_beyond_them_when_that_is_asked_for() {
-    let all: [(&str, &str, &str, fn(Bench) -> Option<Bench>); 4] = [
+    let all: [(&str, &str, &str, With); 4] = [
         ("pnpm", "pnpm@10.0.0", "pnpm-lock.yaml", managers),
         ("yarn", "yarn@1.22.22", "yarn.lock", managers),
         ("yarn", "yarn@4.18.1", "yarn.lock", yarn_4),
@@ -61,7 +64,9 @@ fn every_manager_moves_packages_within_their_ranges_and_beyond_them_when_that_is
         );
         bench.put("package.json", &pinned("^1.0.0"));
         // As it was locked when nothing newer was there: yarn 1 looks at no lock that lacks what the manifest says.
-        bench.put(file, &bench.read(file).unwrap().replace("left@1.0.0:\n", "left@^1.0.0:\n"));
+        if version.starts_with("yarn@1") {
+            bench.put(file, &bench.read(file).unwrap().replace("left@1.0.0:\n", "left@^1.0.0:\n"));
+        }
         let listed = session.ok("nodejs_update_deps", json!({ "interactive": true }));
         let row = &listed["outdated"][0];
         assert_eq!(
@@ -153,7 +158,7 @@ fn pnpm_overrides_what_is_vulnerable_and_yarn_1_asks_its_own_registry_alone() {
     let message = told["message"].as_str().unwrap();
     match told["data"]["state"].as_str().unwrap() {
         "none" => {
-            assert!(message.starts_with("Not known:") && message.contains("Nothing was fixed"), "{told:#}")
+            assert!(message.starts_with("Not known:") && message.contains("Nothing was fixed"), "{told:#}");
         }
         _ => assert!(message.contains("yarn 1 fixes nothing by itself"), "{told:#}"),
     }
@@ -161,7 +166,7 @@ fn pnpm_overrides_what_is_vulnerable_and_yarn_1_asks_its_own_registry_alone() {
 
 #[test]
 fn yarn_4_and_bun_lock_as_a_plan_and_install_once_it_is_applied_from_the_public_registry() {
-    let all: [(&str, &str, fn(Bench) -> Option<Bench>, &str); 2] = [
+    let all: [(&str, &str, With, &str); 2] = [
         ("yarn@4.18.1", "yarn.lock", yarn_4, "would have been modified"),
         ("bun@1.4.5", "bun.lock", bun, "lockfile is frozen"),
     ];

@@ -191,7 +191,11 @@ impl Shelf {
         let Some(last) = versions.keys().next_back().cloned() else {
             return (404, "application/json", b"{\"error\":\"Not found\"}".to_vec());
         };
-        let told = json!({ "name": path, "dist-tags": { "latest": last }, "versions": versions });
+        // What is young some managers leave alone.
+        let time: serde_json::Map<String, Value> =
+            versions.keys().map(|version| (version.clone(), json!("2020-01-02T03:04:05.000Z"))).collect();
+        let told =
+            json!({ "name": path, "dist-tags": { "latest": last }, "versions": versions, "time": time });
         (200, "application/json", told.to_string().into_bytes())
     }
 }
