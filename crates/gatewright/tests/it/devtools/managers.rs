@@ -210,6 +210,15 @@ fn yarn_4_and_bun_lock_as_a_plan_and_install_once_it_is_applied_from_the_public_
             "{}",
             bench.dirt()
         );
+        let (name, number) = version.split_once('@').unwrap();
+        let info = session.ok("nodejs_project_info", json!({}));
+        assert_eq!(
+            (&info["manager"]["name"], &info["lock"]["packages"]),
+            (&json!(name), &json!(2)),
+            "{info:#}"
+        );
+        let versions = session.ok("nodejs_version", json!({ "tool": name }));
+        assert_eq!(versions["tools"][0]["version"], number, "{versions:#}");
         let again = session.ok("nodejs_install_deps", json!({ "frozen": true }));
         assert_eq!((&again["success"], &again["plan"]["effects"]), (&json!(true), &json!([])), "{again:#}");
         bench.put("package.json", &manifest.replace("^3.0.0", "^2.0.0"));
