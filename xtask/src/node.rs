@@ -19,6 +19,9 @@ pub(crate) const CLIENTS: Project = Project("clients");
 /// Linters and test runners that tools run.
 pub(crate) const DEVTOOLS: Project = Project("devtools");
 
+/// Package managers whose programs are called as others' are: yarn 2 and later, and bun.
+pub(crate) const MANAGERS: Project = Project("managers");
+
 /// axe-core, and pages that the design tools look at.
 pub(crate) const DESIGN: Project = Project("design");
 

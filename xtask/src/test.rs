@@ -13,9 +13,15 @@ pub(crate) fn run_all(fast: bool) -> Done<Vec<String>> {
         return Err("git is missing: install it (Debian: apt-get install git)".into());
     }
     if !fast {
-        for project in
-            [node::TOKENS, node::CLIENTS, node::DEVTOOLS, node::DESIGN, node::STORYBOOK, node::UPSTREAMS]
-        {
+        for project in [
+            node::TOKENS,
+            node::CLIENTS,
+            node::DEVTOOLS,
+            node::MANAGERS,
+            node::DESIGN,
+            node::STORYBOOK,
+            node::UPSTREAMS,
+        ] {
             let installed = project.install();
             installed
                 .map_err(|why| format!("the npm packages that tests use could not be installed: {why}"))?;
@@ -26,6 +32,7 @@ pub(crate) fn run_all(fast: bool) -> Done<Vec<String>> {
                 .map_err(|why| format!("the Python packages that tests use could not be installed: {why}"))?;
         }
         python::sources().map_err(|why| format!("the sources of Python packages that tests use: {why}"))?;
+        tools::AUDIT.at_hand().map_err(|why| format!("cargo-audit, which a tool runs: {why}"))?;
     }
     sh::run("cargo", &["fmt", "--all", "--check"])?;
     sh::run("cargo", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])?;

@@ -355,10 +355,14 @@ fn of_component(
     _: &Config,
     _: &[Found],
 ) -> (String, State) {
-    (
-        stem(file),
-        State::Faulty("it is a component, and this gatewright is built without WebAssembly".to_owned()),
-    )
+    without_webassembly(file)
+}
+
+/// What a component is to a gatewright that cannot run it.
+#[cfg(any(test, not(feature = "wasm")))]
+fn without_webassembly(file: &Path) -> (String, State) {
+    let why = "it is a component, and this gatewright is built without WebAssembly (build it with `--features wasm`)";
+    (stem(file), State::Faulty(why.to_owned()))
 }
 
 /// Adds the tools of `found` to `registry`, as far as `wanted` says yes, and gives the names of those that are on no list:
@@ -478,7 +482,34 @@ pub fn stamp(root: Option<&Path>) -> Vec<(PathBuf, Option<SystemTime>, u64)> {
     all.into_iter().map(look).collect()
 }
 
-/// Whether plugins may come and go here: there is a folder for them.
+/// Whether plugins may come and go here: there is a place for them, whether or not a folder is there yet. A client is told at the start
+/// whether it will hear of changes, and never again.
 pub fn may_change(root: Option<&Path>) -> bool {
-    user_folder().into_iter().chain(root.map(project_folder)).any(|folder| folder.is_dir())
+    user_folder().is_some() || root.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_without_webassembly_names_a_component_and_skips_it() {
+        let (name, state) = without_webassembly(Path::new("plugins/word-count.toml"));
+        assert_eq!(name, "word-count");
+        let State::Faulty(why) = &state else { panic!("{state:?}") };
+        assert!(why.contains("built without WebAssembly") && why.contains("--features wasm"), "{why}");
+        let found = Found {
+            name: name.clone(),
+            origin: Origin::User,
+            file: PathBuf::from("plugins/word-count.toml"),
+            state,
+            text: String::new(),
+        };
+        assert!(found.hosted().is_none());
+        let section = PluginsSection { enabled: vec![name], ..PluginsSection::default() };
+        assert!(unknown(std::slice::from_ref(&found), &section).is_empty(), "it is known by its name");
+        let mut registry = Registry::new(&[], |_| true).unwrap();
+        assert!(add(&mut registry, &[found], &[], &Lock::default(), |_| true).is_empty());
+        assert!(registry.iter().next().is_none());
+    }
 }

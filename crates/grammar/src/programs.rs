@@ -34,6 +34,7 @@ entries![
     "actionlint",
     "bandit",
     "black",
+    "bun",
     "cargo",
     "commitlint",
     "coverage",

@@ -18,6 +18,9 @@ pub struct Choice {
     pub argument: String,
     /// The argument that asked for the question, which the call that follows leaves out.
     pub instead_of: String,
+    /// What the call that follows says besides.
+    #[serde(default)]
+    pub besides: Map<String, Value>,
 }
 
 /// One thing that can be chosen.
@@ -36,6 +39,7 @@ pub struct Offered {
 pub struct Chosen {
     argument: String,
     instead_of: String,
+    besides: Map<String, Value>,
     names: Vec<String>,
 }
 
@@ -50,8 +54,8 @@ impl Choice {
     pub fn chosen(&self, is_chosen: impl Fn(&Offered) -> bool) -> Option<Chosen> {
         let names: Vec<String> =
             self.offered().filter(|option| is_chosen(option)).map(|option| option.name.clone()).collect();
-        let Self { argument, instead_of, .. } = self.clone();
-        (!names.is_empty()).then_some(Chosen { argument, instead_of, names })
+        let Self { argument, instead_of, besides, .. } = self.clone();
+        (!names.is_empty()).then_some(Chosen { argument, instead_of, besides, names })
     }
 }
 
@@ -60,6 +64,7 @@ impl Chosen {
     #[must_use]
     pub fn applied_to(&self, mut arguments: Map<String, Value>) -> Map<String, Value> {
         arguments.remove(&self.instead_of);
+        arguments.extend(self.besides.clone());
         arguments.insert(self.argument.clone(), json!(self.names));
         arguments
     }
@@ -77,15 +82,16 @@ mod tests {
             options: vec![offered("a"), offered("b")],
             argument: "which".to_owned(),
             instead_of: "interactive".to_owned(),
+            besides: json!({ "mode": "move" }).as_object().unwrap().clone(),
         }
     }
 
     #[test]
     fn what_is_chosen_takes_the_place_of_the_argument_that_asked() {
         let chosen = choice().chosen(|option| option.name == "b").unwrap();
-        let arguments = json!({ "interactive": true, "deep": 2, "which": ["a"] });
+        let arguments = json!({ "interactive": true, "deep": 2, "mode": "look", "which": ["a"] });
         let applied = chosen.applied_to(arguments.as_object().unwrap().clone());
-        assert_eq!(Value::Object(applied), json!({ "deep": 2, "which": ["b"] }));
+        assert_eq!(Value::Object(applied), json!({ "deep": 2, "mode": "move", "which": ["b"] }));
     }
 
     #[test]

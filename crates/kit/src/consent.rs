@@ -76,6 +76,15 @@ impl Question {
         Self { plan: None, text }
     }
 
+    /// Whether to call `tool` with `arguments`, already without secrets, which has code of packages run at once.
+    pub(crate) fn about_code(tool: &str, arguments: &Value) -> Self {
+        let arguments = shape::bounded(&arguments.to_string(), MAX_ARGUMENTS);
+        let text = format!(
+            "Call {tool}? Code of packages runs before there is a plan: confined, and nobody here has read it.\nArguments: {arguments}\n"
+        );
+        Self { plan: None, text }
+    }
+
     /// The same question with why it is asked.
     pub(crate) fn because(mut self, why: &str) -> Self {
         self.text = format!("{}Why: {why}\n", self.text);
@@ -86,10 +95,10 @@ impl Question {
     pub(crate) fn unanswered(&self, tool: &str) -> Fault {
         let Some(id) = &self.plan else {
             let message =
-                format!("{tool}: policy wants a person's consent, and nothing can rehearse this tool");
+                format!("{tool}: policy wants a person's consent, and nothing can rehearse this call");
             return Fault::new(Code::ConfirmationRequired, message)
                 .suggest(format!(
-                "Ask the user: they can run `gatewright call {tool}` themselves, or allow the tool in their own configuration."
+                "Ask the user: they can run `gatewright call {tool}` with these arguments themselves, or allow it in their own configuration (`[policy] rules`)."
             ));
         };
         let message = format!("{tool}: policy wants the plan reviewed before it is applied");

@@ -12,7 +12,10 @@ use exec::{Draft, View};
 use serde_json::{Map, Value};
 
 use crate::desk::{ChangeDesk, ForeignDesk, ReadDesk, RecordDesk, RunDesk, Setting};
-use crate::kinds::{Answer, Change, Define, Definition, Foreign, Guest, LibraryOf, Read, Record, Run, Wraps};
+use crate::kinds::{
+    Answer, Change, Define, Definition, Foreign, ForeignCode, ForeignCodeOf, Guest, LibraryOf, Read, Record,
+    Run, Wraps,
+};
 use crate::limits::Limits;
 use crate::resources::outside::Offers;
 use crate::schema::{self, Asked, Besides, Paged, Pages};
@@ -86,6 +89,7 @@ pub struct Tool {
     wraps: Option<Wraps>,
     project: Option<&'static str>,
     library: Option<LibraryOf>,
+    foreign_code: Option<ForeignCodeOf>,
     person_applies: bool,
     examples: fn() -> Vec<Value>,
     foreign: Option<(Value, Asking)>,
@@ -152,6 +156,12 @@ impl Tool {
     #[must_use]
     pub fn library<'a>(&self, arguments: &'a Value) -> Option<&'a str> {
         self.library.and_then(|of| of(arguments.as_object()?))
+    }
+
+    /// When a call with these arguments has code of packages run.
+    #[must_use]
+    pub fn foreign_code(&self, arguments: &Value) -> Option<ForeignCode> {
+        self.foreign_code.and_then(|of| of(arguments.as_object()?))
     }
 
     /// Whether only a person applies its plans.
@@ -302,6 +312,7 @@ impl Tool {
             wraps: None,
             project: None,
             library: None,
+            foreign_code: None,
             person_applies: false,
             examples: Vec::new,
             foreign,
@@ -382,6 +393,7 @@ impl Tool {
             wraps: None,
             project: None,
             library: None,
+            foreign_code: None,
             person_applies: false,
             examples: Vec::new,
             foreign,
@@ -484,6 +496,7 @@ where
         wraps: T::WRAPS,
         project: T::PROJECT,
         library: T::LIBRARY,
+        foreign_code: T::FOREIGN_CODE,
         person_applies: T::PERSON_APPLIES,
         examples: T::examples,
         foreign: None,

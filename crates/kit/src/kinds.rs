@@ -46,6 +46,9 @@ pub trait Define: Send + Sync + 'static {
     /// The call is then made over that library, and sees its own root by [`ChangeDesk::home`]. Where whoever calls may not change that
     /// library, or there is none, the call stays where it is, and the tool refuses it.
     const LIBRARY: Option<LibraryOf> = None;
+    /// When a call with these arguments has code of packages run, which nobody here has read: policy wants consent for that, unless the
+    /// user's rules say otherwise.
+    const FOREIGN_CODE: Option<ForeignCodeOf> = None;
     /// Whether only a person applies its plans: by `gatewright init`, or by an answer to the question that the client asks. What it plans
     /// may hold gatewright's own configuration (invariant 7).
     const PERSON_APPLIES: bool = false;
@@ -79,6 +82,18 @@ pub trait Define: Send + Sync + 'static {
 
 /// The library that arguments mean.
 pub type LibraryOf = fn(&Map<String, Value>) -> Option<&str>;
+
+/// When arguments have code of packages run.
+pub type ForeignCodeOf = fn(&Map<String, Value>) -> Option<ForeignCode>;
+
+/// When code of packages runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForeignCode {
+    /// In the rehearsal already: consent is wanted for the call.
+    Always,
+    /// Once the plan is applied: consent is wanted for that.
+    Applied,
+}
 
 /// Whose calls a tool makes that does nothing of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

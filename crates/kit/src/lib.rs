@@ -71,7 +71,9 @@ pub use doc::Doc;
 pub use engine::Engine;
 pub use family::{Entry, Family};
 pub use house::House;
-pub use kinds::{Answer, Change, Define, Definition, Foreign, Guest, Means, Read, Record, Run};
+pub use kinds::{
+    Answer, Change, Define, Definition, Foreign, ForeignCode, ForeignCodeOf, Guest, Means, Read, Record, Run,
+};
 pub use policy::Label;
 pub use policy::scope::FRONT;
 pub use registry::{Registered, Registry};

@@ -26,7 +26,7 @@ use crate::engine::Engine;
 use crate::erased::Drafted;
 use crate::inquiry::Inquiries;
 use crate::jobs::Job;
-use crate::kinds::Answer;
+use crate::kinds::{Answer, ForeignCode};
 use crate::limits::Limits;
 use crate::notes::{MAX_STREAM, Notes};
 use crate::registry::Registered;
@@ -125,7 +125,11 @@ impl Engine {
         self.heard(call, &name, &mut wish).await?;
         let performs = wish.apply || tool.tool.always_performs();
         notes.mode = if performs { ExecutionMode::Apply } else { ExecutionMode::DryRun };
-        let decision = self.decide(&tool, call, &wish, performs, notes)?;
+        let code = tool.tool.foreign_code(&arguments).filter(|when| performs || *when == ForeignCode::Always);
+        let decision = self.decide(&tool, call, &wish, (performs, code.is_some()), notes)?;
+        if decision == Decision::Confirm && code == Some(ForeignCode::Always) {
+            return Err(ask(Question::about_code(&name, &notes.arguments), &name, notes));
+        }
         if decision == Decision::Confirm && tool.tool.always_performs() {
             let question = Question::about_call(&name, &notes.arguments, &wish.arguments);
             return Err(ask(question, &name, notes));
@@ -164,7 +168,9 @@ impl Engine {
         };
         let mut planned = self.note_plan(planned, notes).await?;
         let applies = wish.apply && planned.proposal.as_ref().is_some_and(|(_, p)| !p.plan.is_empty());
-        let later = later.filter(|_| planned.answer.success && planned.blocked.is_empty());
+        // Nothing follows an answer that asks: what its user chooses is a call of its own.
+        let asks = planned.answer.choice.is_some();
+        let later = later.filter(|_| planned.answer.success && planned.blocked.is_empty() && !asks);
         let sends = |(_, proposal): &(PlanId, Proposal)| {
             proposal.plan.effects.iter().any(|effect| matches!(effect, Effect::Request(_)))
         };
@@ -178,7 +184,9 @@ impl Engine {
         if (applies || later.is_some()) && (decision == Decision::Confirm || tainted.is_some()) {
             let plan = planned.proposal.as_ref().map(|(id, _)| *id);
             let question = Question::about_plan(&name, plan, &notes.effects);
-            let question = tainted.iter().fold(question, |question, why| question.because(why));
+            let code =
+                code.map(|_| "code of packages runs then, confined; nobody here has read it".to_owned());
+            let question = tainted.iter().chain(&code).fold(question, |question, why| question.because(why));
             let fault = ask(question, &name, notes);
             return Err(if tool.tool.person_applies() { consent::for_a_person(&name) } else { fault });
         }
@@ -240,7 +248,7 @@ impl Engine {
         tool: &Registered,
         call: &Call,
         wish: &Wish,
-        performs: bool,
+        (performs, foreign_code): (bool, bool),
         notes: &mut Notes,
     ) -> Result<Decision, Fault> {
         let head = tool.head();
@@ -249,6 +257,7 @@ impl Engine {
             toolset: &head.toolset,
             kind: head.kind,
             apply: performs,
+            foreign_code,
             consent: match (call.consent, wish.plan) {
                 (Consent::Given(_), _) => Some("the user agreed"),
                 (consent, Some(plan)) => self.reviewed_plan(consent, &plan),

@@ -11,6 +11,8 @@ pub const FILE: &str = ".mcp-devtools.json";
 pub struct Migrated {
     /// `[devtools]`.
     pub devtools: Table,
+    /// `[plugins]`, which is inert until a person trusts it.
+    pub plugins: Table,
     /// What was not taken over, and why.
     pub notes: Vec<String>,
 }
@@ -36,8 +38,11 @@ const KEYS: &[(&str, &str)] = &[
 const ELSEWHERE: &[(&str, &str)] = &[
     ("cache", "say it under [cache] of your own configuration: a project may not"),
     ("security", "left out: it widened what tools may do; [policy] of your own configuration narrows it"),
-    ("plugins", "left out: plugins of TypeScript are not run"),
 ];
+
+/// The key of plugins, and what becomes of it.
+const PLUGINS: &str = "plugins";
+const OF_PLUGINS: &str = "taken over as [plugins], which is inert until you trust it (`gatewright trust`); those of TypeScript are not run: `gatewright plugin new NAME` begins one that is";
 
 /// What runners are called here.
 const RUNNERS: &[&str] = &["make", "jest", "vitest", "mocha", "npm", "pytest", "go", "cargo"];
@@ -62,6 +67,15 @@ pub fn migrate(text: &str) -> Result<Migrated, String> {
                 }
                 Err(why) => made.notes.push(format!("{key}: left out: {why}")),
             }
+        } else if key == PLUGINS {
+            match plugins(value) {
+                Ok((table, notes)) => {
+                    made.plugins = table;
+                    made.notes.push(format!("{key}: {OF_PLUGINS}"));
+                    made.notes.extend(notes);
+                }
+                Err(why) => made.notes.push(format!("{key}: left out: {why}")),
+            }
         } else if let Some((_, why)) = ELSEWHERE.iter().find(|(old, _)| old == key) {
             made.notes.push(format!("{key}: {why}"));
         } else if key != "$schema" {
@@ -72,7 +86,7 @@ pub fn migrate(text: &str) -> Result<Migrated, String> {
 }
 
 fn unknown(key: &str) -> String {
-    let known = KEYS.iter().map(|(old, _)| *old).chain(ELSEWHERE.iter().map(|(old, _)| *old));
+    let known = KEYS.iter().chain(ELSEWHERE).map(|(old, _)| *old).chain([PLUGINS]);
     let near = known
         .min_by_key(|known| strsim::levenshtein(known, key))
         .filter(|known| strsim::levenshtein(known, key) <= 3);
@@ -117,6 +131,50 @@ fn taken(own: &str, value: &Value) -> Result<toml::Value, String> {
         "parallel" => within(value, 1, 16),
         _ => golang(value),
     }
+}
+
+/// Which plugins are on and off, and what each is told. What widens what one may do is nobody's to take over.
+fn plugins(value: &Value) -> Result<(Table, Vec<String>), String> {
+    let all = value.as_object().ok_or("a table is wanted")?;
+    let (mut made, mut notes) = (Table::new(), Vec::new());
+    for (key, value) in all {
+        let named = |value: &Value| {
+            value
+                .as_array()
+                .filter(|all| all.iter().all(|one| one.as_str().is_some_and(is_plugin)))
+                .map(|all| all.iter().filter_map(Value::as_str).map(toml::Value::from).collect::<Vec<_>>())
+        };
+        match (key.as_str(), value) {
+            ("enabled" | "disabled", list) => {
+                let list = named(list).ok_or_else(|| format!("{key:?} is a list of names of plugins"))?;
+                made.insert(key.clone(), list.into());
+            }
+            (name, Value::Object(told)) if is_plugin(name) => {
+                let mut told = told.clone();
+                if told.remove("network").is_some() {
+                    notes.push(format!("plugins.{name}.network: left out: your own configuration grants it"));
+                }
+                let table = toml::Value::try_from(&told)
+                    .map_err(|_| format!("{name:?} has a value that is none here"))?;
+                made.insert(key.clone(), table);
+            }
+            _ => {
+                return Err(format!(
+                    "{key:?} fits nothing here; there are enabled, disabled, and tables of plugins"
+                ));
+            }
+        }
+    }
+    Ok((made, notes))
+}
+
+fn is_plugin(name: &str) -> bool {
+    let part = |part: &str| {
+        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    };
+    name.len() <= 24
+        && name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.split('-').all(part)
 }
 
 fn one_of(value: &Value, known: &[&str]) -> Result<toml::Value, String> {

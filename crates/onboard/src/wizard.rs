@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::clients::{Client, Scope, Start};
 use crate::edit::{Edited, Unfit, with_entry};
-use crate::migrate::{self, migrate};
+use crate::migrate::{self, Migrated, migrate};
 
 /// The project's configuration.
 pub const CONFIGURATION: &str = "gatewright.toml";
@@ -256,7 +256,7 @@ fn generated(
             return phase(State::Error, "gatewright.toml stays as it is".to_owned());
         }
     }
-    let devtools = match &facts.old {
+    let old = match &facts.old {
         Seen::Absent => None,
         Seen::Unfit(why) => {
             notes.push(format!("{}: {why}", migrate::FILE));
@@ -265,7 +265,7 @@ fn generated(
         Seen::Bytes(bytes) => match migrate(&String::from_utf8_lossy(bytes)) {
             Ok(made) => {
                 notes.extend(made.notes.iter().map(|note| format!("{}: {note}", migrate::FILE)));
-                Some(made.devtools)
+                Some(made)
             }
             Err(why) => {
                 notes.push(format!("{}: {why}", migrate::FILE));
@@ -273,12 +273,12 @@ fn generated(
             }
         },
     };
-    let text = configuration(devtools.as_ref());
+    let text = configuration(old.as_ref());
     files.push(File { path: CONFIGURATION.to_owned(), replaces: false, bytes: text.into_bytes() });
     checks.push(check(State::Ok, "it would be written".to_owned(), None));
     phase(
         State::Ok,
-        if devtools.is_some() {
+        if old.is_some() {
             format!("taken over from {}", migrate::FILE)
         } else {
             "with nothing but what is usual".to_owned()
@@ -288,13 +288,14 @@ fn generated(
 
 /// The text of a new `gatewright.toml`.
 #[must_use]
-pub fn configuration(devtools: Option<&toml::Table>) -> String {
+pub fn configuration(old: Option<&Migrated>) -> String {
     let mut text = String::from(
         "# What gatewright's tools do in this project where a call does not say.\n\
          # `gatewright config schema` prints every key; what widens what tools may do is your own configuration's to say.\n",
     );
-    if let Some(devtools) = devtools.filter(|table| !table.is_empty()) {
-        let whole = toml::Table::from_iter([("devtools".to_owned(), toml::Value::Table(devtools.clone()))]);
+    let sections = old.into_iter().flat_map(|old| [("devtools", &old.devtools), ("plugins", &old.plugins)]);
+    for (name, table) in sections.filter(|(_, table)| !table.is_empty()) {
+        let whole = toml::Table::from_iter([(name.to_owned(), toml::Value::Table(table.clone()))]);
         text.push('\n');
         text.push_str(&whole.to_string());
     }

@@ -34,6 +34,8 @@ pub struct Facts<'a> {
     pub kind: Kind,
     /// Whether the call is to perform, rather than to rehearse.
     pub apply: bool,
+    /// Whether it would run code of packages, which nobody here has read.
+    pub foreign_code: bool,
     /// How a person consented, if one did: by naming a plan that was shown before, or by an answer.
     pub consent: Option<&'a str>,
 }
@@ -51,6 +53,9 @@ pub struct Rule {
     /// Only calls that perform (`true`) or only calls that do not (`false`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apply: Option<bool>,
+    /// Only calls that run code of packages (`true`) or only calls that do not (`false`).
+    #[serde(default, rename = "foreign-code", skip_serializing_if = "Option::is_none")]
+    pub foreign_code: Option<bool>,
     /// What happens.
     pub decision: Decision,
 }
@@ -66,6 +71,7 @@ impl Rule {
         named(&self.tools, facts.tool)
             && named(&self.toolsets, facts.toolset)
             && self.apply.is_none_or(|apply| apply == facts.apply)
+            && self.foreign_code.is_none_or(|foreign| foreign == facts.foreign_code)
     }
 }
 
@@ -106,8 +112,8 @@ impl Policy {
         self.user.taint || self.project.taint
     }
 
-    /// The stricter of what the two parties decide. Without a rule everything is allowed: performing takes an explicit
-    /// `apply` already.
+    /// The stricter of what the two parties decide. Without a rule everything is allowed, since performing takes an explicit
+    /// `apply` already, but for code of packages: a rule of the user allows that.
     #[must_use]
     pub fn decide(&self, facts: &Facts<'_>) -> Decided {
         let of = |rules: &Rules, whose: &str| {
@@ -116,7 +122,10 @@ impl Policy {
                 |(i, rule)| Decided { decision: rule.decision, because: format!("{whose} rule {}", i + 1) },
             )
         };
-        let (user, project) = (of(&self.user, "user"), of(&self.project, "project"));
+        let (mut user, project) = (of(&self.user, "user"), of(&self.project, "project"));
+        if facts.foreign_code && user.because == "default" {
+            user = Decided { decision: Decision::Confirm, because: "it runs code of packages".to_owned() };
+        }
         let mut decided = if project.decision > user.decision { project } else { user };
         if let (Decision::Confirm, Some(how)) = (decided.decision, facts.consent) {
             decided = Decided { decision: Decision::Allow, because: format!("{}, {how}", decided.because) };
@@ -129,13 +138,19 @@ impl Policy {
 mod tests {
     use super::*;
 
-    const FACTS: Facts<'_> =
-        Facts { tool: "tokens_build", toolset: "design", kind: Kind::Change, apply: true, consent: None };
+    const FACTS: Facts<'_> = Facts {
+        tool: "tokens_build",
+        toolset: "design",
+        kind: Kind::Change,
+        apply: true,
+        foreign_code: false,
+        consent: None,
+    };
 
     fn rule(tools: &[&str], decision: Decision) -> Rules {
         let tools = tools.iter().map(|t| (*t).to_owned()).collect();
         Rules {
-            rules: vec![Rule { tools, toolsets: vec![], apply: Some(true), decision }],
+            rules: vec![Rule { tools, toolsets: vec![], apply: Some(true), foreign_code: None, decision }],
             ..Rules::default()
         }
     }
@@ -156,6 +171,35 @@ mod tests {
         assert_eq!(confirm.decide(&facts).decision, Decision::Allow);
         let forbid = Policy { user: rule(&[], Decision::Forbid), project: Rules::default() };
         assert_eq!(forbid.decide(&facts).decision, Decision::Forbid);
+    }
+
+    #[test]
+    fn code_of_packages_wants_consent_unless_a_rule_of_the_user_says_otherwise() {
+        let facts = Facts { foreign_code: true, ..FACTS };
+        let of = |decision| Rules {
+            rules: vec![Rule {
+                tools: vec![],
+                toolsets: vec![],
+                apply: None,
+                foreign_code: Some(true),
+                decision,
+            }],
+            ..Rules::default()
+        };
+        let nobody = Policy::default();
+        assert_eq!(nobody.decide(&facts).decision, Decision::Confirm);
+        assert_eq!(nobody.decide(&FACTS).decision, Decision::Allow);
+        let agreed = Facts { consent: Some("the user agreed"), ..facts };
+        assert_eq!(nobody.decide(&agreed).decision, Decision::Allow);
+        let allowing = of(Decision::Allow);
+        let by_user = Policy { user: allowing.clone(), project: Rules::default() };
+        assert_eq!(by_user.decide(&facts).decision, Decision::Allow);
+        let by_project = Policy { user: Rules::default(), project: allowing };
+        assert_eq!(by_project.decide(&facts).decision, Decision::Confirm);
+        let forbidding = of(Decision::Forbid);
+        let narrowed = Policy { user: Rules::default(), project: forbidding };
+        assert_eq!(narrowed.decide(&facts).decision, Decision::Forbid);
+        assert_eq!(narrowed.decide(&FACTS).decision, Decision::Allow, "the rule is of nothing else");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub(crate) mod audit;
 pub(crate) mod managers;
+pub(crate) mod memray;
 pub(crate) mod pins;
 
 use contract::{Code, Fault, RelPath};

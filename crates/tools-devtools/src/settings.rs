@@ -37,7 +37,7 @@ pub struct DevtoolsSection {
     pub project_type: Option<ProjectType>,
     /// What builds it, where that is not to be found out.
     pub build_system: Option<BuildSystem>,
-    /// What pytest does in `run_tests` where a call does not say.
+    /// What pytest does in `run_tests` and `python_test` where a call does not say.
     pub python: PythonSection,
     /// Which files `ensure_newline` looks at where a call does not say.
     pub file_validation: FileValidationSection,

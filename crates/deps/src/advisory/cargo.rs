@@ -10,6 +10,8 @@ use super::{Advisory, Audit, Remark, line, no_report};
 struct Report {
     database: Option<Database>,
     lockfile: Option<Lockfile>,
+    #[serde(default)]
+    settings: Settings,
     vulnerabilities: Vulnerabilities,
     #[serde(default)]
     warnings: BTreeMap<String, Vec<Warning>>,
@@ -26,6 +28,18 @@ struct Database {
 #[serde(rename_all = "kebab-case")]
 struct Lockfile {
     dependency_count: Option<u64>,
+}
+
+/// What was to be left out: `.cargo/audit.toml` says so.
+#[derive(Default, Deserialize)]
+struct Settings {
+    #[serde(default)]
+    ignore: Vec<String>,
+    severity: Option<String>,
+    #[serde(default)]
+    target_arch: Vec<String>,
+    #[serde(default)]
+    target_os: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -77,6 +91,14 @@ pub(super) fn read(report: &str) -> Audit {
     audit.as_of = report.database.as_ref().and_then(|data| data.last_updated.as_deref()).map(line);
     if report.database.as_ref().and_then(|data| data.advisory_count) == Some(0) {
         return Audit { as_of: audit.as_of, ..Audit::unknown("the advisory database is empty") };
+    }
+    for id in &report.settings.ignore {
+        audit.lacks("advisories were to be ignored (`.cargo/audit.toml`)");
+        audit.skipped.push(Remark { package: line(id), why: "ignored".to_owned() });
+    }
+    let narrowed = report.settings.target_arch.len() + report.settings.target_os.len();
+    if report.settings.severity.is_some() || narrowed > 0 {
+        audit.lacks("only some severities or targets were to be looked at (`.cargo/audit.toml`)");
     }
     let counted = report.vulnerabilities.count;
     for found in report.vulnerabilities.list {

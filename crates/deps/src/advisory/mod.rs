@@ -7,6 +7,7 @@ mod cargo;
 mod npm;
 mod python;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The largest report that is read, in bytes.
@@ -77,48 +78,54 @@ impl Severity {
     }
 }
 
-/// What the manager would do about an advisory.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// What the manager would do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Fix {
-    /// The package that would move, where that is said: one that brings the other.
+    /// The package that would move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The version that it would have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Whether that breaks promises: another major version.
+    /// Whether that is another major version.
     pub major: bool,
 }
 
-/// One advisory about one package, however many names it has.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+/// One advisory about one package.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Advisory {
     /// The package.
     pub package: String,
-    /// Its versions that are there.
+    /// Versions of it that are there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub installed: Vec<String>,
-    /// Names of the advisory: the one it is known by first, then aliases.
+    // The one it is known by first, then aliases.
+    /// Names of the advisory.
     pub ids: Vec<String>,
-    /// The advisory's own word; none where it says none.
+    /// The advisory's own word, never guessed.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub severity: Option<Severity>,
-    /// The versions that are concerned.
+    /// Versions that are concerned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<String>,
-    /// Versions, or ranges, that are not.
+    // Or ranges of them.
+    /// Versions that are not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fixed_in: Vec<String>,
-    /// One line.
+    /// What it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Where it is told of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Whether the project itself asks for the package; none where nobody says.
+    // None where nobody says.
+    /// Whether the project itself asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direct: Option<bool>,
-    /// Ways by which it is reached, or its places, [`MAX_PATHS`] at most.
+    // Or its places, `MAX_PATHS` at most.
+    /// Ways by which it is reached.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
     /// What the manager would do.

@@ -17,9 +17,9 @@ struct File {
 
 pub(super) fn read(text: &str) -> Read {
     let file: File = serde_json::from_str(&strict(text)).map_err(malformed)?;
-    let edition = file.lockfile_version.ok_or_else(|| Unread::Edition("none".into(), "0 and 1"))?;
-    if edition > 1 {
-        return Err(Unread::Edition(edition.to_string(), "0 and 1"));
+    let edition = file.lockfile_version.ok_or_else(|| Unread::Edition("none".into(), "0 to 2"))?;
+    if edition > 2 {
+        return Err(Unread::Edition(edition.to_string(), "0 to 2"));
     }
     within(file.packages.len())?;
     let packages = file.packages.into_iter().filter_map(|(place, entry)| entered(place, &entry)).collect();

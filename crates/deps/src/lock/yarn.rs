@@ -13,9 +13,9 @@ pub(super) fn read(text: &str) -> Read {
 fn berry(text: &str) -> Read {
     let Yaml::Map(entries) = yaml::parse(text)? else { return Err(malformed("it is no map")) };
     let edition = entries.get("__metadata").and_then(|about| about.said("version")).unwrap_or_default();
-    let known = edition.parse().is_ok_and(|edition: u64| (4..=9).contains(&edition));
+    let known = edition.parse().is_ok_and(|edition: u64| (4..=10).contains(&edition));
     if !known {
-        return Err(Unread::Edition(edition.to_owned(), "4 to 9"));
+        return Err(Unread::Edition(edition.to_owned(), "4 to 10"));
     }
     within(entries.len())?;
     let own = entries.iter().filter(|(key, _)| *key != "__metadata");

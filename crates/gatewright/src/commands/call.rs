@@ -40,7 +40,7 @@ pub fn run(asked: &Asked, args: &CallArgs) -> CommandResult {
                 stopper.cancel();
             }
         });
-        let call = Call {
+        let mut call = Call {
             id: CallId(format!("cli-{}", Key::random().map(|k| k.to_string()).unwrap_or_default())),
             tool: args.tool.clone(),
             arguments: Value::Object(arguments),
@@ -58,14 +58,15 @@ pub fn run(asked: &Asked, args: &CallArgs) -> CommandResult {
         };
         let mut done = house.call(call.clone()).await;
         bar.finish_and_clear();
-        if let Some(question) = done.question.as_ref().filter(|_| can_ask(as_json)) {
-            done = house.call(Call { consent: asked_here(question), ..call.clone() }).await;
-        }
         if let Some(choice) = done.choice.clone().filter(|_| can_ask(as_json))
             && let (Some(chosen), Value::Object(arguments)) = (chosen_here(&choice), &call.arguments)
         {
-            let arguments = Value::Object(chosen.applied_to(arguments.clone()));
-            done = house.call(Call { arguments, ..call }).await;
+            call.arguments = Value::Object(chosen.applied_to(arguments.clone()));
+            done = house.call(call.clone()).await;
+        }
+        // What was chosen may want consent.
+        if let Some(question) = done.question.as_ref().filter(|_| can_ask(as_json)) {
+            done = house.call(Call { consent: asked_here(question), ..call }).await;
         }
         done
     });

@@ -22,7 +22,7 @@ fn word_count() -> Option<Vec<u8>> {
 }
 
 /// Puts a component and its file where the user's plugins are.
-fn put(bench: &Bench, name: &str, manifest: &str, component: &[u8]) {
+pub(crate) fn put(bench: &Bench, name: &str, manifest: &str, component: &[u8]) {
     let folder = bench.place.scratch.path().join("config/gatewright/plugins");
     std::fs::create_dir_all(&folder).unwrap();
     let digest = contract::Digest::of(component).to_string();
@@ -32,7 +32,7 @@ fn put(bench: &Bench, name: &str, manifest: &str, component: &[u8]) {
 }
 
 /// A manifest that declares nothing but what `more` says.
-fn manifest(name: &str, more: &str) -> String {
+pub(crate) fn manifest(name: &str, more: &str) -> String {
     format!(
         "schema = 1\n[plugin]\nname = \"{name}\"\nversion = \"0.1.0\"\ndescription = \"A guest.\"\n[component]\nfile = \"{name}.wasm\"\nsha256 = \"{}\"\n{more}\n",
         "0".repeat(64)
@@ -40,7 +40,7 @@ fn manifest(name: &str, more: &str) -> String {
 }
 
 /// A component without imports whose tool does what `body` says.
-fn guest(tool: &str, body: &str) -> Vec<u8> {
+pub(crate) fn guest(tool: &str, body: &str) -> Vec<u8> {
     let texts = [tool, "A title", "A description.", "{\"type\": \"object\"}", "run"];
     let (mut data, mut record) = (String::new(), String::new());
     for text in texts {

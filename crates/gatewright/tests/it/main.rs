@@ -32,6 +32,7 @@ mod knowledge;
 mod oauth;
 mod plain;
 mod plugins;
+mod plugins_live;
 mod power;
 mod programs;
 mod reading;

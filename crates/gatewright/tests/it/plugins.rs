@@ -11,7 +11,7 @@ use super::trust::{cli, fails, names, ok, until};
 const RUFF: &str = include_str!("../../../../examples/plugins/ruff.toml");
 
 /// A plugin of `wc`.
-const COUNT: &str = r#"schema = 1
+pub(crate) const COUNT: &str = r#"schema = 1
 [plugin]
 name = "word-count"
 version = "1.0.0"
@@ -62,14 +62,14 @@ example = [{ input = { from = "a", to = "b" }, argv = ["--", "a", "b"] }]
 "#;
 
 /// Puts a plugin where the user's are.
-fn put(bench: &Bench, name: &str, text: &str) {
+pub(crate) fn put(bench: &Bench, name: &str, text: &str) {
     let folder = bench.place.scratch.path().join("config/gatewright/plugins");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join(name), text).unwrap();
 }
 
 /// Shows a plugin to the user, who accepts it.
-fn accept(bench: &Bench, name: &str) -> String {
+pub(crate) fn accept(bench: &Bench, name: &str) -> String {
     let shown = fails(bench, &["approvals", "accept", name]);
     ok(bench, &["approvals", "accept", name]);
     shown

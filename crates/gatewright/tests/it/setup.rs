@@ -375,12 +375,16 @@ fn the_old_programs_configuration_is_taken_over_and_told() {
     let bench = Bench::new(NODE);
     bench.put(
         ".mcp-devtools.json",
-        "{ \"timeout\": 5000, \"linters\": [\"eslint\"], \"security\": {}, \"timeuot\": 1 }\n",
+        "{ \"timeout\": 5000, \"linters\": [\"eslint\"], \"security\": {}, \"timeuot\": 1, \"plugins\": { \"disabled\": [\"git-spice\"] } }\n",
     );
     let mut session = bench.serve();
     let proposed = session.ok("generate_config", json!({}));
     assert!(proposed["text"].as_str().unwrap().contains("timeout = 5000"), "{proposed}");
-    assert_eq!(proposed["notes"].as_array().unwrap().len(), 2, "{proposed}");
+    assert!(
+        proposed["text"].as_str().unwrap().contains("[plugins]\ndisabled = [\"git-spice\"]"),
+        "{proposed}"
+    );
+    assert_eq!(proposed["notes"].as_array().unwrap().len(), 3, "{proposed}");
     let stands = session.ok("validate_setup", json!({}));
     assert!(
         check(&stands, ".mcp-devtools.json")["said"].as_str().unwrap().contains("takes it over"),
@@ -391,6 +395,9 @@ fn the_old_programs_configuration_is_taken_over_and_told() {
     let config = bench.place.json(&["config", "show"]);
     assert_eq!(config["sections"]["devtools"]["timeout"], 5000, "{config}");
     assert!(bench.read(".mcp-devtools.json").is_some(), "it stays");
+    // What it said of plugins waits for a person.
+    let trust = bench.place.ok(&["trust"]);
+    assert!(trust.contains("section:plugins") && trust.contains("inert"), "{trust}");
 }
 
 #[test]

@@ -60,7 +60,7 @@ impl Wire {
         assert_eq!(result["result"]["serverInfo"]["name"], "gatewright");
         assert!(result["result"]["instructions"].as_str().unwrap().len() < 2_048);
         let mut said = result["result"]["capabilities"].clone();
-        // Where upstreams are configured, the list changes.
+        // Where upstreams are configured, or plugins may come, the list changes.
         wire.list_changes = said["tools"].as_object_mut().unwrap().remove("listChanged") == Some(json!(true));
         for beside in ["resources", "prompts"] {
             let told = said[beside].as_object_mut().unwrap().remove("listChanged") == Some(json!(true));

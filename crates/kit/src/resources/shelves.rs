@@ -43,8 +43,14 @@ pub(crate) fn desk(
     let registry = engine.registry();
     let tool = registry.resolve(name).ok_or_else(|| unknown(scheme))?;
     authorise(tool, &Call { tool: name.to_owned(), arguments: json!({}), ..call.clone() }, &registry)?;
-    let facts =
-        Facts { tool: name, toolset: &tool.head().toolset, kind: Kind::Read, apply: false, consent: None };
+    let facts = Facts {
+        tool: name,
+        toolset: &tool.head().toolset,
+        kind: Kind::Read,
+        apply: false,
+        foreign_code: false,
+        consent: None,
+    };
     let decided = engine.parts.policy.decide(&facts);
     if decided.decision != Decision::Allow {
         return Err(Fault::new(Code::Forbidden, format!("{name}: policy forbids it ({})", decided.because))

@@ -185,6 +185,7 @@ fn denied(family: &Family, tool: &str, files: &[(&str, &str)], arguments: &Value
         tools: vec![tool.to_owned()],
         toolsets: vec![],
         apply: Some(true),
+        foreign_code: None,
         decision: Decision::Forbid,
     };
     let policy = Policy { user: Rules { rules: vec![rule], ..Rules::default() }, project: Rules::default() };

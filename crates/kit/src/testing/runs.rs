@@ -255,7 +255,13 @@ fn owner(bench: &Bench, tool: &Tool) {
 /// A call that policy forbids runs nothing, and is on record.
 fn denied(families: &[&Family], files: &[(&str, &str)], most: Level, tool: &Tool) {
     let name = tool.head().name.to_string();
-    let rule = Rule { tools: vec![name.clone()], toolsets: vec![], apply: None, decision: Decision::Forbid };
+    let rule = Rule {
+        tools: vec![name.clone()],
+        toolsets: vec![],
+        apply: None,
+        foreign_code: None,
+        decision: Decision::Forbid,
+    };
     let policy = Policy { user: Rules { rules: vec![rule], ..Rules::default() }, project: Rules::default() };
     let house = House::new(families, files, tool.programs(), most, policy);
     let before = house.bench.snapshot();

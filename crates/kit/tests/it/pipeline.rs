@@ -449,6 +449,7 @@ fn foreign_and_recording_tools_perform_and_policy_knows_it() {
         tools: vec![tool.to_owned()],
         toolsets: vec![],
         apply: Some(true),
+        foreign_code: None,
         decision,
     };
     let rules = vec![rule("upstream_echo", Decision::Confirm), rule("remembers", Decision::Forbid)];

@@ -266,6 +266,7 @@ fn policy_that_wants_consent_is_asked_for_an_installation_without_a_plan_too() {
         tools: vec!["installs".into()],
         toolsets: vec![],
         apply: Some(true),
+        foreign_code: None,
         decision: Decision::Confirm,
     }];
     let policy = Policy { user: Rules { rules, ..Rules::default() }, project: Rules::default() };

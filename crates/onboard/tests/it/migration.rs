@@ -1,5 +1,6 @@
 //! What the old program's configuration becomes.
 
+use gatewright_onboard::configuration;
 use gatewright_onboard::migrate::migrate;
 
 #[test]
@@ -10,7 +11,7 @@ fn what_has_a_place_is_taken_over_and_the_rest_is_told() {
         "parallel": 4, "golang": { "tags": ["x"], "race": true }, "projectType": "Node", "buildSystem": "npm",
         "python": { "markers": "not slow", "coverage": true }, "fileValidation": { "exclude": ["gen/**"], "fileTypes": ["md"], "maxFileSizeMB": 5 },
         "cache": { "enabled": true },
-        "plugins": { "enabled": ["git-spice"] }, "security": {}, "timeuot": 1
+        "plugins": { "enabled": ["git-spice"], "git-spice": { "defaultBranch": "main", "autoRestack": false, "network": true } }, "security": {}, "timeuot": 1
     }"#;
     let made = migrate(old).unwrap();
     let want: toml::Table = r#"
@@ -42,11 +43,29 @@ fn what_has_a_place_is_taken_over_and_the_rest_is_told() {
     .parse()
     .unwrap();
     assert_eq!(made.devtools, want);
+    let plugins: toml::Table =
+        "enabled = ['git-spice']\n[git-spice]\nautoRestack = false\ndefaultBranch = 'main'\n"
+            .parse()
+            .unwrap();
+    assert_eq!(made.plugins, plugins, "what widens what it may do stays out");
+    let text = configuration(Some(&made));
+    let whole: toml::Table = text.parse().unwrap();
+    assert_eq!(
+        (&whole["devtools"], &whole["plugins"]),
+        (&made.devtools.clone().into(), &plugins.into()),
+        "{text}"
+    );
     let told = made.notes.join("\n");
-    for word in ["cache: say it", "plugins", "security: left out", "`timeout` may be meant"] {
+    for word in [
+        "cache: say it",
+        "plugins: taken over",
+        "plugins.git-spice.network: left out",
+        "security: left out",
+        "`timeout` may be meant",
+    ] {
         assert!(told.contains(word), "{word}: {told}");
     }
-    assert_eq!(made.notes.len(), 4, "{told}");
+    assert_eq!(made.notes.len(), 5, "{told}");
 }
 
 #[test]
@@ -63,10 +82,17 @@ fn what_fits_nothing_here_is_left_out_and_told() {
         ("{\"projectType\": \"cobol\"}", "one of node"),
         ("{\"buildSystem\": 1}", "one of make"),
         ("{\"python\": {\"venv\": \"x\"}}", "markers, cover"),
+        ("{\"plugins\": {\"enabled\": [\"../x\"]}}", "names of plugins"),
+        ("{\"plugins\": {\"Evil\": {}}}", "tables of plugins"),
+        ("{\"plugins\": {\"a\": {\"x\": null}}}", "a value that is none"),
         ("{\"fileValidation\": {\"maxFileSizeMB\": 100}}", "from 1 to 60"),
     ] {
         let made = migrate(old).unwrap();
-        assert!(made.devtools.is_empty() && made.notes[0].contains(word), "{old}: {:?}", made.notes);
+        assert!(
+            made.devtools.is_empty() && made.plugins.is_empty() && made.notes[0].contains(word),
+            "{old}: {:?}",
+            made.notes
+        );
     }
     assert!(migrate("[]").is_err() && migrate("{").is_err() && migrate("").is_err());
 }

@@ -1,6 +1,6 @@
 //! Known vulnerabilities, as results show them.
 
-use deps::{Audit, MAX_PATHS, State};
+use deps::{Advisory, Audit, MAX_PATHS, State};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -26,56 +26,6 @@ pub struct Data {
     pub skipped: Vec<String>,
 }
 
-/// What the manager would do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Remedy {
-    /// The package that would move.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// The version that it would have.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub version: Option<String>,
-    /// Whether that is another major version.
-    pub major: bool,
-}
-
-/// One advisory about one package.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Advisory {
-    /// The package.
-    pub package: String,
-    /// Versions of it that are there.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub installed: Vec<String>,
-    /// Names of the advisory.
-    pub ids: Vec<String>,
-    /// The advisory's own word, never guessed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub severity: Option<String>,
-    /// Versions that are concerned.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub range: Option<String>,
-    /// Versions that are not.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub fixed_in: Vec<String>,
-    /// What it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// Where it is told of.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub url: Option<String>,
-    /// Whether the project itself asks for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub direct: Option<bool>,
-    /// Ways by which it is reached.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub paths: Vec<String>,
-    /// What the manager would do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fix: Option<Remedy>,
-}
-
 /// What an audit says, in the words of results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Told {
@@ -94,7 +44,10 @@ impl Told {
     pub(crate) fn of(audit: Audit, asked: Vec<String>) -> Self {
         let skipped: Vec<String> =
             audit.skipped.iter().map(|remark| format!("{}: {}", remark.package, remark.why)).collect();
-        let advisories: Vec<Advisory> = audit.advisories.into_iter().map(shown).collect();
+        let mut advisories = audit.advisories;
+        for row in &mut advisories {
+            row.paths.truncate(MAX_PATHS);
+        }
         let why = audit.why.clone().unwrap_or_default();
         let why = why.trim_end_matches('.');
         let found = in_words(&advisories);
@@ -128,24 +81,6 @@ impl Told {
             warnings: warnings.collect(),
             advisories,
         }
-    }
-}
-
-fn shown(row: deps::Advisory) -> Advisory {
-    let mut paths = row.paths;
-    paths.truncate(MAX_PATHS);
-    Advisory {
-        package: row.package,
-        installed: row.installed,
-        ids: row.ids,
-        severity: row.severity.map(|severity| format!("{severity:?}").to_lowercase()),
-        range: row.range,
-        fixed_in: row.fixed_in,
-        title: row.title,
-        url: row.url,
-        direct: row.direct,
-        paths,
-        fix: row.fix.map(|fix| Remedy { name: fix.name, version: fix.version, major: fix.major }),
     }
 }
 

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Failure, Packages, alone, reached};
+use super::{Failure, Packages, alone, berry, reached};
 use crate::node::Manager;
 use crate::running::{configured, words};
 
@@ -76,14 +76,16 @@ pub(crate) async fn install(desk: &RunDesk, packages: &Packages, wish: Wish) -> 
         came.message = format!("Nothing was installed: it would not stay. {why}.");
         return Ok(came);
     }
+    if let Some(why) = berry::unlinked(desk, packages).await? {
+        came.message = format!("Nothing was installed: {why}.");
+        return Ok(came);
+    }
     if packages.lock.is_none() && !has_lock(desk, packages).await? {
         came.message = "Nothing to install: the project has no lock, and no dependencies.".into();
         came.success = true;
         return Ok(came);
     }
-    let ran = desk
-        .run(configured(desk, packages.fetching(desk, unpacking(packages.manager, wish))?).await?)
-        .await?;
+    let ran = desk.run(configured(desk, packages.fetching(desk, unpacking(packages, wish))?).await?).await?;
     came.reached = reached([&ran]);
     if !ran.is_success() {
         return Ok(came.failed("Nothing was installed", &ran));
@@ -125,11 +127,17 @@ impl Came {
     }
 }
 
-fn unpacking(manager: Manager, wish: Wish) -> Vec<String> {
-    let (all, production) = match manager {
+fn unpacking(packages: &Packages, wish: Wish) -> Vec<String> {
+    if packages.berry {
+        return words(&["install", "--immutable", "--mode=skip-build"]);
+    }
+    let (all, production) = match packages.manager {
         Manager::Npm => (&["ci", "--ignore-scripts"][..], "--omit=dev"),
         Manager::Pnpm => (&["install", "--frozen-lockfile", "--ignore-scripts"][..], "--prod"),
-        Manager::Yarn | Manager::Bun => (
+        Manager::Bun => {
+            (&["install", "--frozen-lockfile", "--ignore-scripts", "--backend=copyfile"][..], "--production")
+        }
+        Manager::Yarn => (
             &["install", "--frozen-lockfile", "--ignore-scripts", "--non-interactive"][..],
             "--production=true",
         ),

@@ -125,7 +125,13 @@ fn read(format: Format, path: &RelPath, bytes: &[u8]) -> Result<Lock, Fault> {
 impl Locked {
     fn of(path: &RelPath, format: Format, before: Option<Lock>, after: Option<Lock>) -> Self {
         let empty = || Lock { format, edition: None, packages: Vec::new() };
-        let (was, is) = (before.unwrap_or_else(empty), after.clone().unwrap_or_else(empty));
+        // Some locks name the project itself, and members of its workspace.
+        let of_others = |mut lock: Lock| {
+            lock.packages.retain(|package| package.source != Source::Local || package.version.is_some());
+            lock
+        };
+        let (was, is) =
+            (of_others(before.unwrap_or_else(empty)), of_others(after.clone().unwrap_or_else(empty)));
         let told = Difference::between(&was, &is);
         let counts = [told.added.len(), told.removed.len(), told.changed.len()];
         let pins = |pins: Vec<deps::Pin>| {

@@ -1,15 +1,17 @@
 //! What the tools that install, update and examine packages of npm's registry have in common: which manager, where its lock is, how its
 //! programs are started, and what they say when they fail.
 //!
+//! - [`berry`]: what yarn 2 and later, and bun, do otherwise.
 //! - [`locked`]: what a run would change of a lock.
 //! - [`installing`]: what follows once the plan stands.
 //! - [`advisories`]: known vulnerabilities, as results show them.
 
 pub(crate) mod advisories;
+pub(crate) mod berry;
 pub(crate) mod installing;
 pub(crate) mod locked;
 
-use contract::{Code, Fault, RelPath};
+use contract::{Fault, RelPath};
 use exec::run::{Cache, Command, MAX_TIMEOUT, Ran};
 use kit::{ReadDesk, RunDesk};
 use schemars::JsonSchema;
@@ -20,13 +22,14 @@ use crate::registries::registries;
 use crate::running::{self, Asked};
 
 /// The programs that install.
-pub(crate) const PROGRAMS: &[&str] = &["npm", "pnpm", "yarn"];
+pub(crate) const PROGRAMS: &[&str] = &["npm", "pnpm", "yarn", "bun"];
 
 /// What they keep for themselves, each root its own.
 pub(crate) const CACHES: &[Cache] = &[
     Cache { name: "npm", variable: "npm_config_cache" },
     Cache { name: "pnpm-store", variable: "npm_config_store_dir" },
     Cache { name: "yarn", variable: "YARN_CACHE_FOLDER" },
+    Cache { name: "bun", variable: "BUN_INSTALL_CACHE_DIR" },
 ];
 
 /// What installing leaves.
@@ -53,6 +56,8 @@ pub struct Chosen {
 /// A project's packages: whose they are, and where.
 pub(crate) struct Packages {
     pub(crate) manager: Manager,
+    /// Whether that is yarn 2 or later.
+    pub(crate) berry: bool,
     pub(crate) chosen: Chosen,
     /// The folder that the lock lies in, which is where the manager is started.
     pub(crate) home: Option<RelPath>,
@@ -66,16 +71,21 @@ impl Packages {
     /// Those of the folder that the call works in; `wanted` goes before what the project says.
     pub(crate) async fn of(desk: &RunDesk, wanted: Option<Manager>) -> Result<Self, Fault> {
         let named = desk.asked().directory.clone();
-        desk.blocking(move |desk| {
-            let dir = running::directory(named.as_deref())?;
-            running::is_there(desk, dir.as_ref())?;
-            if node::manifest(desk, dir.as_ref())?.is_none() {
-                return Err(node::no_manifest());
-            }
-            let managed = node::managed(desk, dir.as_ref())?;
-            Self::from(desk, dir, managed, wanted)
-        })
-        .await
+        let packages = desk
+            .blocking(move |desk| {
+                let dir = running::directory(named.as_deref())?;
+                running::is_there(desk, dir.as_ref())?;
+                if node::manifest(desk, dir.as_ref())?.is_none() {
+                    return Err(node::no_manifest());
+                }
+                let managed = node::managed(desk, dir.as_ref())?;
+                Self::from(desk, dir, managed, wanted)
+            })
+            .await?;
+        if packages.manager == Manager::Yarn {
+            berry::is_of_the_project(desk, &packages).await?;
+        }
+        Ok(packages)
     }
 
     fn from(
@@ -102,20 +112,14 @@ impl Packages {
             Some(lock) => lock.parent(),
             None => RelPath::new(&from).ok().filter(|_| meant == own).map_or(dir, |from| from.parent()),
         };
-        let berry = match &lock {
-            Some(lock) if meant == Manager::Yarn => {
-                desk.view().read_text(lock).is_ok_and(|text| text.contains("__metadata:"))
-            }
-            _ => version.as_deref().is_some_and(|v| meant == Manager::Yarn && !v.starts_with('1')),
-        };
-        if meant == Manager::Bun || berry {
-            let name = if berry { "yarn 2 and later" } else { "bun" };
-            let message = format!("{from}: packages of {name} are not installed by this tool yet");
-            return Err(Fault::new(Code::ToolExecutionFailed, message)
-                .suggest("Run the manager yourself; npm, pnpm and yarn 1 are offered here."));
-        }
+        let berry = meant == Manager::Yarn
+            && match &lock {
+                Some(lock) => desk.view().read_text(lock).is_ok_and(|text| text.contains("__metadata:")),
+                None => version.as_deref().is_some_and(|v| !v.starts_with('1')),
+            };
+        berry::without_code(desk, meant, berry, home.as_ref(), lock.as_ref())?;
         let chosen = Chosen { name: meant, version, from };
-        Ok(Self { manager: meant, chosen, home, lock, notes })
+        Ok(Self { manager: meant, berry, chosen, home, lock, notes })
     }
 
     /// The path of the lock, whether or not it is there.
@@ -136,18 +140,28 @@ impl Packages {
         let program = self.manager.program();
         let dir = self.home.as_ref().map(|home| home.as_str().to_owned());
         let asked = Asked { directory: dir.as_deref(), args: &[] };
-        Ok(alone(asked.command(program, args, Vec::new())?))
+        let command = alone(asked.command(program, args, Vec::new())?);
+        Ok(if self.berry { berry::alone(command) } else { command })
     }
 
     /// The same, let through to the registry.
     pub(crate) fn fetching(&self, desk: &ReadDesk, args: Vec<String>) -> Result<Command, Fault> {
-        Ok(reaching(desk, self.manager, self.command(args)?))
+        let command = self.command(args)?;
+        Ok(if self.berry { berry::reaching(desk, command) } else { reaching(desk, self.manager, command) })
+    }
+
+    /// npm's list of what is newer, for managers that have none which is read.
+    pub(crate) fn of_npm(&self, desk: &ReadDesk) -> Result<Command, Fault> {
+        let dir = self.home.as_ref().map(|home| home.as_str().to_owned());
+        let asked = Asked { directory: dir.as_deref(), args: &[] };
+        let command = alone(asked.command("npm", running::words(&["outdated", "--json"]), Vec::new())?);
+        Ok(reaching(desk, Manager::Npm, command))
     }
 
     /// The same, for yarn 1, while only the lock is wanted.
     pub(crate) fn locking(&self, desk: &ReadDesk, args: Vec<String>) -> Result<Command, Fault> {
         let mut command = self.fetching(desk, args)?;
-        if self.manager == Manager::Yarn {
+        if self.manager == Manager::Yarn && !self.berry {
             command.inputs.insert(".yarnrc".to_owned(), ASIDE.as_bytes().to_vec());
         }
         Ok(command)
@@ -225,7 +239,17 @@ impl Failure {
 fn said(text: &str) -> Failure {
     let (mut code, mut why) = (None, String::new());
     for line in text.lines().map(str::trim) {
-        if let Some(rest) = line.strip_prefix("npm error code ") {
+        if let Some((found, rest)) = line.strip_prefix("➤ ").and_then(|line| line.split_once(": ")) {
+            // The last that is not only told.
+            let rest = rest.trim_start_matches(['│', '┌', '└', '·', ' ']).trim();
+            if found != "YN0000" && !rest.starts_with(['+', '-']) && !rest.is_empty() {
+                (code, why) = (Some(found.to_owned()), rest.to_owned());
+            }
+        } else if is_yarns(line) {
+            if why.is_empty() {
+                why = yarns_error(line).unwrap_or_default();
+            }
+        } else if let Some(rest) = line.strip_prefix("npm error code ") {
             code.get_or_insert_with(|| rest.trim().to_owned());
         } else if let Some(at) = line.find("ERR_PNPM_") {
             let rest = line.get(at..).unwrap_or_default();
@@ -234,14 +258,15 @@ fn said(text: &str) -> Failure {
                 (code, why) = (Some(found.to_owned()), rest.trim().to_owned());
             }
         } else if why.is_empty() {
-            let own = line.strip_prefix("npm error").or_else(|| line.strip_prefix("error "));
+            let own = ["npm error", "error ", "error: "].iter().find_map(|front| line.strip_prefix(front));
             why = own
                 .map(|own| own.trim().trim_start_matches(|c: char| c.is_ascii_digit()).trim().to_owned())
                 .unwrap_or_default();
         }
     }
     if why.is_empty() {
-        let first = text.lines().map(str::trim).find(|line| !line.is_empty());
+        let is_told = |line: &&str| !line.is_empty() && !is_yarns(line);
+        let first = text.lines().map(str::trim).find(is_told);
         first.unwrap_or("it gave no reason").clone_into(&mut why);
     }
     if why.chars().count() > MAX_SAID {
@@ -251,6 +276,18 @@ fn said(text: &str) -> Failure {
         why.push('.');
     }
     Failure { code, why }
+}
+
+/// Whether it is a line of yarn 1's in JSON.
+fn is_yarns(line: &str) -> bool {
+    line.starts_with("{\"type\":\"")
+}
+
+/// What a line of yarn 1's in JSON says, where that is an error.
+fn yarns_error(line: &str) -> Option<String> {
+    let told: serde_json::Value = serde_json::from_str(line).ok()?;
+    let said = told.get("data")?.as_str().filter(|_| told["type"] == "error")?;
+    Some(said.lines().next().unwrap_or_default().trim().to_owned())
 }
 
 /// The hosts of all runs of a call that were reached, each once.
@@ -269,6 +306,18 @@ mod tests {
         let failure = said(npm);
         assert_eq!(failure.code.as_deref(), Some("EUSAGE"));
         assert_eq!(failure.why, "`npm ci` can only install packages when in sync.");
+        let yarn = said(
+            "{\"type\":\"warning\",\"data\":\"slow\"}\n{\"type\":\"error\",\"data\":\"No lock.\\nx\"}\n",
+        );
+        assert_eq!((yarn.code, yarn.why.as_str()), (None, "No lock."));
+        let berry = said(
+            "➤ YN0000: · Yarn 4.18.1\n➤ YN0085: │ + a@npm:1\n➤ YN0028: │ The lockfile would have been modified.\n➤ YN0000: · Failed with errors\n",
+        );
+        assert_eq!(
+            (berry.code.as_deref(), berry.why.as_str()),
+            (Some("YN0028"), "The lockfile would have been modified.")
+        );
+        assert_eq!(said("Resolving dependencies\nerror: lockfile is frozen\n").why, "lockfile is frozen.");
         let not_found = said("npm error code E404\nnpm error 404 Not Found - GET https://r.example/x\n");
         assert_eq!(
             (not_found.code.as_deref(), not_found.why.as_str()),

@@ -4,7 +4,7 @@
 //! answer is "not known", never "none": fetching the database is the user's doing.
 
 use contract::{Fault, RelPath, Toolset};
-use deps::{Audit, Auditor, State, audit};
+use deps::{Advisory, Audit, Auditor, State, audit};
 use exec::run::Cache;
 use kit::limits::Limits;
 use kit::{Answer, Define, Doc, Run, RunDesk, doc};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::cargo;
 use crate::families::RUST;
 use crate::packages::Failure;
-use crate::packages::advisories::{Advisory, Data, Told};
+use crate::packages::advisories::{Data, Told};
 use crate::running::{Asked, configured, directory, words};
 
 /// What it takes.
@@ -67,12 +67,22 @@ impl Run for CargoAudit {
         let command =
             cargo::command(&asked, words(&["audit", "--json", "--no-fetch", "--stale"]), Vec::new())?;
         let dir: Option<RelPath> = directory(asked.directory)?;
-        let locked = desk
+        let (locked, elsewhere) = desk
             .blocking(move |desk| {
                 let path = crate::node::at(dir.as_ref(), "Cargo.lock")?;
-                Ok(desk.view().read_optional(&path)?.is_some())
+                let settings = crate::node::at(dir.as_ref(), ".cargo/audit.toml")?;
+                let settings = desk.view().read_optional(&settings)?;
+                Ok((
+                    desk.view().read_optional(&path)?.is_some(),
+                    settings.is_some_and(|own| names_database(&own)),
+                ))
             })
             .await?;
+        if elsewhere {
+            // A repository does not choose what it is held against.
+            let why = ".cargo/audit.toml names another database (`[database]`): take that out";
+            return Ok(answered(Audit::unknown(why)));
+        }
         let ran = desk.run(configured(&desk, command).await?).await?;
         let mut audit = audit(Auditor::CargoAudit, &ran.stdout.bytes);
         if audit.state == State::None {
@@ -91,12 +101,24 @@ impl Run for CargoAudit {
         if !locked && audit.state != State::None {
             audit = Audit::unknown("there is no Cargo.lock here: cargo_build makes one");
         }
-        let told = Told::of(audit, vec!["the advisory database of this machine".to_owned()]);
-        let mut message = told.message;
-        if !told.warnings.is_empty() {
-            message.push_str(&format!(" {} more crates are yanked or unmaintained.", told.warnings.len()));
-        }
-        let output = Output { advisories: told.advisories, warnings: told.warnings, data: told.data };
-        Ok(Answer { success: told.success, ..Answer::new(message, output) })
+        Ok(answered(audit))
     }
+}
+
+fn answered(audit: Audit) -> Answer<Output> {
+    let told = Told::of(audit, vec!["the advisory database of this machine".to_owned()]);
+    let mut message = told.message;
+    match told.warnings.len() {
+        0 => {}
+        1 => message.push_str(" 1 crate is yanked, unmaintained or unsound."),
+        many => message.push_str(&format!(" {many} crates are yanked, unmaintained or unsound.")),
+    }
+    let output = Output { advisories: told.advisories, warnings: told.warnings, data: told.data };
+    Answer { success: told.success, ..Answer::new(message, output) }
+}
+
+/// Whether cargo-audit's settings have a `[database]`; what does not read as TOML it says itself.
+fn names_database(settings: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(settings);
+    toml::from_str::<toml::Table>(&text).is_ok_and(|table| table.contains_key("database"))
 }

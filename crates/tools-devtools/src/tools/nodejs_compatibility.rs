@@ -3,6 +3,8 @@
 //! Compares `engines.node` of the project and of every locked package with a version, or with the node that is here, and peers with what
 //! the lock would give them. Returns what does not fit, and what could not be known. Runs nothing of the project.
 
+use std::collections::BTreeSet;
+
 use contract::text::counted;
 use contract::{Code, Fault, RelPath, Toolset, Truncated};
 use exec::run::Cache;
@@ -59,6 +61,9 @@ pub struct Output {
     pub incompatible: Vec<Incompatible>,
     /// Peers that are missing or of another version.
     pub peers: Vec<Peer>,
+    /// Why nothing, or not everything, is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_known: Option<String>,
     /// Packages whose range is none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<Incompatible>,
@@ -186,9 +191,10 @@ fn compared(
         wishes.push(Incompatible { package, version: None, wants, path, dev: false });
     }
     let lock = managed.lock.as_ref().map(|lock| locked(desk, lock)).transpose()?.flatten();
-    let says = lock.as_ref().is_some_and(|(_, lock)| {
-        lock.format == deps::Format::Npm || lock.packages.iter().any(|one| one.engine.is_some())
-    });
+    // Those of yarn and bun name packages and say nothing of what these want.
+    let says =
+        lock.as_ref().is_some_and(|(_, lock)| matches!(lock.format, deps::Format::Npm | deps::Format::Pnpm));
+    let mut not_known = None;
     match &lock {
         Some((_, lock)) if says => {
             if lock.format == deps::Format::Npm && lock.edition.as_deref() == Some("1") {
@@ -204,15 +210,20 @@ fn compared(
             }));
         }
         _ => {
-            let why = match managed.lock.as_ref() {
-                Some(lock) => format!("{lock} is not read for this"),
-                None => "There is no lock file".to_owned(),
+            let why = match (managed.lock.as_ref(), &lock) {
+                (Some(path), Some(_)) => format!("{path} says nothing of engines"),
+                (Some(path), None) => format!("{path} is in no form that is read"),
+                (None, _) => "There is no lock file".to_owned(),
             };
-            let found = if input.check_engines { installed(desk, dir, &mut wishes)? } else { 0 };
+            let found = if input.check_engines { installed(desk, dir, &mut wishes)? } else { Vec::new() };
             notes.push(format!(
                 "{why}: what is installed was compared ({}), and no peers.",
-                counted(found, "package")
+                counted(found.len() as u64, "package")
             ));
+            if input.check_engines {
+                let asks = node::dependencies(&manifest).iter().any(|(_, entries)| !entries.is_empty());
+                not_known = missing(lock.as_ref().map(|(_, lock)| lock), &found, asks);
+            }
         }
     }
     let peers = match &lock {
@@ -233,7 +244,7 @@ fn compared(
             None => unknown.push(wish),
         }
     }
-    Ok(told(node, compared, incompatible, peers, unknown, notes))
+    Ok(told(Found { node, compared, incompatible, peers, unknown, not_known, notes }))
 }
 
 /// A lock file, where its format is one that is read here, and its bytes.
@@ -247,17 +258,50 @@ fn locked(desk: &ReadDesk, path: &RelPath) -> Result<Option<(Vec<u8>, deps::Lock
     Ok(Some((bytes, lock)))
 }
 
-fn told(
+/// What was not there to be compared: locked packages that are not installed in their version, or all that the manifest `asks` for.
+fn missing(lock: Option<&deps::Lock>, found: &[(String, Option<String>)], asks: bool) -> Option<String> {
+    let way = "install them (`nodejs_install_deps`), or keep a lock of npm's or pnpm's, which say it";
+    let Some(lock) = lock else {
+        return (asks && found.is_empty())
+            .then(|| format!("there is neither a lock nor an installed package to compare: {way}"));
+    };
+    let there: BTreeSet<(&str, Option<&str>)> =
+        found.iter().map(|(name, version)| (name.as_str(), version.as_deref())).collect();
+    let locked: BTreeSet<(&str, Option<&str>)> = lock
+        .packages
+        .iter()
+        .filter(|one| one.source != deps::Source::Local)
+        .map(|one| (one.name.as_str(), one.version.as_deref()))
+        .collect();
+    let absent = locked.difference(&there).count();
+    (absent > 0).then(|| {
+        let all = counted(locked.len() as u64, "locked package");
+        format!("{absent} of {all} are not installed in their version: {way}")
+    })
+}
+
+/// What there is to tell.
+struct Found {
     node: String,
     compared: u64,
-    mut incompatible: Vec<Incompatible>,
+    incompatible: Vec<Incompatible>,
     peers: Vec<Unmet>,
-    mut unknown: Vec<Incompatible>,
+    unknown: Vec<Incompatible>,
+    not_known: Option<String>,
     notes: Vec<String>,
-) -> Answer<Output> {
-    let mut text = match incompatible.first() {
-        None => format!("{} that say which node they want run on {node}.", counted(compared, "package")),
-        Some(first) => format!(
+}
+
+fn told(found: Found) -> Answer<Output> {
+    let Found { node, compared, mut incompatible, peers, mut unknown, not_known, notes } = found;
+    let mut text = match (incompatible.first(), &not_known) {
+        (None, Some(why)) => format!(
+            "Not known: {why}. {} that say which node they want run on {node}.",
+            counted(compared, "package")
+        ),
+        (None, None) => {
+            format!("{} that say which node they want run on {node}.", counted(compared, "package"))
+        }
+        (Some(first), _) => format!(
             "{} of {} do not run on {node}.\n\nFirst: `{}` wants {}.",
             incompatible.len(),
             counted(compared, "package"),
@@ -275,6 +319,9 @@ fn told(
             first.wants
         ));
     }
+    if let (Some(why), false) = (&not_known, incompatible.is_empty()) {
+        text.push_str(&format!("\n\nNot known: {why}."));
+    }
     if !unknown.is_empty() {
         text.push_str(&format!(
             "\n\nNot known of {}: their range is none.",
@@ -284,7 +331,7 @@ fn told(
     for note in &notes {
         text.push_str(&format!("\n\n{note}"));
     }
-    let success = incompatible.is_empty() && peers.is_empty();
+    let success = incompatible.is_empty() && peers.is_empty() && not_known.is_none();
     let total = (incompatible.len() + peers.len() + unknown.len()) as u64;
     let mut peers: Vec<Peer> = peers
         .into_iter()
@@ -294,7 +341,8 @@ fn told(
     peers.truncate(MAX_LISTED);
     unknown.truncate(MAX_LISTED);
     let shown = (incompatible.len() + peers.len() + unknown.len()) as u64;
-    let mut answer = Answer::new(text, Output { node, compared, incompatible, peers, unknown, notes });
+    let mut answer =
+        Answer::new(text, Output { node, compared, incompatible, peers, not_known, unknown, notes });
     answer.success = success;
     if shown < total {
         let next = "nodejs_compatibility with `checkDeps` or `checkEngines` false".to_owned();
@@ -303,51 +351,62 @@ fn told(
     answer
 }
 
-/// What the packages say that lie in the nearest `node_modules`; how many were looked at.
-fn installed(desk: &ReadDesk, dir: Option<&RelPath>, wishes: &mut Vec<Incompatible>) -> Result<u64, Fault> {
+/// What the packages say that lie in the nearest `node_modules`, those within packages too; which were looked at, and their versions.
+fn installed(
+    desk: &ReadDesk,
+    dir: Option<&RelPath>,
+    wishes: &mut Vec<Incompatible>,
+) -> Result<Vec<(String, Option<String>)>, Fault> {
     let view = desk.view();
+    let mut found = Vec::new();
+    let mut nearest = None;
     for place in node::upwards(dir) {
         let modules = node::at(place.as_ref(), "node_modules")?;
-        if !view.is_folder(&modules) {
-            continue;
+        if view.is_folder(&modules) {
+            nearest = Some(modules);
+            break;
         }
-        let mut found = 0;
-        for entry in view.list(Some(&modules))? {
-            let Ok(path) = modules.join(&entry.name) else { continue };
-            let scoped = if entry.name.starts_with('@') && entry.is_dir {
-                view.list(Some(&path))?
-            } else {
-                Vec::new()
-            };
-            let names = if entry.name.starts_with('@') {
-                scoped.into_iter().map(|inner| format!("{}/{}", entry.name, inner.name)).collect()
-            } else {
-                vec![entry.name.clone()]
-            };
-            for name in names.into_iter().filter(|name| !name.starts_with('.')) {
-                if found >= MAX_INSTALLED as u64 {
-                    return Ok(found);
-                }
-                let Ok(path) = modules.join(&name) else { continue };
-                // Links of pnpm lead into its own folder of node_modules, and a manifest of others may be anything.
-                let Ok(Some(manifest)) = node::manifest(desk, Some(&path)) else { continue };
-                found += 1;
-                let wants =
-                    node::texts(manifest.engines.as_ref()).into_iter().find(|(engine, _)| engine == "node");
-                let Some((_, wants)) = wants else { continue };
-                let version = manifest.version.as_ref().and_then(Value::as_str).map(str::to_owned);
-                wishes.push(Incompatible {
-                    package: name,
-                    version,
-                    wants,
-                    path: Some(path.to_string()),
-                    dev: false,
-                });
-            }
-        }
-        return Ok(found);
     }
-    Ok(0)
+    let mut folders: Vec<RelPath> = nearest.into_iter().collect();
+    while let Some(modules) = folders.pop() {
+        for path in packages_in(desk, &modules)? {
+            if found.len() >= MAX_INSTALLED {
+                return Ok(found);
+            }
+            // Links of pnpm lead into its own folder of node_modules, and a manifest of others may be anything.
+            let Ok(Some(manifest)) = node::manifest(desk, Some(&path)) else { continue };
+            let named = path.as_str().strip_prefix(modules.as_str()).unwrap_or_default();
+            let package = named.trim_start_matches('/').to_owned();
+            let version = manifest.version.as_ref().and_then(Value::as_str).map(str::to_owned);
+            found.push((package.clone(), version.clone()));
+            if let Ok(within) = path.join("node_modules")
+                && view.is_folder(&within)
+            {
+                folders.push(within);
+            }
+            let wants =
+                node::texts(manifest.engines.as_ref()).into_iter().find(|(engine, _)| engine == "node");
+            let Some((_, wants)) = wants else { continue };
+            wishes.push(Incompatible { package, version, wants, path: Some(path.to_string()), dev: false });
+        }
+    }
+    Ok(found)
+}
+
+/// The folders of packages in one `node_modules`.
+fn packages_in(desk: &ReadDesk, modules: &RelPath) -> Result<Vec<RelPath>, Fault> {
+    let view = desk.view();
+    let mut folders = Vec::new();
+    for entry in view.list(Some(modules))?.into_iter().filter(|entry| !entry.name.starts_with('.')) {
+        let Ok(path) = modules.join(&entry.name) else { continue };
+        if entry.name.starts_with('@') && entry.is_dir {
+            folders
+                .extend(view.list(Some(&path))?.into_iter().filter_map(|inner| path.join(&inner.name).ok()));
+        } else {
+            folders.push(path);
+        }
+    }
+    Ok(folders)
 }
 
 #[cfg(test)]

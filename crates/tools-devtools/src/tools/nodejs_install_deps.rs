@@ -6,13 +6,14 @@
 use contract::{Fault, Toolset};
 use exec::run::Cache;
 use kit::limits::Limits;
-use kit::{Answer, Define, Doc, Run, RunDesk, doc};
+use kit::{Answer, Define, Doc, ForeignCode, ForeignCodeOf, Run, RunDesk, doc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::families::NODE;
 use crate::node::Manager;
+use crate::packages::berry;
 use crate::packages::installing::{Installed, Scripts, Wish, install};
 use crate::packages::locked::{Changed, locked};
 use crate::packages::{self, Chosen, Failure, Packages, reached};
@@ -103,6 +104,8 @@ impl Define for NodejsInstallDeps {
     const CACHES: &'static [Cache] = packages::CACHES;
     const SETTLES: &'static [&'static str] = packages::SETTLES;
     const ASKED: &'static [&'static str] = packages::ASKED;
+    const FOREIGN_CODE: Option<ForeignCodeOf> =
+        Some(|arguments| (arguments.get("scripts") == Some(&json!(true))).then_some(ForeignCode::Applied));
 
     fn examples() -> Vec<Value> {
         vec![json!({}), json!({ "frozen": true, "production": true, "packageManager": "npm" })]
@@ -110,14 +113,23 @@ impl Define for NodejsInstallDeps {
 }
 
 /// How the lock is resolved, or held to the manifest, and nothing unpacked.
-fn resolving(manager: Manager, frozen: bool) -> Vec<String> {
-    words(match (manager, frozen) {
+fn resolving(packages: &Packages, frozen: bool) -> Vec<String> {
+    if packages.berry {
+        return words(if frozen {
+            &["install", "--immutable", "--mode=skip-build"]
+        } else {
+            &["install", "--mode=update-lockfile"]
+        });
+    }
+    words(match (packages.manager, frozen) {
         (Manager::Npm, false) => &["install", "--package-lock-only", "--ignore-scripts"],
         (Manager::Npm, true) => &["ci", "--dry-run", "--ignore-scripts"],
         (Manager::Pnpm, false) => &["install", "--no-frozen-lockfile", "--lockfile-only", "--ignore-scripts"],
         (Manager::Pnpm, true) => &["install", "--frozen-lockfile", "--lockfile-only", "--ignore-scripts"],
-        (_, false) => &["install", "--ignore-scripts", "--non-interactive"],
-        (_, true) => &["install", "--frozen-lockfile", "--ignore-scripts", "--non-interactive"],
+        (Manager::Bun, false) => &["install", "--lockfile-only", "--ignore-scripts"],
+        (Manager::Bun, true) => &["install", "--frozen-lockfile", "--dry-run", "--ignore-scripts"],
+        (Manager::Yarn, false) => &["install", "--ignore-scripts", "--non-interactive"],
+        (Manager::Yarn, true) => &["install", "--frozen-lockfile", "--ignore-scripts", "--non-interactive"],
     })
 }
 
@@ -127,7 +139,8 @@ impl Run for NodejsInstallDeps {
 
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
         let packages = Packages::of(&desk, input.package_manager.wanted()).await?;
-        let command = packages.locking(&desk, resolving(packages.manager, input.frozen))?;
+        berry::possible(&packages, input.production, input.scripts)?;
+        let command = packages.locking(&desk, resolving(&packages, input.frozen))?;
         let ran = desk.run(configured(&desk, command).await?).await?;
         let mut output = Output {
             manager: packages.chosen.clone(),
@@ -152,6 +165,9 @@ impl Run for NodejsInstallDeps {
         }
         if let Some(why) = desk.unkept(&packages.modules()?).await? {
             output.notes.push(format!("Nothing can be installed: {why}."));
+        }
+        if let Some(why) = berry::unlinked(&desk, &packages).await? {
+            output.notes.push(format!("Nothing is installed: {why}."));
         }
         let refused = locked.refused();
         let success = refused.is_none();

@@ -4,7 +4,7 @@
 //! "not known", never "none". `fix` proposes what the manager would do.
 
 use contract::{Fault, Toolset};
-use deps::{Audit, Auditor, audit};
+use deps::{Advisory, Audit, Auditor, audit};
 use exec::run::Cache;
 use kit::limits::Limits;
 use kit::{Answer, Define, Doc, Run, RunDesk, doc};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::families::NODE;
 use crate::node::Manager;
-use crate::packages::advisories::{Advisory, Data, Told};
+use crate::packages::advisories::{Data, Told};
 use crate::packages::locked::{Changed, Locked, locked};
 use crate::packages::{self, Chosen, Failure, Packages};
 use crate::running::{configured, words};
@@ -134,11 +134,28 @@ impl Run for NodejsSecurity {
     }
 }
 
+/// The command of a manager whose audit is not read.
+fn unasked(packages: &Packages) -> Option<&'static str> {
+    match (packages.berry, packages.manager) {
+        (true, _) => Some("`yarn npm audit`"),
+        (_, Manager::Bun) => Some("`bun audit`"),
+        _ => None,
+    }
+}
+
 /// What the registry says of what is locked.
 async fn asked(desk: &RunDesk, packages: &Packages, production: bool) -> Result<Told, Fault> {
     let host = crate::registries::registries(desk).npm.hosts.into_iter().take(1).collect();
     if packages.lock.is_none() {
         let why = "the project has no lock; `nodejs_install_deps` makes one";
+        return Ok(Told::of(Audit::unknown(why), host));
+    }
+    if let Some(own) = unasked(packages) {
+        let why = format!("what {own} says of vulnerabilities is not read here: ask it yourself");
+        return Ok(Told::of(Audit::unknown(why), host));
+    }
+    if packages.manager == Manager::Yarn && crate::registries::registries(desk).npm.url.is_some() {
+        let why = "yarn 1 asks registry.yarnpkg.com about vulnerabilities, whichever registry is configured";
         return Ok(Told::of(Audit::unknown(why), host));
     }
     let (auditor, args) = asking(packages.manager, production);
@@ -182,6 +199,9 @@ async fn fix(
     packages: &Packages,
     production: bool,
 ) -> Result<(Option<Locked>, String), Fault> {
+    if let Some(own) = unasked(packages) {
+        return Ok((None, format!("Nothing was fixed: {own} fixes nothing by itself.")));
+    }
     let mut args = match packages.manager {
         Manager::Npm => words(&["audit", "fix", "--package-lock-only", "--ignore-scripts"]),
         Manager::Pnpm => words(&["audit", "--fix"]),

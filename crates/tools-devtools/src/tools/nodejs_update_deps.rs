@@ -7,15 +7,17 @@ use std::collections::BTreeMap;
 
 use contract::{Fault, Toolset};
 use deps::{Ecosystem, Lister, outdated};
-use exec::run::Cache;
+use exec::run::{Cache, Command};
+use kit::choice::{Choice, MOST, Offered};
 use kit::limits::Limits;
 use kit::{Answer, Define, Doc, Run, RunDesk, doc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::families::NODE;
 use crate::node::{self, Manager};
+use crate::packages::berry;
 use crate::packages::installing::{Installed, Scripts, Wish, install};
 use crate::packages::locked::{Changed, locked};
 use crate::packages::{self, Chosen, Failure, Packages, reached};
@@ -25,7 +27,7 @@ use crate::running::{configured, words};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// Only list the choices.
+    /// Have the user choose; else answer with the choices.
     #[serde(default)]
     pub interactive: bool,
     /// Beyond the manifest's ranges.
@@ -164,10 +166,15 @@ impl Run for NodejsUpdateDeps {
             let message = format!(
                 "{told} Nothing was changed: name your choice in `packages`, with `latest` for what lies beyond the ranges."
             );
-            return Ok(Answer::new(message, output));
+            let choice = choice(&output.outdated, input.latest);
+            return Ok(Answer { choice, ..Answer::new(message, output) });
         }
         let wanted: Vec<&Newer> = output.outdated.iter().filter(|row| named.contains(&row.name)).collect();
-        let moving = moving(packages.manager, &input, &named, &wanted, &groups);
+        let moving = if packages.berry {
+            moving_berry(&input, &named, &wanted)
+        } else {
+            moving(packages.manager, &input, &named, &wanted, &groups)
+        };
         if many == 0 || moving.is_empty() {
             return Ok(Answer::new(told, output));
         }
@@ -197,6 +204,9 @@ impl Run for NodejsUpdateDeps {
                 ));
             }
         }
+        if let Some(why) = berry::unlinked(&desk, &packages).await? {
+            output.notes.push(format!("Nothing is installed: {why}."));
+        }
         if let Some(why) = desk.unkept(&packages.modules()?).await? {
             output.notes.push(format!("Nothing can be installed: {why}."));
         }
@@ -204,10 +214,7 @@ impl Run for NodejsUpdateDeps {
         Ok(Answer { success, ..Answer::new(message, output) })
     }
 
-    async fn settle(&self, input: Input, desk: RunDesk) -> Result<Option<Answer<Output>>, Fault> {
-        if input.interactive {
-            return Ok(None);
-        }
+    async fn settle(&self, _: Input, desk: RunDesk) -> Result<Option<Answer<Output>>, Fault> {
         let packages = Packages::of(&desk, None).await?;
         let came = install(&desk, &packages, Wish::default()).await?;
         Ok(Some(came.answer(|came| Output {
@@ -253,12 +260,39 @@ async fn listed(
     named: &[String],
     groups: &Groups,
 ) -> Result<Listed, Fault> {
+    // Yarn 2 and later, and bun, list nothing that is read: npm asks the same registry about the same manifest.
+    if packages.berry || packages.manager == Manager::Bun {
+        return listed_by(desk, packages, named, groups, Lister::Npm, packages.of_npm(desk)?).await;
+    }
     let (lister, args) = match packages.manager {
         Manager::Npm => (Lister::Npm, &["outdated", "--json"][..]),
         Manager::Pnpm => (Lister::Pnpm, &["outdated", "--format", "json"][..]),
         Manager::Yarn | Manager::Bun => (Lister::Yarn, &["outdated", "--json"][..]),
     };
-    let ran = desk.run(configured(desk, packages.fetching(desk, words(args))?).await?).await?;
+    let command = packages.fetching(desk, words(args))?;
+    let mut newer = listed_by(desk, packages, named, groups, lister, command).await?;
+    if let (Manager::Pnpm, Some(rows)) = (packages.manager, &mut newer.rows) {
+        // pnpm calls wanted what is locked. What the ranges admit it says when it is asked for nothing else.
+        let args = words(&["outdated", "--compatible", "--format", "json"]);
+        let ran = desk.run(configured(desk, packages.fetching(desk, args)?).await?).await?;
+        let within = outdated(lister, &ran.stdout.bytes).unwrap_or_default();
+        for row in rows {
+            let newest = within.iter().find(|one| one.name == row.name).map(|one| one.latest.clone());
+            row.wanted = newest.or_else(|| row.current.clone());
+        }
+    }
+    Ok(newer)
+}
+
+async fn listed_by(
+    desk: &RunDesk,
+    packages: &Packages,
+    named: &[String],
+    groups: &Groups,
+    lister: Lister,
+    command: Command,
+) -> Result<Listed, Fault> {
+    let ran = desk.run(configured(desk, command).await?).await?;
     // They end with 1 where there is something to tell.
     let rows = outdated(lister, &ran.stdout.bytes).filter(|rows| !rows.is_empty() || ran.is_success());
     let lock = locked(desk, packages).await?.after;
@@ -331,13 +365,57 @@ fn moving(
             args.extend(all());
             vec![args]
         }
-        (_, latest) => {
+        (Manager::Bun, latest) => {
+            let mut args = words(&["update", "--lockfile-only", "--ignore-scripts"]);
+            args.extend(latest.then(|| "--latest".to_owned()));
+            args.extend(all());
+            vec![args]
+        }
+        (Manager::Yarn, latest) => {
             let mut args = words(&["upgrade", "--ignore-scripts", "--non-interactive"]);
             args.extend(latest.then(|| "--latest".to_owned()));
             args.extend(all());
             vec![args]
         }
     }
+}
+
+/// The same of yarn 2 and later.
+fn moving_berry(input: &Input, named: &[String], rows: &[&Newer]) -> Vec<Vec<String>> {
+    let mut args = words(&["up", "--mode=update-lockfile"]);
+    if input.latest {
+        args.extend(rows.iter().map(|row| format!("{}@^{}", row.name, row.latest)));
+    } else {
+        // What is resolved anew keeps the manifest's ranges.
+        args.push("--recursive".to_owned());
+        args.extend(named.iter().cloned());
+    }
+    vec![args]
+}
+
+/// What could move, for the user to choose from: beyond the ranges with `latest`, where a major version is not chosen unless they do.
+fn choice(rows: &[Newer], latest: bool) -> Option<Choice> {
+    let offered = |row: &Newer| {
+        let target = if latest { Some(&row.latest) } else { row.wanted.as_ref() };
+        let to = target.filter(|to| row.current.as_ref() != Some(to))?;
+        let kind = row.kind.as_deref().filter(|_| *to == row.latest);
+        let from = row.current.as_deref().unwrap_or("none");
+        let title = kind.map_or(format!("{from} to {to}"), |kind| format!("{from} to {to}, {kind}"));
+        let chosen = kind != Some("major");
+        Some(Offered { name: row.name.clone(), title: format!("{}: {title}", row.name), chosen })
+    };
+    let options: Vec<Offered> = rows.iter().filter_map(offered).collect();
+    let rest = match options.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!(" {more} more are not offered: name them in `packages`."),
+    };
+    (!options.is_empty()).then(|| Choice {
+        text: format!("Which packages are to move?{rest}"),
+        options,
+        argument: "packages".to_owned(),
+        instead_of: "interactive".to_owned(),
+        besides: Map::new(),
+    })
 }
 
 fn in_words(rows: &[Newer]) -> String {

@@ -6,7 +6,7 @@
 use contract::{Code, Fault, RelPath, Toolset};
 use exec::run::{Cache, Command, MAX_TIMEOUT};
 use kit::limits::Limits;
-use kit::{Answer, Define, Doc, Run, RunDesk, doc};
+use kit::{Answer, Define, Doc, ForeignCode, ForeignCodeOf, Run, RunDesk, doc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -81,6 +81,9 @@ impl Define for PythonInstallDeps {
     const PROGRAMS: &'static [&'static str] = &["uv", "poetry", "python3", "pip"];
     const CACHES: &'static [Cache] = python::CACHES;
     const SETTLES: &'static [&'static str] = &["**/.venv", "**/venv"];
+    // To resolve it may take building already.
+    const FOREIGN_CODE: Option<ForeignCodeOf> =
+        Some(|arguments| (arguments.get("build") == Some(&json!(true))).then_some(ForeignCode::Always));
 
     fn examples() -> Vec<Value> {
         vec![

@@ -1,7 +1,8 @@
 //! Find where a Python program spends its time.
 //!
 //! Runs a file of the project, a module, or its tests under cProfile. Returns the functions that took longest with file, line, calls and
-//! seconds; `outputFile` proposes the profile itself as a file. Started without a shell, confined, without network.
+//! seconds; with memray, the lines that allocated most, and a flame graph. `outputFile` proposes the profile itself as a file. Started
+//! without a shell, confined, without network.
 
 use contract::{Code, Fault, RelPath, Toolset};
 use exec::run::{Cache, INPUT};
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::families::PYTHON;
 use crate::python;
+use crate::python::memray::{self, Memory};
 use crate::running::{self, Asked, WHATEVER_IS_IGNORED};
 
 /// What it takes.
@@ -64,17 +66,30 @@ pub enum Shown {
 }
 
 /// What it says.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
     /// Seconds in all.
-    pub seconds: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
     /// Calls in all.
-    pub calls: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
     /// Functions, the one that took longest itself first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub top: Vec<Function>,
     /// Functions that were called.
-    pub functions: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub functions: Option<u64>,
+    /// How the program ended, where it did by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// What memray measured.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Memory>,
+    /// Handle of the report with the flame graph (`report://`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<String>,
 }
 
 /// A function.
@@ -110,8 +125,33 @@ print(json.dumps({"seconds": round(stats.total_tt, 6), "calls": stats.total_call
                   "top": rows[: int(sys.argv[2])], "functions": len(rows)}))
 "#;
 
-/// What is left of a profile, and what reads it.
+/// Runs a file or a module as Python would, under cProfile, and ends as it ends: Python's own front end for that swallows `sys.exit`.
+const DRIVER: &str = r#"import cProfile, os, runpy, sys, types
+out = sys.argv[1]
+del sys.argv[:2]
+profile = cProfile.Profile()
+if sys.argv[0] == "-m":
+    del sys.argv[0]
+    sys.path[0] = os.getcwd()
+    run, given = runpy.run_module, (sys.argv[0], None, "__main__", True)
+else:
+    file = sys.argv[0]
+    sys.path[0] = os.path.dirname(os.path.abspath(file))
+    with open(file, "rb") as source:
+        code = compile(source.read(), file, "exec")
+    main = types.ModuleType("__main__")
+    main.__file__, main.__builtins__ = file, __builtins__
+    sys.modules["__main__"] = main
+    run, given = exec, (code, main.__dict__)
+try:
+    profile.runcall(run, *given)
+finally:
+    profile.dump_stats(out)
+"#;
+
+/// What is left of a profile, what makes it and what reads it.
 const PROFILE: &str = "profile.pstats";
+const START: &str = "measured_by_gatewright.py";
 const SCRIPT: &str = "read.py";
 
 /// The tool.
@@ -126,13 +166,14 @@ impl Define for PythonProfile {
     const DOC: Doc = doc!("python_profile.rs");
 
     const LIMITS: Limits = Limits::RUNS;
-    const PROGRAMS: &'static [&'static str] = &["python3", "python"];
+    const PROGRAMS: &'static [&'static str] = &["python3", "python", "memray"];
     const CACHES: &'static [Cache] = python::CACHES;
     const PERSISTS: &'static [&'static str] = WHATEVER_IS_IGNORED;
 
     fn examples() -> Vec<Value> {
         vec![
             json!({ "command": "python -m pytest -q" }),
+            json!({ "command": "python app.py", "profiler": "memray", "format": "flamegraph" }),
             json!({ "command": "python app.py --rounds 3", "topN": 5, "format": "json", "outputFile": "app.pstats" }),
         ]
     }
@@ -155,21 +196,17 @@ impl Run for PythonProfile {
             .as_deref()
             .map(|file| exec::view::path_argument(&asked.below(file)))
             .transpose()?;
+        if input.profiler == Profiler::Memray {
+            return remembered(&input, &desk, dir, program, kept.as_ref()).await;
+        }
         let mut measure = python::interpreter(&desk, dir.clone(), Vec::new())?;
+        measure.inputs.insert(START.to_owned(), DRIVER.as_bytes().to_vec());
         measure.inputs.insert(PROFILE.to_owned(), Vec::new());
-        measure.args =
-            vec!["-m".to_owned(), "cProfile".to_owned(), "-o".to_owned(), format!("{INPUT}{PROFILE}")];
+        measure.args = vec![format!("{INPUT}{START}"), format!("{INPUT}{PROFILE}")];
         measure.args.extend(program);
         let measure = running::configured(&desk, measure).await?;
         let ran = desk.run(measure).await?;
-        let Some(profile) = python::left(&desk, PROFILE).await? else {
-            let said = python::said(&ran.stderr.text());
-            let message = format!("Nothing was measured: the program left no profile. {said}");
-            let nothing = Output { seconds: 0.0, calls: 0, top: Vec::new(), functions: 0 };
-            let mut answer = Answer::new(message, nothing);
-            answer.success = false;
-            return Ok(answer);
-        };
+        let Some(profile) = python::left(&desk, PROFILE).await? else { return Ok(nothing(&ran)) };
         if let Some(path) = &kept {
             place(&desk, dir.clone(), path, &profile).await?;
         }
@@ -190,15 +227,10 @@ impl Run for PythonProfile {
                 "The program may have ended before its profile was whole; `run_output` has what it said.",
             )
         })?;
-        let root = format!("{}/", desk.view().root().path().display());
         for function in &mut output.top {
-            // What is started by its name is known by that.
-            let named =
-                function.file.as_deref().filter(|file| !file.starts_with('/')).map(|file| asked.below(file));
-            let inside =
-                function.file.as_deref().and_then(|file| file.strip_prefix(root.as_str())).map(str::to_owned);
-            function.file = named.or(inside).or(function.file.take());
+            function.file = function.file.as_deref().map(|file| from_root(&desk, file));
         }
+        output.exit_code = ran.code();
         let mut answer = Answer::new(String::new(), output);
         answer.success = ran.is_success();
         answer.message = message(&answer.output, input.format, ran.code(), answer.success);
@@ -214,17 +246,58 @@ fn possible(input: &Input) -> Result<(), Fault> {
             "py-spy reads the memory of another process (ptrace, process_vm_readv), which no confined program may",
         )
         .suggest("Leave out `profiler`: cProfile measures every call. Or run py-spy yourself.")),
-        (Profiler::Memray, _) => Err(Fault::new(
-            Code::ConfinementUnavailable,
-            "memray is not offered: it was not tried within the confinement of runs",
-        )
-        .suggest("Leave out `profiler`, or run memray yourself.")),
         (Profiler::Cprofile, Shown::Flamegraph) => {
             Err(Fault::invalid("format: cProfile keeps no stacks, of which a flame graph would be made")
-                .suggest("Take `text` or `json`, or give `outputFile` to a viewer of profiles."))
+                .suggest("Take memray for one of memory, or give `outputFile` to a viewer of profiles."))
         }
         _ => Ok(()),
     }
+}
+
+/// How a file is called from the root.
+fn from_root(desk: &RunDesk, file: &str) -> String {
+    let root = format!("{}/", desk.view().root().path().display());
+    if file.starts_with('/') {
+        return file.strip_prefix(&root).unwrap_or(file).to_owned();
+    }
+    // What is started by its name is known by that.
+    Asked::of(desk).below(file)
+}
+
+/// What there is to say where no profile was left.
+fn nothing(ran: &exec::run::Ran) -> Answer<Output> {
+    let said = python::said(&ran.stderr.text());
+    let message = format!("Nothing was measured: the program left no profile. {said}");
+    let output = Output { exit_code: ran.code(), ..Output::default() };
+    Answer { success: false, ..Answer::new(message, output) }
+}
+
+/// Measures memory.
+async fn remembered(
+    input: &Input,
+    desk: &RunDesk,
+    dir: Option<RelPath>,
+    program: Vec<String>,
+    kept: Option<&RelPath>,
+) -> Result<Answer<Output>, Fault> {
+    let command = memray::tracking(desk, dir.clone(), program).await?;
+    let ran = desk.run(running::configured(desk, command).await?).await?;
+    let Some(tracked) = python::left(desk, memray::TRACKED).await? else { return Ok(nothing(&ran)) };
+    let named = |file: &str| from_root(desk, file);
+    let memory = memray::figures(desk, dir.clone(), &tracked, input.top_n, named).await?;
+    let (mut proposed, mut report) = (tracked, None);
+    if input.format == Shown::Flamegraph {
+        let (page, handle) = memray::graph(desk, dir.clone(), &proposed).await?;
+        (proposed, report) = (page, Some(handle));
+    }
+    if let Some(path) = kept {
+        place(desk, dir, path, &proposed).await?;
+    }
+    let output = Output { exit_code: ran.code(), memory: Some(memory), report, ..Output::default() };
+    let mut answer = Answer::new(String::new(), output);
+    answer.success = ran.is_success();
+    answer.message = message(&answer.output, input.format, ran.code(), answer.success);
+    Ok(answer)
 }
 
 /// What is run under the profiler: `-m MODULE …` by the grammar of Python, or a file of the project with its arguments.
@@ -294,8 +367,29 @@ fn message(output: &Output, format: Shown, code: Option<i32>, success: bool) -> 
         Some(code) => format!(" The program ended with exit code {code}."),
         None => " The program was ended by a signal.".to_owned(),
     };
-    let mut text =
-        format!("{} s in {} calls of {} functions.{ended}\n", output.seconds, output.calls, output.functions);
+    if let Some(memory) = &output.memory {
+        let mut text = format!(
+            "{} bytes at most, {} in {} allocations.{ended}\n",
+            memory.peak_bytes, memory.total_bytes, memory.allocations
+        );
+        if let Some(report) = &output.report {
+            text.push_str(&format!("\nThe flame graph of the peak: `report://{report}`.\n"));
+        }
+        for row in &memory.top {
+            let place = match (&row.file, row.line) {
+                (Some(file), Some(line)) => format!(" ({file}:{line})"),
+                _ => String::new(),
+            };
+            text.push_str(&format!("\n- {} bytes: `{}`{place}", row.bytes, row.function));
+        }
+        return text;
+    }
+    let mut text = format!(
+        "{} s in {} calls of {} functions.{ended}\n",
+        output.seconds.unwrap_or_default(),
+        output.calls.unwrap_or_default(),
+        output.functions.unwrap_or_default()
+    );
     for row in &output.top {
         let place = match (&row.file, row.line) {
             (Some(file), Some(line)) => format!(" ({file}:{line})"),

@@ -17,6 +17,7 @@ use crate::findings::{self, Findings};
 use crate::memory;
 use crate::python;
 use crate::running::{self, Asked, WHATEVER_IS_IGNORED, reported, words};
+use crate::settings::DevtoolsSection;
 
 /// What it takes.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -89,12 +90,16 @@ impl Run for PythonTest {
     const IDEMPOTENT: bool = false;
     const DESTRUCTIVE: bool = true;
 
-    async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
+    async fn run(&self, mut input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
         let asked = Asked::of(&desk);
         let dir = running::directory(asked.directory)?;
         if python::placed(&desk, "pytest", dir.as_ref())?.is_none() {
             return with_unittest(&input, &desk, &asked).await;
         }
+        // As the project says, where the call does not.
+        let settings: DevtoolsSection = desk.settings()?;
+        input.markers = input.markers.or(settings.python.markers);
+        input.coverage |= settings.python.cover;
         let mut flags = words(&["-rA", "--tb=short"]);
         flags.extend(input.verbose.then(|| "-v".to_owned()));
         for (flag, value) in [("-k", &input.pattern), ("-m", &input.markers)] {

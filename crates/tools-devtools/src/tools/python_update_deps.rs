@@ -6,6 +6,7 @@
 use contract::{Code, Fault, Toolset};
 use deps::Lock;
 use exec::run::{Cache, MAX_TIMEOUT};
+use kit::choice::{Choice, MOST, Offered};
 use kit::limits::Limits;
 use kit::{Answer, Define, Doc, Run, RunDesk, doc};
 use schemars::JsonSchema;
@@ -31,7 +32,7 @@ pub struct Input {
     /// Only say what would move; nothing is proposed.
     #[serde(default)]
     pub dry_run: bool,
-    /// Answer with the choices instead of taking all.
+    /// Have the user choose; else answer with the choices.
     #[serde(default)]
     pub interactive: bool,
 }
@@ -130,9 +131,34 @@ impl Run for PythonUpdateDeps {
         let held = held(&input.packages, &moved);
         let outdated = moved.changed.clone();
         let message = message(&moved, &held, &input, looks);
+        let choice =
+            if input.interactive && !input.dry_run { choice(manager, input.mode, &outdated) } else { None };
         let lock = (!looks).then_some(moved);
-        Ok(Answer::new(message, Output { manager, outdated, held, lock }))
+        Ok(Answer { choice, ..Answer::new(message, Output { manager, outdated, held, lock }) })
     }
+}
+
+/// What could move, for the user to choose from. Whoever chooses wants it moved: `check` becomes what it looked for.
+fn choice(manager: Manager, mode: Mode, outdated: &[Step]) -> Option<Choice> {
+    let offered = |step: &Step| {
+        let title = format!("{}: {} to {}, {}", step.name, step.from, step.to, step.kind);
+        Offered { name: step.name.clone(), title, chosen: true }
+    };
+    let rest = match outdated.len().saturating_sub(MOST) {
+        0 => String::new(),
+        left_out => format!(" {left_out} more are not offered: name them in `packages`."),
+    };
+    let besides = match mode {
+        Mode::Check => json!({ "mode": "update-major" }),
+        _ => json!({}),
+    };
+    (!outdated.is_empty()).then(|| Choice {
+        text: format!("Which packages of {}'s lock are to move?{rest}", program(manager)),
+        options: outdated.iter().map(offered).collect(),
+        argument: "packages".to_owned(),
+        instead_of: "interactive".to_owned(),
+        besides: besides.as_object().cloned().unwrap_or_default(),
+    })
 }
 
 const fn program(manager: Manager) -> &'static str {

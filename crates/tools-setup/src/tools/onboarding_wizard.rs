@@ -177,6 +177,7 @@ fn offered(clients: &[Client]) -> Choice {
         options: options.collect(),
         argument: "clients".to_owned(),
         instead_of: "interactive".to_owned(),
+        besides: Map::default(),
     }
 }
 

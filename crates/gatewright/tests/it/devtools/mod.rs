@@ -2,8 +2,11 @@
 
 mod cache;
 mod cargo;
+mod cargo_audit;
+mod choices;
 mod commands;
 mod files;
+mod foreign_code;
 mod git;
 mod go;
 #[path = "../../../../exec/tests/it/hostile.rs"]
@@ -11,6 +14,7 @@ mod hostile;
 mod inputs;
 mod lint;
 mod make;
+mod managers;
 mod node;
 mod node_tests;
 mod packages;

@@ -10,25 +10,26 @@ use crate::Place;
 use crate::secure::{Answer, Ask, Secure};
 
 /// Registries of some machines are mirrors at addresses that are not public.
-const PUBLIC: &str = "[security]\nprivate-hosts = [\"registry.npmjs.org\", \"registry.yarnpkg.com\"]\n";
+pub(super) const PUBLIC: &str =
+    "[security]\nprivate-hosts = [\"registry.npmjs.org\", \"registry.yarnpkg.com\"]\n";
 
-const LIMITS: &str = "[limits]\ndetach-after = 900\n[devtools]\ntimeout = 600000\n";
+pub(super) const LIMITS: &str = "[limits]\ndetach-after = 900\n[devtools]\ntimeout = 600000\n";
 
-const MANIFEST: &str = "{ \"name\": \"shop\", \"version\": \"1.0.0\", \"license\": \"MIT\", \"dependencies\": { \"is-odd\": \"^3.0.0\" } }\n";
+pub(super) const MANIFEST: &str = "{ \"name\": \"shop\", \"version\": \"1.0.0\", \"license\": \"MIT\", \"dependencies\": { \"is-odd\": \"^3.0.0\" } }\n";
 
-fn project(manifest: &str) -> Bench {
+pub(super) fn project(manifest: &str) -> Bench {
     let bench = Bench::new(&[("package.json", manifest), (".gitignore", "node_modules/\n")]);
     bench.place.configure(&format!("{PUBLIC}{LIMITS}"));
     bench
 }
 
 /// With pnpm and yarn on the PATH, as a machine has them.
-fn managers(bench: Bench) -> Option<Bench> {
+pub(super) fn managers(bench: Bench) -> Option<Bench> {
     Some(bench.with(installed("pnpm and yarn", "npm/devtools/node_modules/.bin")?))
 }
 
 /// Whether the registry was reached; where nothing is, nothing can be said.
-fn is_reached(told: &Value) -> bool {
+pub(super) fn is_reached(told: &Value) -> bool {
     let is_reached = told["reached"].as_array().is_some_and(|hosts| !hosts.is_empty());
     if !is_reached {
         crate::skip(&format!("the registry of npm (a network): {told}"));
@@ -36,7 +37,7 @@ fn is_reached(told: &Value) -> bool {
     is_reached
 }
 
-fn names(list: &Value) -> Vec<&str> {
+pub(super) fn names(list: &Value) -> Vec<&str> {
     list.as_array().into_iter().flatten().filter_map(|entry| entry["name"].as_str()).collect()
 }
 
@@ -141,7 +142,7 @@ fn what_git_does_not_ignore_is_not_installed_and_what_is_not_offered_is_said() {
 }
 
 /// A registry of npm's with packages of one file: a name, a version, what else its manifest says.
-struct Shelf(Vec<(&'static str, &'static str, Value)>);
+pub(super) struct Shelf(pub(super) Vec<(&'static str, &'static str, Value)>);
 
 impl Shelf {
     fn packed(name: &str, version: &str, more: &Value) -> Vec<u8> {
@@ -190,13 +191,17 @@ impl Shelf {
         let Some(last) = versions.keys().next_back().cloned() else {
             return (404, "application/json", b"{\"error\":\"Not found\"}".to_vec());
         };
-        let told = json!({ "name": path, "dist-tags": { "latest": last }, "versions": versions });
+        // What is young some managers leave alone.
+        let time: serde_json::Map<String, Value> =
+            versions.keys().map(|version| (version.clone(), json!("2020-01-02T03:04:05.000Z"))).collect();
+        let told =
+            json!({ "name": path, "dist-tags": { "latest": last }, "versions": versions, "time": time });
         (200, "application/json", told.to_string().into_bytes())
     }
 }
 
 /// A registry of the user's own at this machine.
-fn served(
+pub(super) fn served(
     place: &Place,
     shelf: Shelf,
     more: impl Fn(&Ask) -> Option<Answer> + Send + Sync + 'static,
@@ -210,12 +215,17 @@ fn served(
     server
 }
 
-fn of_registry(bench: &Bench, server: &Secure) {
-    let registry = format!("[registries]\nnpm = {{ url = \"https://{}/\" }}\n", server.host);
-    bench.place.configure(&format!("{}{registry}{LIMITS}", server.configuration()));
+pub(super) fn of_registry(bench: &Bench, server: &Secure) {
+    of_registry_and(bench, server, "");
 }
 
-fn marked() -> Shelf {
+/// The same, with more in the user's configuration.
+pub(super) fn of_registry_and(bench: &Bench, server: &Secure, more: &str) {
+    let registry = format!("[registries]\nnpm = {{ url = \"https://{}/\" }}\n", server.host);
+    bench.place.configure(&format!("{}{registry}{LIMITS}{more}", server.configuration()));
+}
+
+pub(super) fn marked() -> Shelf {
     Shelf(vec![("marked", "1.0.0", json!({ "scripts": { "postinstall": "node mark.js" } }))])
 }
 
@@ -235,6 +245,9 @@ fn code_of_packages_runs_only_when_it_is_asked_for_and_never_with_a_network() {
     assert!(bench.read("node_modules/marked/mark.js").is_some());
     assert!(bench.read("node_modules/marked/own.txt").is_none() && bench.read("marked.txt").is_none());
 
+    // As the user allows it.
+    of_registry_and(&bench, &server, "[[policy.rules]]\nforeign-code = true\ndecision = \"allow\"\n");
+    let mut session: Session = bench.serve();
     let run = session.ok("nodejs_install_deps", json!({ "scripts": true, "apply": true }));
     assert_eq!(run["success"], true, "{run:#}");
     let last = run["runs"].as_array().unwrap().last().unwrap().clone();
@@ -304,12 +317,12 @@ fn vulnerabilities_that_could_not_be_asked_for_are_not_known() {
     assert_eq!(nothing["code"], "invalid_argument");
 }
 
-fn lockstep() -> Shelf {
+pub(super) fn lockstep() -> Shelf {
     Shelf(vec![("left", "1.0.0", json!({})), ("left", "1.0.1", json!({})), ("left", "2.0.0", json!({}))])
 }
 
 /// The bulk endpoint of npm's registry, and the older one that pnpm and yarn ask.
-fn advisories(ask: &Ask) -> Option<Answer> {
+pub(super) fn advisories(ask: &Ask) -> Option<Answer> {
     let json = |told: Value| Some((200, "application/json", told.to_string().into_bytes()));
     let url = "https://github.com/advisories/GHSA-aaaa-bbbb-cccc";
     match (ask.method.as_str(), ask.path.as_str()) {
@@ -328,7 +341,7 @@ fn advisories(ask: &Ask) -> Option<Answer> {
     }
 }
 
-const LEFT: &str =
+pub(super) const LEFT: &str =
     "{ \"name\": \"shop\", \"version\": \"1.0.0\", \"dependencies\": { \"left\": \"1.0.0\" } }\n";
 
 #[test]

@@ -352,12 +352,72 @@ fn python_profile_names_the_function_that_takes_longest() {
         assert!(["invalid_argument", "path_not_allowed"].contains(&code), "{refused}: {fault:#}");
     }
     assert_eq!(session.fails("python_profile", json!({ "command": "python gone.py" }))["code"], "not_found");
-    for profiler in ["pyspy", "memray"] {
-        let fault = session.fails("python_profile", json!({ "command": "app.py", "profiler": profiler }));
-        assert_eq!(fault["code"], "confinement_unavailable", "{fault:#}");
-    }
+    let fault = session.fails("python_profile", json!({ "command": "app.py", "profiler": "pyspy" }));
+    assert_eq!(fault["code"], "confinement_unavailable", "{fault:#}");
+    assert!(fault["message"].as_str().unwrap().contains("ptrace"), "{fault:#}");
     let graph = session.fails("python_profile", json!({ "command": "app.py", "format": "flamegraph" }));
     assert_eq!(graph["code"], "invalid_argument");
+}
+
+#[test]
+fn python_profile_ends_as_the_program_ends() {
+    let ends = "import sys\n\n\ndef main():\n    sys.exit(int(sys.argv[1]))\n\n\nif __name__ == '__main__':\n    main()\n";
+    let told = "import helper\nimport sys\n\nsys.exit(helper.WORD)\n";
+    let test = "def test_red():\n    assert 1 == 2\n";
+    let files = [
+        ("ends.py", ends),
+        ("sub/told.py", told),
+        ("sub/helper.py", "WORD = 'no stock'\n"),
+        ("tests/test_red.py", test),
+    ];
+    let Some((_bench, mut session)) = serve(&files) else { return };
+    let mut profiled = |arguments: Value| session.ok("python_profile", arguments);
+    for (code, success) in [(0, true), (3, false)] {
+        let ran = profiled(json!({ "command": format!("python ends.py {code}") }));
+        assert_eq!((&ran["exitCode"], &ran["success"]), (&json!(code), &json!(success)), "{ran:#}");
+        assert!(ran["top"].to_string().contains("ends.py"), "it was measured all the same: {ran:#}");
+    }
+    // A module beside the file is found, and a text is 1.
+    let ran = profiled(json!({ "command": "python sub/told.py" }));
+    assert_eq!(ran["exitCode"], 1, "{ran:#}");
+    let ran = profiled(json!({ "command": "python -m pytest -q tests" }));
+    assert_eq!((&ran["exitCode"], &ran["success"]), (&json!(1), &json!(false)), "a red test: {ran:#}");
+    assert!(ran["calls"].as_u64().unwrap() > 1_000, "{ran:#}");
+}
+
+#[test]
+fn python_profile_names_the_line_that_allocates_most_and_draws_a_flame_graph() {
+    let app = "import sys\n\n\ndef hold(many):\n    return [bytearray(1000) for _ in range(many)]\n\n\nheld = hold(5000)\nsys.exit(len(sys.argv) - 1)\n";
+    let Some((bench, mut session)) = serve(&[("app.py", app), ("sub/app.py", app)]) else { return };
+    let found = session.ok("python_profile", json!({ "command": "app.py", "profiler": "memray", "topN": 3 }));
+    let (memory, first) = (&found["memory"], &found["memory"]["top"][0]);
+    assert_eq!(
+        (&found["success"], &first["file"], &first["line"], &found["exitCode"]),
+        (&json!(true), &json!("app.py"), &json!(5), &json!(0)),
+        "{found:#}"
+    );
+    assert!(first["bytes"].as_u64().unwrap() >= 5_000_000, "{found:#}");
+    assert!(
+        memory["peakBytes"].as_u64().unwrap() >= 5_000_000 && memory["top"].as_array().unwrap().len() <= 3
+    );
+    let graph = session.ok(
+        "python_profile",
+        json!({
+            "command": "app.py x", "directory": "sub", "profiler": "memray", "format": "flamegraph",
+            "outputFile": "graph.html",
+        }),
+    );
+    assert_eq!((&graph["exitCode"], &graph["success"]), (&json!(1), &json!(false)), "{graph:#}");
+    assert_eq!(graph["memory"]["top"][0]["file"], "sub/app.py", "{graph:#}");
+    assert!(graph["plan"]["effects"].to_string().contains("create sub/graph.html"), "{graph:#}");
+    let report = format!("report://{}/flamegraph.html", graph["report"].as_str().unwrap());
+    let read = session.0.request("resources/read", json!({ "uri": report }));
+    let page = read["result"]["contents"][0]["text"].as_str().unwrap_or_else(|| panic!("{read:#}"));
+    assert!(
+        page.contains("<html") && page.contains("hold") && !page.contains("cdn.jsdelivr"),
+        "a page of its own"
+    );
+    assert_eq!(bench.dirt(), "");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::secure::{Answer, Ask, Secure};
 /// Registries of some machines are mirrors at addresses that are not public.
 const REACHED: &str = "[limits]\ndetach-after = 900\n[devtools]\ntimeout = 600000\n[security]\nprivate-hosts = [\"pypi.org\", \"files.pythonhosted.org\"]\n";
 
-fn serve(files: &[(&str, &str)]) -> Option<(Bench, Session)> {
+pub(super) fn serve(files: &[(&str, &str)]) -> Option<(Bench, Session)> {
     let ignored = [(".gitignore", ".venv/\nvenv-*/\ndist/\n")];
     let files: Vec<(&str, &str)> = files.iter().chain(&ignored).copied().collect();
     let bench = with_programs(Bench::new(&files))?;
@@ -24,7 +24,7 @@ fn serve(files: &[(&str, &str)]) -> Option<(Bench, Session)> {
 }
 
 /// Whether the call reached a registry; where it did not, that is said loudly.
-fn reached(result: &Value) -> bool {
+pub(super) fn reached(result: &Value) -> bool {
     let runs = result["runs"].as_array().into_iter().flatten();
     let any = runs.flat_map(|run| run["reached"].as_array().into_iter().flatten()).next().is_some();
     if !any {
@@ -33,7 +33,7 @@ fn reached(result: &Value) -> bool {
     any
 }
 
-const PROJECT: &str = "[project]\nname = \"shop\"\nversion = \"0.1.0\"\nrequires-python = \">=3.9\"\ndependencies = [\"six>=1.15,<1.17\"]\n\n[dependency-groups]\ndev = [\"iniconfig==2.0.0\"]\n";
+pub(super) const PROJECT: &str = "[project]\nname = \"shop\"\nversion = \"0.1.0\"\nrequires-python = \">=3.9\"\ndependencies = [\"six>=1.15,<1.17\"]\n\n[dependency-groups]\ndev = [\"iniconfig==2.0.0\"]\n";
 
 #[test]
 fn python_venv_makes_describes_and_removes_an_environment() {
@@ -211,6 +211,31 @@ fn python_update_deps_says_what_could_move_and_moves_it_as_far_as_is_asked() {
     let none = session.ok("python_update_deps", json!({ "mode": "update-major" }));
     assert_eq!(none["outdated"], json!([]), "the range forbids it, and is not widened: {none:#}");
     assert_eq!(session.fails("python_update_deps", json!({ "packages": ["nobody"] }))["code"], "not_found");
+}
+
+#[test]
+fn python_update_deps_moves_what_poetry_locks() {
+    let manifest = |six: &str| {
+        format!(
+            "[project]\nname = \"shop\"\nversion = \"0.1.0\"\nrequires-python = \">=3.9\"\ndependencies = [\"six ({six})\", \"iniconfig (==1.1.1)\"]\n\n[tool.poetry]\npackage-mode = false\n\n[[tool.poetry.source]]\nname = \"simple\"\nurl = \"https://pypi.org/simple/\"\npriority = \"primary\"\n"
+        )
+    };
+    let Some((bench, mut session)) = serve(&[("pyproject.toml", &manifest("==1.15.0"))]) else { return };
+    let locked = session.ok("python_install_deps", json!({ "packageManager": "poetry", "apply": true }));
+    if !reached(&locked) {
+        return;
+    }
+    bench.put("pyproject.toml", &manifest(">=1.15,<1.17"));
+    let step = json!([{ "name": "six", "from": "1.15.0", "to": "1.16.0", "kind": "minor" }]);
+    let check = session.ok("python_update_deps", json!({}));
+    assert_eq!((&check["manager"], &check["outdated"]), (&json!("poetry"), &step), "{check:#}");
+    assert_eq!(check["plan"]["effects"], json!([]), "{check:#}");
+    let patch = session.fails("python_update_deps", json!({ "mode": "update-patch" }));
+    assert_eq!(patch["code"], "invalid_argument", "{patch:#}");
+    let moved = session
+        .ok("python_update_deps", json!({ "mode": "update-major", "packages": ["six"], "apply": true }));
+    assert_eq!(moved["lock"]["changed"], step, "{moved:#}");
+    assert!(bench.read("poetry.lock").unwrap().contains("version = \"1.16.0\""), "{moved:#}");
 }
 
 #[test]

@@ -159,6 +159,14 @@ fn python_settings_are_those_of_pytest() {
     bench.put("gatewright.toml", "[devtools]\ntest-runner = 'pytest'\n[devtools.python]\ncover = true\n");
     let ran = bench.serve().call("run_tests", json!({}));
     assert!(ran.to_string().contains("--cov"), "{ran}");
+
+    bench.put("gatewright.toml", "[devtools.python]\nmarkers = 'not slow'\ncover = true\n");
+    let mut session = bench.serve();
+    let ran = session.ok("python_test", json!({}));
+    assert_eq!((&ran["success"], &ran["counts"]["passed"]), (&json!(true), &json!(1)), "{ran}");
+    assert!(ran["coverage"].to_string().contains("percent"), "{ran}");
+    let ran = session.ok("python_test", json!({ "markers": "slow" }));
+    assert_eq!(ran["counts"]["failed"], 1, "what a call says counts: {ran}");
 }
 
 #[test]

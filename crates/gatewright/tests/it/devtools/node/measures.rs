@@ -80,8 +80,80 @@ fn nodejs_compatibility_without_npms_lock_goes_by_what_is_installed_and_says_so(
     let packages: Vec<&str> =
         found["incompatible"].as_array().unwrap().iter().filter_map(|one| one["package"].as_str()).collect();
     assert!(packages.contains(&"@commitlint/cli"), "it does not run on node 10: {found}");
-    assert!(found["notes"][0].as_str().unwrap().starts_with("yarn.lock is not read for this"), "{found}");
+    assert!(found["notes"][0].as_str().unwrap().starts_with("yarn.lock says nothing of engines"), "{found}");
     assert!(found["truncated"]["total"].as_u64() > found["truncated"]["shown"].as_u64(), "{found}");
+}
+
+#[test]
+fn nodejs_compatibility_reads_every_lock_and_what_none_of_them_says_is_not_known() {
+    let asks = "{ \"name\": \"x\", \"dependencies\": { \"a\": \"1\" } }\n";
+    let package = |name: &str, version: &str, node: &str| {
+        format!(
+            "{{ \"name\": \"{name}\", \"version\": \"{version}\", \"engines\": {{ \"node\": \"{node}\" }} }}\n"
+        )
+    };
+    let berry = "__metadata:\n  version: 8\n\n\"a@npm:1\":\n  version: 1.0.0\n  resolution: \"a@npm:1.0.0\"\n\n\"x@workspace:.\":\n  version: 0.0.0-use.local\n  resolution: \"x@workspace:.\"\n";
+    let classic = "# yarn lockfile v1\n\na@1:\n  version \"1.0.0\"\n  resolved \"https://registry.yarnpkg.com/a/-/a-1.0.0.tgz#0\"\n\nb@2:\n  version \"2.0.0\"\n  resolved \"https://registry.yarnpkg.com/b/-/b-2.0.0.tgz#0\"\n";
+    let bun =
+        "{ \"lockfileVersion\": 1, \"packages\": { \"a\": [\"a@1.0.0\", \"\", {}, \"sha512-0\"], }, }\n";
+    let pnpm = "lockfileVersion: '9.0'\n\npackages:\n\n  a@1.0.0:\n    resolution: {integrity: sha512-0}\n    engines: {node: '>=24'}\n";
+    let bench = Bench::new(&[
+        ("bare/package.json", asks),
+        ("empty/package.json", "{ \"name\": \"x\" }\n"),
+        ("bun/package.json", asks),
+        ("bun/bun.lock", bun),
+        ("pnpm/package.json", asks),
+        ("pnpm/pnpm-lock.yaml", pnpm),
+        ("berry/package.json", asks),
+        ("berry/yarn.lock", berry),
+        ("classic/package.json", asks),
+        ("classic/yarn.lock", classic),
+        ("classic/node_modules/a/package.json", &package("a", "1.0.0", ">=18")),
+        ("classic/node_modules/a/node_modules/b/package.json", &package("b", "2.0.0", ">=24")),
+        ("stale/package.json", asks),
+        ("stale/yarn.lock", classic),
+        ("stale/node_modules/a/package.json", &package("a", "1.0.0", ">=18")),
+        ("stale/node_modules/b/package.json", &package("b", "1.9.0", ">=18")),
+    ]);
+    let mut session = serve(&bench);
+    let mut held = |directory: &str| {
+        session.ok("nodejs_compatibility", json!({ "nodeVersion": "20", "directory": directory }))
+    };
+    for (directory, why) in [
+        ("bare", "neither a lock nor an installed package"),
+        ("bun", "1 of 1 locked package"),
+        ("berry", "1 of 1 locked package"),
+        ("stale", "1 of 2 locked packages"),
+    ] {
+        let told = held(directory);
+        assert_eq!(
+            (&told["success"], &told["incompatible"]),
+            (&json!(false), &json!([])),
+            "{directory}: {told}"
+        );
+        assert!(told["notKnown"].as_str().unwrap().contains(why), "{directory}: {told}");
+        let message = text(&told);
+        assert!(message.starts_with("Not known: ") && message.contains("nodejs_install_deps"), "{message}");
+    }
+    let empty = held("empty");
+    assert_eq!(
+        (&empty["success"], &empty["notKnown"]),
+        (&json!(true), &json!(null)),
+        "it asks for nothing: {empty}"
+    );
+    let pnpm = held("pnpm");
+    assert_eq!(
+        (&pnpm["incompatible"][0]["package"], &pnpm["notKnown"]),
+        (&json!("a"), &json!(null)),
+        "{pnpm}"
+    );
+    let classic = held("classic");
+    assert_eq!(
+        classic["incompatible"],
+        json!([{ "package": "b", "version": "2.0.0", "wants": ">=24", "path": "classic/node_modules/a/node_modules/b" }]),
+        "{classic}"
+    );
+    assert_eq!((&classic["compared"], &classic["notKnown"]), (&json!(2), &json!(null)), "{classic}");
 }
 
 const BENCH: &str = "import { bench, describe } from 'vitest';
