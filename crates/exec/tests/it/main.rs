@@ -12,6 +12,8 @@ mod jail;
 mod killed;
 mod lines;
 mod plans;
+mod pushes;
+mod refs;
 mod requests;
 mod resident;
 mod runs;
