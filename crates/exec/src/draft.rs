@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use contract::effect::{Branch, BranchChange, Change, Request};
 use contract::{
-    Code, Digest, Effect, Fault, FileMode, Mode, Plan, Principal, Push, RefMove, Refs, RelPath, State, ToolName,
+    Code, Digest, Effect, Fault, FileMode, Mode, Plan, Principal, Push, RefMove, Refs, RelPath, State,
+    ToolName,
 };
 
 use crate::branch;
@@ -184,12 +185,7 @@ impl Draft {
     }
 
     /// Moves refs of the root's repository, with every object that is new there as a pack.
-    pub fn refs(
-        &mut self,
-        view: &View,
-        pack: Option<Vec<u8>>,
-        moves: Vec<RefMove>,
-    ) -> Result<(), Fault> {
+    pub fn refs(&mut self, view: &View, pack: Option<Vec<u8>>, moves: Vec<RefMove>) -> Result<(), Fault> {
         let digest = pack.as_ref().map(|pack| self.keep(pack)).transpose()?;
         self.blobs.extend(digest.zip(pack));
         let refs = Refs { pack: digest, moves };

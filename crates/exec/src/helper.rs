@@ -79,8 +79,16 @@ impl Program {
             // What the user's own configuration of git, its credential helpers and ssh may ask for.
             Self::Git => matches!(
                 name,
-                "SSH_AUTH_SOCK" | "USER" | "LOGNAME" | "KRB5CCNAME" | "GIT_SSH" | "GIT_SSH_COMMAND" | "GIT_ASKPASS"
-                    | "GIT_CONFIG_GLOBAL" | "GIT_SSL_CAINFO" | "GIT_SSL_CAPATH"
+                "SSH_AUTH_SOCK"
+                    | "USER"
+                    | "LOGNAME"
+                    | "KRB5CCNAME"
+                    | "GIT_SSH"
+                    | "GIT_SSH_COMMAND"
+                    | "GIT_ASKPASS"
+                    | "GIT_CONFIG_GLOBAL"
+                    | "GIT_SSL_CAINFO"
+                    | "GIT_SSL_CAPATH"
             ),
             // The agent has the keys; the others are what a person's configuration of ssh may ask for.
             Self::Ssh => matches!(name, "SSH_AUTH_SOCK" | "USER" | "LOGNAME" | "KRB5CCNAME"),

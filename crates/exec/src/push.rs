@@ -46,7 +46,11 @@ impl fmt::Display for Remote {
 /// Where the URL of a remote leads: https, ssh in both spellings, or a folder that is no part of `root`. Hooks of a repository on this
 /// machine run with the user's rights, so that none that comes with a project is pushed to.
 pub fn place_of(url: &str, root: &Root) -> Result<Remote, String> {
-    if url.is_empty() || url.starts_with('-') || url != contract::text::visible(url) || url.contains(char::is_whitespace) {
+    if url.is_empty()
+        || url.starts_with('-')
+        || url != contract::text::visible(url)
+        || url.contains(char::is_whitespace)
+    {
         return Err("it is no URL".to_owned());
     }
     if let Some(folder) = url.strip_prefix("file://").or_else(|| url.starts_with('/').then_some(url)) {
@@ -79,7 +83,11 @@ pub fn place_of(url: &str, root: &Root) -> Result<Remote, String> {
     let (front, path) = url.split_once(':').ok_or("it is neither a URL nor a whole path")?;
     let host = front.rsplit_once('@').map_or(front, |(_, host)| host);
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-');
-    if host.is_empty() || host.starts_with('-') || !host.bytes().all(is_plain) || path.is_empty() || path.starts_with('-')
+    if host.is_empty()
+        || host.starts_with('-')
+        || !host.bytes().all(is_plain)
+        || path.is_empty()
+        || path.starts_with('-')
     {
         return Err("it is neither a URL nor a whole path".to_owned());
     }
@@ -92,14 +100,19 @@ pub(crate) fn is_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 100
         && name.bytes().all(plain)
-        && name.split('/').all(|part| part.starts_with(|c: char| c.is_ascii_alphanumeric()) && !part.contains(".."))
+        && name
+            .split('/')
+            .all(|part| part.starts_with(|c: char| c.is_ascii_alphanumeric()) && !part.contains(".."))
 }
 
 /// Fails unless a push may be planned.
 pub(crate) fn check(root: &Root, push: &Push) -> Result<(), Fault> {
     let no = |why: String| {
-        Fault::new(Code::Forbidden, format!("nothing is pushed to {}: {why}", contract::text::visible(&push.remote)))
-            .suggest("Push with git itself.")
+        Fault::new(
+            Code::Forbidden,
+            format!("nothing is pushed to {}: {why}", contract::text::visible(&push.remote)),
+        )
+        .suggest("Push with git itself.")
     };
     if !is_name(&push.remote) {
         return Err(no("the remote's name is none that is taken".to_owned()));
@@ -138,18 +151,29 @@ pub(crate) fn perform(
     if let Err(why) = reached {
         return Outcome::NotSent { why };
     }
-    let mut args: Vec<String> =
-        ["push", "--porcelain", "--atomic", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "--signed=no"]
-            .map(str::to_owned)
-            .to_vec();
+    let mut args: Vec<String> = [
+        "push",
+        "--porcelain",
+        "--atomic",
+        "--no-verify",
+        "--no-follow-tags",
+        "--recurse-submodules=no",
+        "--signed=no",
+    ]
+    .map(str::to_owned)
+    .to_vec();
     for one in &push.refs {
         args.push(format!("--force-with-lease={}:{}", one.name, one.before.as_deref().unwrap_or_default()));
     }
     args.extend(["--".to_owned(), push.url.clone()]);
-    args.extend(push.refs.iter().map(|one| format!("{}:{}", one.after.as_deref().unwrap_or_default(), one.name)));
+    args.extend(
+        push.refs.iter().map(|one| format!("{}:{}", one.after.as_deref().unwrap_or_default(), one.name)),
+    );
     match through_git(root, state, &args, cancel) {
         Err(fault) => Outcome::NotSent { why: fault.message },
-        Ok(Err(HelperError::Late { .. } | HelperError::Cancelled | HelperError::TooLarge { .. })) => Outcome::PushUnknown,
+        Ok(Err(HelperError::Late { .. } | HelperError::Cancelled | HelperError::TooLarge { .. })) => {
+            Outcome::PushUnknown
+        }
         Ok(Err(error)) => Outcome::NotSent { why: error.to_string() },
         Ok(Ok(said)) if said.code == Some(0) => {
             remember(root, push);
@@ -239,7 +263,8 @@ fn run(
     args: &[&str],
     cancel: &CancellationToken,
 ) -> Result<Result<Said, HelperError>, Fault> {
-    let ours = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "fetch.unpackLimit=1000000"];
+    let ours =
+        ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "fetch.unpackLimit=1000000"];
     let all: Vec<&str> = ours.into_iter().chain(args.iter().copied()).collect();
     Ok(helper::run(Program::Git, (root.path(), &state.nowhere()?), &all, PATIENCE, cancel))
 }
@@ -281,15 +306,35 @@ mod tests {
         assert_eq!(host("git@GitHub.com:o/r.git"), "github.com");
         let other = top.join("other.git").display().to_string();
         assert_eq!(place_of(&other, &root).unwrap(), Remote::Folder(top.join("other.git")));
-        assert_eq!(place_of(&format!("file://{other}"), &root).unwrap(), Remote::Folder(top.join("other.git")));
+        assert_eq!(
+            place_of(&format!("file://{other}"), &root).unwrap(),
+            Remote::Folder(top.join("other.git"))
+        );
         let evil = top.join("root/evil.git").display().to_string();
         let link = top.join("link.git").display().to_string();
         let above = top.display().to_string();
         let around = format!("{other}/../root/evil.git");
         for bad in [
-            "", "-x", "--upload-pack=id", "ext::sh -c id", "http://git.example/r", "git://git.example/r", "../other.git",
-            "evil.git", "https://user:secret@git.example/r", "https://token@git.example/r", "ssh://-oProxyCommand=id/r",
-            "-oProxyCommand=id:r", "git@-x:r", "https://a b/", "fd::7", &evil, &link, &above, &around, "/nowhere/at/all",
+            "",
+            "-x",
+            "--upload-pack=id",
+            "ext::sh -c id",
+            "http://git.example/r",
+            "git://git.example/r",
+            "../other.git",
+            "evil.git",
+            "https://user:secret@git.example/r",
+            "https://token@git.example/r",
+            "ssh://-oProxyCommand=id/r",
+            "-oProxyCommand=id:r",
+            "git@-x:r",
+            "https://a b/",
+            "fd::7",
+            &evil,
+            &link,
+            &above,
+            &around,
+            "/nowhere/at/all",
         ] {
             assert!(place_of(bad, &root).is_err(), "{bad:?}: {:?}", place_of(bad, &root));
         }

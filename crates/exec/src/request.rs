@@ -216,7 +216,9 @@ impl Sender for Egress {
         if self.hosts.contains(&shown) {
             return Ok(());
         }
-        Err(format!("{shown} is not allowed by configuration: a person's [egress] hosts = [{shown:?}] allows it"))
+        Err(format!(
+            "{shown} is not allowed by configuration: a person's [egress] hosts = [{shown:?}] allows it"
+        ))
     }
 
     fn send(&self, request: &Request, body: &[u8], key: &Key) -> Result<(u16, String), SendError> {

@@ -28,7 +28,10 @@ impl StateDir {
     #[must_use]
     pub fn stands(&self, of: &str, head: Option<&str>) -> Vec<String> {
         let mut all: Stands = Self::read_json(&self.path().join(FILE)).unwrap_or_default();
-        all.remove(of).filter(|stand| stand.head.as_deref() == head).map(|stand| stand.places).unwrap_or_default()
+        all.remove(of)
+            .filter(|stand| stand.head.as_deref() == head)
+            .map(|stand| stand.places)
+            .unwrap_or_default()
     }
 
     /// Keeps where they stand.

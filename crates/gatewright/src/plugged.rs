@@ -21,6 +21,7 @@ use serde_json::{Map, Value, json};
 use crate::config::{self, Config};
 use crate::trusted::{self, Item, Standing};
 
+mod built_in;
 #[cfg(feature = "wasm")]
 mod component;
 mod footing;
@@ -42,9 +43,6 @@ pub struct PluginsSection {
     #[serde(flatten)]
     pub of: BTreeMap<String, Map<String, Value>>,
 }
-
-/// The plugins that are a part of this program, by their files' names.
-const BUILT_IN: [(&str, &str); 1] = [("git-spice", include_str!("../plugins/git-spice.toml"))];
 
 /// Most files of one folder that are looked at.
 const MOST: usize = 100;
@@ -230,7 +228,7 @@ pub fn asked_for(root: &Path) -> Vec<(Item, String)> {
 /// Looks at every plugin: those of this program, the user's, then the project's. What does not read is there as such.
 pub fn discover(root: Option<&Root>, config: &Config) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
-    for (name, text) in BUILT_IN {
+    for (name, text) in built_in::ALL {
         let file = PathBuf::from(format!("{name}.toml"));
         let (name, state) = of_file(&file, text, Origin::BuiltIn, Standing::Trusted, root, config, &found);
         found.push(Found { name, origin: Origin::BuiltIn, file, state, text: text.to_owned() });

@@ -96,7 +96,8 @@ pub fn configuration_of_clone(all: &[Vec<u8>], own: &[&str]) -> (Vec<u8>, Vec<(S
                 remotes.push((remote.to_string(), url.to_str_lossy().into_owned()));
             }
             let is_own = own.contains(&name.as_str());
-            let plain = OF_CLONES.iter().find(|(known, _)| *known == name && sub.is_none()).map(|(_, keys)| *keys);
+            let plain =
+                OF_CLONES.iter().find(|(known, _)| *known == name && sub.is_none()).map(|(_, keys)| *keys);
             let of_repository = is_repository.then(|| allowed(&name, sub)).flatten();
             let keys = plain.or(of_repository);
             if !is_own && keys.is_none() {
@@ -201,7 +202,14 @@ mod tests {
         let (text, remotes) = configuration_of_clone(&[of_user.to_vec(), of_repository.to_vec()], &["spice"]);
         let text = String::from_utf8(text).unwrap();
         assert!(!text.contains("evil") && !text.contains("https://"), "{text}");
-        for there in ["email = a@b", "[spice \"log\"]", "all = true", "[branch \"x\"]", "defaultBranch = trunk", "fileMode = false"] {
+        for there in [
+            "email = a@b",
+            "[spice \"log\"]",
+            "all = true",
+            "[branch \"x\"]",
+            "defaultBranch = trunk",
+            "fileMode = false",
+        ] {
             assert!(text.contains(there), "{there}: {text}");
         }
         assert_eq!(remotes, [("origin".into(), "https://h/r".into()), ("up".into(), "b".into())]);

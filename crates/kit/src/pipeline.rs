@@ -159,9 +159,7 @@ impl Engine {
         let mut planned = self.note_plan(planned, notes).await?;
         let applies = wish.apply && planned.proposal.as_ref().is_some_and(|(_, p)| !p.plan.is_empty());
         let later = later.filter(|_| planned.answer.success && planned.blocked.is_empty());
-        let sends = |(_, proposal): &(PlanId, Proposal)| {
-            proposal.plan.effects.iter().any(Effect::sends)
-        };
+        let sends = |(_, proposal): &(PlanId, Proposal)| proposal.plan.effects.iter().any(Effect::sends);
         let tainted = match &planned.proposal {
             Some(proposal) if applies && sends(proposal) => self.tainted(call, &[policy::Label::Egress]),
             _ => None,

@@ -27,7 +27,9 @@ pub(crate) fn check(tool: &ToolFile) -> Result<(), String> {
         (Kind::Read, true) if *push == Pushes::Request => {
             return Err("a tool of the kind `read` pushes nothing".to_owned());
         }
-        (Kind::Run, true) => return Err("a tool of the kind `run` says in `refs` what it may move".to_owned()),
+        (Kind::Run, true) => {
+            return Err("a tool of the kind `run` says in `refs` what it may move".to_owned());
+        }
         _ => {}
     }
     if refs.len() > MOST {
@@ -49,7 +51,8 @@ fn is_ref(name: &str) -> Result<(), String> {
     if parts[0] != "refs" || parts.len() < least || !parts.iter().all(|part| plain(part)) {
         return Err(format!("{name:?} is no ref: `refs/heads/*`, or a name such as `refs/{{its own}}/data`"));
     }
-    let others = ["tags", "notes", "replace", "stash", "bisect", "original", "worktree", "rewritten", "remotes"];
+    let others =
+        ["tags", "notes", "replace", "stash", "bisect", "original", "worktree", "rewritten", "remotes"];
     if others.contains(&parts[1]) {
         return Err(format!("{name:?} is git's, and no plugin moves it"));
     }
@@ -64,9 +67,41 @@ pub(crate) fn begin(file: &File, config: &Inputs) -> Result<Option<Template>, Ba
     };
     // What git itself, or a program that it starts, is told by.
     let others = [
-        "core", "alias", "include", "includeif", "filter", "diff", "merge", "remote", "url", "credential", "http", "https",
-        "protocol", "gpg", "ssh", "submodule", "extensions", "safe", "receive", "uploadpack", "pager", "sequence", "editor",
-        "browser", "difftool", "mergetool", "guitool", "man", "help", "hook", "trailer", "fetch", "push", "init", "gc",
+        "core",
+        "alias",
+        "include",
+        "includeif",
+        "filter",
+        "diff",
+        "merge",
+        "remote",
+        "url",
+        "credential",
+        "http",
+        "https",
+        "protocol",
+        "gpg",
+        "ssh",
+        "submodule",
+        "extensions",
+        "safe",
+        "receive",
+        "uploadpack",
+        "pager",
+        "sequence",
+        "editor",
+        "browser",
+        "difftool",
+        "mergetool",
+        "guitool",
+        "man",
+        "help",
+        "hook",
+        "trailer",
+        "fetch",
+        "push",
+        "init",
+        "gc",
     ];
     if of_all.sections.len() > MOST || of_all.settings.len() > MOST {
         return Err(bad("git", format!("at most {MOST} are taken")));
@@ -110,7 +145,9 @@ pub(crate) fn told(tool: &ToolFile) -> String {
     let Some(git) = &tool.git else { return String::new() };
     let mut text = format!("it works in a throw-away clone, and proposes moves of {}", git.refs.join(", "));
     if git.fetch {
-        text.push_str("; what the remote has is fetched first, with your own git, where your [egress] hosts allow it");
+        text.push_str(
+            "; what the remote has is fetched first, with your own git, where your [egress] hosts allow it",
+        );
     }
     if git.push == Pushes::Request {
         text.push_str("; what it pushes is the plan's request, made with your own git, where your [egress] hosts allow it");

@@ -34,7 +34,16 @@ const MAX_MOVES: usize = 2_000;
 /// What is below `refs/` and means something to git or to others: only branches and, where a plugin says so, what a remote was seen
 /// to have are moved.
 const OTHERS: [&str; 10] = [
-    "tags", "notes", "replace", "stash", "bisect", "original", "worktree", "rewritten", "pull", "merge-requests",
+    "tags",
+    "notes",
+    "replace",
+    "stash",
+    "bisect",
+    "original",
+    "worktree",
+    "rewritten",
+    "pull",
+    "merge-requests",
 ];
 
 /// Checks a whole name, such as `refs/heads/topic`, against git's rules and ours.
@@ -160,12 +169,18 @@ pub(crate) fn check(root: &Root, refs: &Refs) -> Result<(), Fault> {
         }
         let now = at(&repo, &one.name)?;
         if now != one.before {
-            let is = |id: &Option<String>| id.as_ref().map_or_else(|| "nowhere".to_owned(), |id| id[..12].to_owned());
-            let message =
-                format!("{} is at {}, and the plan expects it at {}; nothing was changed", one.name, is(&now), is(&one.before));
-            return Err(Fault::new(Code::Conflict, message)
-                .about(one.name.as_str())
-                .suggest("Rehearse again: call the tool without `plan`. Of an undo: it is later work, which stays."));
+            let is = |id: &Option<String>| {
+                id.as_ref().map_or_else(|| "nowhere".to_owned(), |id| id[..12].to_owned())
+            };
+            let message = format!(
+                "{} is at {}, and the plan expects it at {}; nothing was changed",
+                one.name,
+                is(&now),
+                is(&one.before)
+            );
+            return Err(Fault::new(Code::Conflict, message).about(one.name.as_str()).suggest(
+                "Rehearse again: call the tool without `plan`. Of an undo: it is later work, which stays.",
+            ));
         }
     }
     Ok(())
@@ -183,14 +198,19 @@ pub(crate) fn write_objects(root: &Root, state: &StateDir, refs: &Refs) -> Resul
     for one in &refs.moves {
         let Some(after) = &one.after else { continue };
         let id = parse_id(after)?;
-        let of = objects.iter().find(|object| object.id == id).map(|object| object.kind).or_else(|| kind(&id));
+        let of =
+            objects.iter().find(|object| object.id == id).map(|object| object.kind).or_else(|| kind(&id));
         match of {
             Some(Kind::Commit) => {}
             Some(other) => return Err(refused(&format!("{} would lead to a {other}", one.name))),
             None => {
                 return Err(Fault::new(
                     Code::Conflict,
-                    format!("{}: the commit {} is not in the repository; nothing was changed", one.name, &after[..12]),
+                    format!(
+                        "{}: the commit {} is not in the repository; nothing was changed",
+                        one.name,
+                        &after[..12]
+                    ),
                 )
                 .suggest("git has let go of it: `git fsck --lost-found` lists what it still has."));
             }
@@ -201,8 +221,9 @@ pub(crate) fn write_objects(root: &Root, state: &StateDir, refs: &Refs) -> Resul
         if repo.has_object(object.id) {
             continue;
         }
-        let id = gix::objs::Write::write_buf(&repo.objects, object.kind, &object.bytes)
-            .map_err(|e| Fault::new(Code::FilesystemError, format!("a git object could not be written: {e}")))?;
+        let id = gix::objs::Write::write_buf(&repo.objects, object.kind, &object.bytes).map_err(|e| {
+            Fault::new(Code::FilesystemError, format!("a git object could not be written: {e}"))
+        })?;
         written.push(id);
     }
     sync_objects(&repo, &written).map_err(|e| broken("git objects", &e))?;
@@ -215,9 +236,8 @@ pub(crate) fn write_objects(root: &Root, state: &StateDir, refs: &Refs) -> Resul
 fn edit(one: &RefMove) -> Result<RefEdit, Fault> {
     let before = one.before.as_deref().map(parse_id).transpose()?;
     let after = one.after.as_deref().map(parse_id).transpose()?;
-    let expected = before.map_or(PreviousValue::MustNotExist, |id| {
-        PreviousValue::MustExistAndMatch(Target::Object(id))
-    });
+    let expected =
+        before.map_or(PreviousValue::MustNotExist, |id| PreviousValue::MustExistAndMatch(Target::Object(id)));
     let change = match after {
         Some(id) => RefChange::Update {
             log: LogChange { mode: RefLog::AndReference, force_create_reflog: false, message: "".into() },
@@ -282,16 +302,40 @@ mod tests {
     fn only_branches_and_what_is_nobody_elses_has_a_name_that_moves() {
         let long = format!("refs/heads/{}", "n".repeat(251));
         let longest = format!("refs/heads/{}/{}", "n".repeat(4), "n".repeat(250));
-        for good in ["refs/heads/main", "refs/heads/a/b", "refs/spice/data", "refs/heads/ä",
-            "refs/remotes/origin/main", &longest]
-        {
+        for good in [
+            "refs/heads/main",
+            "refs/heads/a/b",
+            "refs/spice/data",
+            "refs/heads/ä",
+            "refs/remotes/origin/main",
+            &longest,
+        ] {
             assert!(check_name(good).is_ok(), "{good}");
         }
         for bad in [
-            "HEAD", "main", "refs/heads", "refs/heads/", "refs/tags/v1", "refs/stash/x", "refs/replace/a",
-            "refs/heads/HEAD", "refs/heads/-x", "refs/heads/a..b", "refs/heads/a b", "refs/heads/a.lock",
-            "refs/heads/.a", "refs/heads/a@{1}", "refs/heads/../x", "refs/heads/a\n", "refs/heads/\u{202e}a",
-            "refs//a", "../x", "refs/heads/a~1", "refs/heads/a:b", "refs/heads/a\\b", &long,
+            "HEAD",
+            "main",
+            "refs/heads",
+            "refs/heads/",
+            "refs/tags/v1",
+            "refs/stash/x",
+            "refs/replace/a",
+            "refs/heads/HEAD",
+            "refs/heads/-x",
+            "refs/heads/a..b",
+            "refs/heads/a b",
+            "refs/heads/a.lock",
+            "refs/heads/.a",
+            "refs/heads/a@{1}",
+            "refs/heads/../x",
+            "refs/heads/a\n",
+            "refs/heads/\u{202e}a",
+            "refs//a",
+            "../x",
+            "refs/heads/a~1",
+            "refs/heads/a:b",
+            "refs/heads/a\\b",
+            &long,
         ] {
             assert!(check_name(bad).is_err(), "{bad:?}");
         }

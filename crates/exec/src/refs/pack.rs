@@ -233,19 +233,24 @@ pub(crate) fn names(object: &Object) -> Result<Vec<(ObjectId, Kind)>, Fault> {
 }
 
 /// Fails unless every object is one, and everything that it names is among them or, as `there` says, of that kind in the repository.
-pub(crate) fn check(
-    objects: &[Object],
-    there: impl Fn(&ObjectId) -> Option<Kind>,
-) -> Result<(), Fault> {
+pub(crate) fn check(objects: &[Object], there: impl Fn(&ObjectId) -> Option<Kind>) -> Result<(), Fault> {
     let known: BTreeMap<ObjectId, Kind> = objects.iter().map(|object| (object.id, object.kind)).collect();
     for object in objects {
         for (id, kind) in names(object)? {
             match known.get(&id).copied().or_else(|| there(&id)) {
                 Some(is) if is == kind => {}
                 Some(is) => {
-                    return Err(damaged(&format!("{} {} names {id} as a {kind}: it is a {is}", object.kind, object.id)));
+                    return Err(damaged(&format!(
+                        "{} {} names {id} as a {kind}: it is a {is}",
+                        object.kind, object.id
+                    )));
                 }
-                None => return Err(damaged(&format!("{} {} names {id}, which is nowhere", object.kind, object.id))),
+                None => {
+                    return Err(damaged(&format!(
+                        "{} {} names {id}, which is nowhere",
+                        object.kind, object.id
+                    )));
+                }
             }
         }
     }
@@ -332,10 +337,10 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_that_were_changed_are_a_pack(text in prop::collection::vec(any::<u8>(), 0..99), at in any::<prop::sample::Index>(), bit in 0..8) {
+        fn no_bytes_that_were_changed_are_a_pack(text in prop::collection::vec(any::<u8>(), 0..99), at in any::<prop::sample::Index>(), bit in 0_u8..8) {
             let mut pack = write(&[blob(&text)]).unwrap();
             let at = at.index(pack.len());
-            pack[at] ^= 1 << bit;
+            pack[at] ^= 1_u8 << bit;
             prop_assert!(read(&pack).is_err());
             prop_assert!(read(&pack[..at]).is_err());
         }

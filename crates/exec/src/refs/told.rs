@@ -35,17 +35,26 @@ pub(crate) fn line(one: &RefMove) -> String {
 pub(crate) fn told(root: &Root, refs: &Refs, blobs: &BTreeMap<Digest, Vec<u8>>) -> String {
     let mut text = String::from("refs\n");
     refs.moves.iter().for_each(|one| text.push_str(&line(one)));
-    let Some(objects) = refs.pack.and_then(|digest| pack::read(blobs.get(&digest)?).ok()) else { return text };
+    let Some(objects) = refs.pack.and_then(|digest| pack::read(blobs.get(&digest)?).ok()) else {
+        return text;
+    };
     let by_id: BTreeMap<ObjectId, &Object> = objects.iter().map(|object| (object.id, object)).collect();
     let reader = Reader { new: by_id, repo: open(root).ok() };
     // What a branch's name leads to; commits of a plugin's own record say nothing to people.
-    let mut open: Vec<ObjectId> = refs.moves.iter().rev().filter_map(|one| {
-        let after = one.name.starts_with("refs/heads/").then_some(one.after.as_ref()?)?;
-        ObjectId::from_hex(after.as_bytes()).ok()
-    }).collect();
+    let mut open: Vec<ObjectId> = refs
+        .moves
+        .iter()
+        .rev()
+        .filter_map(|one| {
+            let after = one.name.starts_with("refs/heads/").then_some(one.after.as_ref()?)?;
+            ObjectId::from_hex(after.as_bytes()).ok()
+        })
+        .collect();
     let mut seen = Vec::new();
     while let Some(id) = open.pop() {
-        let Some(object) = reader.new.get(&id).filter(|object| object.kind == Kind::Commit && !seen.contains(&id)) else {
+        let Some(object) =
+            reader.new.get(&id).filter(|object| object.kind == Kind::Commit && !seen.contains(&id))
+        else {
             continue;
         };
         seen.push(id);

@@ -6,22 +6,26 @@
 //!   is what its name says.
 //! - What programs do to the work tree, HEAD and the index goes with the clone: those are the user's.
 
+mod seen;
+
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use contract::{Code, Fault, Push, RefMove};
+use contract::{Code, Fault, Push};
 use flate2::read::ZlibDecoder;
 use gix::ObjectId;
 use gix::objs::Kind;
 use launcher::Bound;
-use rustix::fs::{Mode, OFlags};
 
-use super::Unplannable;
-use crate::branch::{failed, open, refused};
+use seen::{Refs, branch_of, known, moved, packed, plain, read_refs};
+
+use super::{Unplannable, Workshop};
+use crate::branch::{open, refused};
 use crate::draft::Draft;
 use crate::push;
 use crate::refs::{self, pack};
+use crate::request::Sender;
 use crate::root::Root;
 use crate::state::broken;
 use crate::view::View;
@@ -37,12 +41,6 @@ const MAX_INDEX: u64 = 256 << 20;
 
 /// Largest object that is read.
 const MAX_OBJECT: u64 = 128 << 20;
-
-/// Most refs, before or after.
-const MAX_REFS: usize = 20_000;
-
-/// Deepest folder below `refs`.
-const MAX_DEPTH: usize = 32;
 
 /// What a tool's programs need of the project's record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,9 +65,6 @@ impl Cloning {
     }
 }
 
-/// Refs, by their whole names.
-type Refs = BTreeMap<String, String>;
-
 /// Another repository, as it was last seen.
 struct Remote {
     name: String,
@@ -90,35 +85,15 @@ pub(crate) struct Throwaway {
     remotes: Vec<Remote>,
 }
 
-/// A plain small file's bytes, read without following a link at its end.
-fn plain(file: &Path, most: u64) -> Option<Vec<u8>> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = std::fs::File::from(rustix::fs::open(file, flags, Mode::empty()).ok()?);
-    if !file.metadata().is_ok_and(|there| there.is_file() && there.len() <= most) {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
-}
-
-/// The branch that a HEAD says.
-fn branch_of(head: &[u8]) -> Option<String> {
-    let text = std::str::from_utf8(head).ok()?;
-    Some(text.strip_prefix("ref:")?.trim().strip_prefix("refs/heads/")?.to_owned())
-}
-
-fn packed(refs: &Refs) -> String {
-    let lines = refs.iter().map(|(name, id)| format!("{id} {name}\n"));
-    std::iter::once("# pack-refs with: sorted \n".to_owned()).chain(lines).collect()
-}
-
 impl Throwaway {
     /// A clone of the repository at the top of `root`, made in `place`.
     pub(crate) fn of(root: &Root, place: &Path, cloning: &Cloning) -> Result<Self, Fault> {
         let repo = open(root)?;
         let real = repo.git_dir().to_owned();
-        if ["rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD"].iter().any(|busy| real.join(busy).exists()) {
+        if ["rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD"]
+            .iter()
+            .any(|busy| real.join(busy).exists())
+        {
             return Err(Fault::new(Code::Conflict, "the repository is in the middle of a rebase or merge")
                 .suggest("Finish it (`git rebase --continue`) or leave it (`git rebase --abort`), then call again."));
         }
@@ -156,9 +131,11 @@ impl Throwaway {
             file.parent().map_or(Ok(()), std::fs::create_dir_all)?;
             std::fs::write(file, format!("ref: {to}\n"))?;
         }
-        let shared = std::fs::read_dir(real)?.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let shared =
+            std::fs::read_dir(real)?.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
         let shared = shared.filter(|name| name.starts_with("sharedindex."));
-        let files = ["index", "shallow", "info/exclude", "info/sparse-checkout", "info/attributes"].map(str::to_owned);
+        let files = ["index", "shallow", "info/exclude", "info/sparse-checkout", "info/attributes"]
+            .map(str::to_owned);
         for name in files.into_iter().chain(shared) {
             if let Some(bytes) = plain(&real.join(&name), MAX_INDEX) {
                 std::fs::write(git.join(name), bytes)?;
@@ -170,12 +147,18 @@ impl Throwaway {
         let named = std::env::var_os("GIT_CONFIG_GLOBAL").map(PathBuf::from);
         let of_user = match named {
             Some(file) => vec![file],
-            None => folder.map(|dir| dir.join("git/config")).into_iter().chain(home.map(|home| home.join(".gitconfig"))).collect(),
+            None => folder
+                .map(|dir| dir.join("git/config"))
+                .into_iter()
+                .chain(home.map(|home| home.join(".gitconfig")))
+                .collect(),
         };
         let files = of_user.into_iter().chain([real.join("config")]);
         // A user's own file may well be a link.
         let all: Vec<Vec<u8>> = files
-            .map(|file| std::fs::canonicalize(file).ok().and_then(|file| plain(&file, super::record::MAX_CONFIG)))
+            .map(|file| {
+                std::fs::canonicalize(file).ok().and_then(|file| plain(&file, super::record::MAX_CONFIG))
+            })
             .map(Option::unwrap_or_default)
             .collect();
         let own: Vec<&str> = cloning.sections.iter().map(String::as_str).collect();
@@ -195,7 +178,9 @@ impl Throwaway {
         }
         for (key, value) in &cloning.sets {
             if let Some((section, key)) = key.rsplit_once('.') {
-                let section = section.split_once('.').map_or_else(|| section.to_owned(), |(one, sub)| format!("{one} \"{sub}\""));
+                let section = section
+                    .split_once('.')
+                    .map_or_else(|| section.to_owned(), |(one, sub)| format!("{one} \"{sub}\""));
                 config.extend(format!("[{section}]\n\t{key} = {value}\n").bytes());
             }
         }
@@ -268,9 +253,9 @@ impl Throwaway {
 
     /// The branch that is checked out in the clone now.
     pub(crate) fn head_now(&self) -> Option<String> {
-        plain(&self.git.join("HEAD"), 4096).and_then(|head| branch_of(&head)).filter(|branch| {
-            refs::check_name(&format!("refs/heads/{branch}")).is_ok()
-        })
+        plain(&self.git.join("HEAD"), 4096)
+            .and_then(|head| branch_of(&head))
+            .filter(|branch| refs::check_name(&format!("refs/heads/{branch}")).is_ok())
     }
 
     /// What the programs did to refs and pushed, as a draft, and what of it no plan can have.
@@ -283,7 +268,10 @@ impl Throwaway {
             if !cloning.moves(&one.name) {
                 // What it has of remotes is learnt by the user's git.
                 if !one.name.starts_with("refs/remotes/") && one.name != "refs/stash" {
-                    blocked.push(Unplannable::never(one.name, "the plugin does not declare that it moves this ref"));
+                    blocked.push(Unplannable::never(
+                        one.name,
+                        "the plugin does not declare that it moves this ref",
+                    ));
                 }
             } else if busy.contains(&one.name) {
                 let short = one.short().to_owned();
@@ -298,15 +286,15 @@ impl Throwaway {
         }
         let mut pushes = Vec::new();
         for remote in &self.remotes {
-            let pushed = moved(&remote.before, &read_refs(&remote.git)?);
-            let others = pushed.iter().find(|one| !one.name.starts_with("refs/heads/"));
+            let there = moved(&remote.before, &read_refs(&remote.git)?);
+            let others = there.iter().find(|one| !one.name.starts_with("refs/heads/"));
             if let Some(other) = others.filter(|_| cloning.pushes) {
                 blocked.push(Unplannable::never(other.name.clone(), "only branches are pushed"));
-            } else if !pushed.is_empty() && !cloning.pushes {
+            } else if !there.is_empty() && !cloning.pushes {
                 let why = format!("the plugin does not declare that it pushes to {}", remote.name);
-                blocked.push(Unplannable::never(pushed[0].name.clone(), why));
-            } else if !pushed.is_empty() {
-                pushes.push(Push { remote: remote.name.clone(), url: remote.url.clone(), refs: pushed });
+                blocked.push(Unplannable::never(there[0].name.clone(), why));
+            } else if !there.is_empty() {
+                pushes.push(Push { remote: remote.name.clone(), url: remote.url.clone(), refs: there });
             }
         }
         if let [_, other, ..] = pushes.as_slice() {
@@ -318,9 +306,8 @@ impl Throwaway {
         }
         // What is pushed is here first: the user's git takes it from here.
         let tips = moves.iter().chain(pushes.iter().flat_map(|push| &push.refs));
-        let tips: Vec<ObjectId> = tips
-            .filter_map(|one| ObjectId::from_hex(one.after.as_ref()?.as_bytes()).ok())
-            .collect();
+        let tips: Vec<ObjectId> =
+            tips.filter_map(|one| ObjectId::from_hex(one.after.as_ref()?.as_bytes()).ok()).collect();
         let repo = open(view.root())?;
         let objects = pack::gather(tips, |id| repo.has_object(id), |id| self.object(id))?;
         let lost = pushes.iter().flat_map(|push| &push.refs).find(|one| {
@@ -346,8 +333,8 @@ impl Throwaway {
     fn object(&self, id: &ObjectId) -> Result<pack::Object, Fault> {
         let hex = id.to_string();
         let name = Path::new("objects").join(&hex[..2]).join(&hex[2..]);
-        let gits = std::iter::once(&self.git).chain(self.remotes.iter().map(|remote| &remote.git));
-        let bytes = gits.filter_map(|git| plain(&git.join(&name), MAX_OBJECT)).next();
+        let mut gits = std::iter::once(&self.git).chain(self.remotes.iter().map(|remote| &remote.git));
+        let bytes = gits.find_map(|git| plain(&git.join(&name), MAX_OBJECT));
         let no = |why: &str| {
             Fault::new(Code::ToolExecutionFailed, format!("the git object {hex} of the clone {why}"))
                 .suggest("Call the tool again; where that does not help, do it with git itself.")
@@ -375,84 +362,32 @@ impl Throwaway {
     }
 }
 
-/// What differs between refs then and now.
-fn moved(before: &Refs, after: &Refs) -> Vec<RefMove> {
-    let names: std::collections::BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    let all = names.into_iter().map(|name| RefMove {
-        name: name.clone(),
-        before: before.get(name).cloned(),
-        after: after.get(name).cloned(),
-    });
-    all.filter(|one| one.before != one.after).collect()
-}
+impl Workshop {
+    /// Of a workshop with a clone: the branch that the user has checked out, and the one that the clone has now.
+    #[must_use]
+    pub fn heads(&self) -> (Option<String>, Option<String>) {
+        self.throwaway().map_or((None, None), |clone| (clone.head().map(str::to_owned), clone.head_now()))
+    }
 
-/// The refs of the real repository that lead to objects, and those that lead to others.
-fn known(repo: &gix::Repository) -> Result<(Refs, BTreeMap<String, String>), Fault> {
-    let (mut direct, mut symbolic) = (Refs::new(), BTreeMap::new());
-    let unread = |e: &gix::Error| failed("the refs could not be read", e);
-    let platform = repo.references().map_err(|e| unread(&e))?;
-    for reference in platform.all().map_err(|e| unread(&e))? {
-        let reference = reference.map_err(|e| Fault::new(Code::FilesystemError, format!("the refs could not be read: {e}")))?;
-        let name = reference.name().as_bstr().to_string();
-        if !name.starts_with("refs/") {
-            continue;
-        }
-        match (reference.try_id(), reference.target()) {
-            (Some(id), _) => drop(direct.insert(name, id.detach().to_string())),
-            (None, gix::refs::TargetRef::Symbolic(to)) => drop(symbolic.insert(name, to.as_bstr().to_string())),
-            _ => {}
-        }
-        if direct.len() > MAX_REFS {
-            return Err(Fault::new(Code::TooLarge, format!("the repository has more than {MAX_REFS} refs"))
-                .suggest("Delete branches that are merged: `git branch --merged` lists them."));
-        }
+    /// Whether the repository has a ref of this whole name, as the clone was made.
+    #[must_use]
+    pub fn had_ref(&self, name: &str) -> bool {
+        self.throwaway().is_some_and(|clone| clone.had(name))
     }
-    Ok((direct, symbolic))
-}
 
-/// The refs of a git folder that programs wrote, that lead to objects.
-fn read_refs(git: &Path) -> Result<Refs, Fault> {
-    let odd = |what: &str| {
-        Fault::new(Code::PathNotAllowed, format!("what the program left of the clone's refs is not read: {what}"))
-            .suggest("Call the tool without `apply` for what it says.")
-    };
-    let mut all = Refs::new();
-    let text = plain(&git.join("packed-refs"), 64 << 20).unwrap_or_default();
-    for line in String::from_utf8(text).map_err(|_| odd("a name is not UTF-8"))?.lines() {
-        if let Some((id, name)) = line.split_once(' ').filter(|_| !line.starts_with(['#', '^'])) {
-            all.insert(name.to_owned(), id.to_owned());
-        }
+    /// The remotes of the clone.
+    #[must_use]
+    pub fn remotes(&self) -> Vec<String> {
+        self.throwaway().map_or_else(Vec::new, |clone| clone.remotes())
     }
-    let mut open = vec![("refs".to_owned(), 0)];
-    while let Some((dir, depth)) = open.pop() {
-        let is_folder = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|there| there.is_dir());
-        if !is_folder(&git.join(&dir)) {
-            continue;
-        }
-        for entry in std::fs::read_dir(git.join(&dir)).map_err(|e| broken("clone", &e))?.flatten() {
-            let name = entry.file_name().into_string().map_err(|_| odd("a name is not UTF-8"))?;
-            let path = format!("{dir}/{name}");
-            let kind = entry.file_type().map_err(|e| broken("clone", &e))?;
-            if kind.is_dir() && depth < MAX_DEPTH {
-                open.push((path, depth + 1));
-            } else if kind.is_file() {
-                let Some(text) = plain(&entry.path(), 4096) else { return Err(odd(&path)) };
-                let text = String::from_utf8_lossy(&text).trim().to_owned();
-                if text.starts_with("ref:") {
-                    all.remove(&path);
-                } else if !name.ends_with(".lock") {
-                    all.insert(path, text);
-                }
-            } else {
-                return Err(odd(&path));
-            }
-            if all.len() > MAX_REFS || open.len() > MAX_REFS {
-                return Err(odd("there are too many"));
-            }
-        }
-    }
-    match all.iter().find(|(_, id)| ObjectId::from_hex(id.as_bytes()).is_err()) {
-        Some((name, _)) => Err(odd(name)),
-        None => Ok(all),
+
+    /// Fetches what a remote has now through the user's own git, into the folder that stands for it in the clone's world.
+    pub fn fetch(&self, remote: &str, sender: &dyn Sender) -> Result<(), Fault> {
+        let Some(mut clone) = self.throwaway() else {
+            return Err(Fault::internal("there is no clone to fetch into"));
+        };
+        clone.fetched(remote, |url, into| {
+            push::fetch(sender, (&self.root, &self.state), url, into, &self.cancel)
+        })
     }
 }

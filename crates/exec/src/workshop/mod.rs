@@ -27,7 +27,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::draft::Draft;
 use crate::kept::{Clean, KeptRun};
-use crate::request::Sender;
 use crate::root::Root;
 use crate::run::launch::{self, Setup};
 use crate::run::sight::Surroundings;
@@ -210,7 +209,8 @@ impl Workshop {
         };
         let clone = match &terms.cloning {
             Some(_) if level < Level::Full => {
-                let message = "a clone of the repository needs a world of its own, which this machine does not make";
+                let message =
+                    "a clone of the repository needs a world of its own, which this machine does not make";
                 return Err(Fault::new(Code::ConfinementUnavailable, message)
                     .suggest("`gatewright doctor` says why this machine makes no namespaces."));
             }
@@ -459,32 +459,6 @@ impl Workshop {
 
     fn throwaway(&self) -> Option<std::sync::MutexGuard<'_, clone::Throwaway>> {
         self.clone.as_ref().map(|clone| clone.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Of a workshop with a clone: the branch that the user has checked out, and the one that the clone has now.
-    #[must_use]
-    pub fn heads(&self) -> (Option<String>, Option<String>) {
-        self.throwaway().map_or((None, None), |clone| (clone.head().map(str::to_owned), clone.head_now()))
-    }
-
-    /// Whether the repository has a ref of this whole name, as the clone was made.
-    #[must_use]
-    pub fn had_ref(&self, name: &str) -> bool {
-        self.throwaway().is_some_and(|clone| clone.had(name))
-    }
-
-    /// The remotes of the clone.
-    #[must_use]
-    pub fn remotes(&self) -> Vec<String> {
-        self.throwaway().map_or_else(Vec::new, |clone| clone.remotes())
-    }
-
-    /// Fetches what a remote has now through the user's own git, into the folder that stands for it in the clone's world.
-    pub fn fetch(&self, remote: &str, sender: &dyn Sender) -> Result<(), Fault> {
-        let Some(mut clone) = self.throwaway() else { return Err(Fault::internal("there is no clone to fetch into")) };
-        clone.fetched(remote, |url, into| {
-            crate::push::fetch(sender, (&self.root, &self.state), url, into, &self.cancel)
-        })
     }
 
     pub(crate) fn changed(&self) -> Result<Changed, Fault> {

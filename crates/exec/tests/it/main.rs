@@ -5,6 +5,7 @@
 mod archives;
 mod branches;
 mod census;
+mod clones;
 mod confined;
 mod hostile;
 mod house;

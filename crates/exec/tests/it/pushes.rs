@@ -27,7 +27,11 @@ fn there(place: &Place) -> String {
 }
 
 fn to(name: &str, before: Option<&str>, after: Option<&str>) -> RefMove {
-    RefMove { name: format!("refs/heads/{name}"), before: before.map(Into::into), after: after.map(Into::into) }
+    RefMove {
+        name: format!("refs/heads/{name}"),
+        before: before.map(Into::into),
+        after: after.map(Into::into),
+    }
 }
 
 fn plan(place: &Place, url: &str, refs: &[RefMove]) -> Result<Plan, contract::Fault> {
@@ -38,7 +42,15 @@ fn plan(place: &Place, url: &str, refs: &[RefMove]) -> Result<Plan, contract::Fa
 fn pushed(place: &Place, plan: &Plan, hosts: &[&str]) -> Applied {
     let egress = Egress::new(hosts.iter().map(ToString::to_string).collect(), false);
     let sender: Option<&dyn Sender> = Some(&egress);
-    apply(&place.root, &place.state, plan, &TranscriptId::random().unwrap(), sender, &CancellationToken::new()).unwrap()
+    apply(
+        &place.root,
+        &place.state,
+        plan,
+        &TranscriptId::random().unwrap(),
+        sender,
+        &CancellationToken::new(),
+    )
+    .unwrap()
 }
 
 #[test]
@@ -52,7 +64,11 @@ fn branches_are_pushed_together_each_from_where_it_was_seen() {
     let mark = place.outside().join("mark");
     for hook in ["pre-push", "reference-transaction"] {
         fs::create_dir_all(place.path(".git/hooks")).unwrap();
-        fs::write(place.path(".git/hooks").join(hook), format!("#!/bin/sh\ntouch {}\nexit 1\n", mark.display())).unwrap();
+        fs::write(
+            place.path(".git/hooks").join(hook),
+            format!("#!/bin/sh\ntouch {}\nexit 1\n", mark.display()),
+        )
+        .unwrap();
         fs::set_permissions(place.path(".git/hooks").join(hook), fs::Permissions::from_mode(0o755)).unwrap();
     }
     for (key, value) in [
@@ -66,13 +82,21 @@ fn branches_are_pushed_together_each_from_where_it_was_seen() {
     let refs = [to("one", None, Some(&one)), to("two", None, Some(&main))];
     let planned = plan(&place, &url, &refs).unwrap();
     let applied = pushed(&place, &planned, &[]);
-    assert!(matches!(&applied.request, Some(Outcome::NotSent { why }) if why.contains("[egress]")), "{:?}", applied.request);
+    assert!(
+        matches!(&applied.request, Some(Outcome::NotSent { why }) if why.contains("[egress]")),
+        "{:?}",
+        applied.request
+    );
     assert_eq!(there(&place), format!("main {main}"));
     let applied = pushed(&place, &planned, &[&url]);
     assert_eq!(applied.request, Some(Outcome::Pushed));
     assert_eq!(there(&place), format!("main {main}\none {one}\ntwo {main}"));
     fs::remove_dir_all(place.path(".git/hooks")).unwrap();
-    assert_eq!(git(&place, &["rev-parse", "refs/remotes/origin/one"]), one, "what the remote has is known, as after git's own push");
+    assert_eq!(
+        git(&place, &["rev-parse", "refs/remotes/origin/one"]),
+        one,
+        "what the remote has is known, as after git's own push"
+    );
     assert!(!mark.exists(), "nothing of the repository's ran");
     // Again: nothing happens twice. What was pushed is not taken back.
     assert_eq!(pushed(&place, &planned, &[&url]).request, Some(Outcome::Pushed));
@@ -80,7 +104,11 @@ fn branches_are_pushed_together_each_from_where_it_was_seen() {
     // Somebody else was there meanwhile: not one of the refs moves.
     git(&place, &["-C", "../remote.git", "update-ref", "refs/heads/one", &main]);
     let before = there(&place);
-    let refs = [to("one", Some(&one), Some(&main)), to("three", None, Some(&one)), to("two", Some(&main), Some(&one))];
+    let refs = [
+        to("one", Some(&one), Some(&main)),
+        to("three", None, Some(&one)),
+        to("two", Some(&main), Some(&one)),
+    ];
     git(&place, &["-C", "../remote.git", "update-ref", "refs/heads/two", &one]);
     let planned = plan(&place, &url, &refs[1..]).unwrap();
     git(&place, &["-C", "../remote.git", "update-ref", "refs/heads/three", &main]);
@@ -88,7 +116,10 @@ fn branches_are_pushed_together_each_from_where_it_was_seen() {
     let Outcome::Refused { why } = &outcome else { panic!("{outcome:?}") };
     assert!(why.contains("stale info") && why.contains("three"), "{why}");
     let fault = outcome.clone().into_fault();
-    assert!(fault.code == Code::ToolExecutionFailed && fault.message.contains("nothing was pushed"), "{fault:?}");
+    assert!(
+        fault.code == Code::ToolExecutionFailed && fault.message.contains("nothing was pushed"),
+        "{fault:?}"
+    );
     assert_ne!(there(&place), before);
     assert!(!there(&place).contains(&format!("three {one}")));
     // Moved backwards and deleted, with the right lease.
@@ -121,6 +152,8 @@ fn nothing_is_pushed_to_what_comes_with_the_project_or_is_no_branch() {
     fs::rename(place.outside().join("remote.git"), place.outside().join("gone.git")).unwrap();
     let egress = Egress::new(vec![url], false);
     let transcript = TranscriptId::random().unwrap();
-    let fault = apply(&place.root, &place.state, &planned, &transcript, Some(&egress), &CancellationToken::new()).unwrap_err();
+    let fault =
+        apply(&place.root, &place.state, &planned, &transcript, Some(&egress), &CancellationToken::new())
+            .unwrap_err();
     assert_eq!(fault.code, Code::Forbidden);
 }

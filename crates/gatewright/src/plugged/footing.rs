@@ -71,8 +71,9 @@ impl Footing {
             let ran = desk.run(command).await?;
             if !ran.is_success() {
                 let message = format!("{name} stands on {branch}, and cannot go there: {}", complaint(&ran));
-                return Err(Fault::new(Code::Conflict, message)
-                    .suggest("Commit or stash what is in the way, or `git switch` to the branch that it is about."));
+                return Err(Fault::new(Code::Conflict, message).suggest(
+                    "Commit or stash what is in the way, or `git switch` to the branch that it is about.",
+                ));
             }
         }
         if let Some(begin) = of.plugin.begin(of.settings) {
@@ -108,7 +109,7 @@ impl Footing {
             places.clear();
         }
         if now != self.at || places != self.stood {
-            desk.stand(&self.of, self.head.as_deref(), &places)?;
+            desk.stand(self.of.clone(), self.head.clone(), places).await?;
         }
         let mut told = self.told;
         if let Some(branch) = now.as_ref().filter(|_| now != self.head) {

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use contract::text::{counted, visible};
 use contract::{Code, Fault, RelPath, Truncated};
 use exec::run::{Command, Ran};
+use exec::workshop::Cloning;
 use kit::Label;
 use kit::desk::ForeignDesk;
 use kit::erased::{Boxed, Tool};
 use kit::limits::Limits;
 use kit::{Answer, Definition, Guest, Means, RunDesk};
-use exec::workshop::Cloning;
 use plugins::{Kind, Parser, Plugin, Pushes};
 use serde_json::{Map, Value, json};
 
@@ -191,8 +191,11 @@ impl Hosted {
 /// Which programs a plugin's are now; the fault of an unhealthy one says which is missing.
 fn programs_of(inner: &Inner) -> Result<BTreeMap<String, Value>, Fault> {
     identities(&inner.plugin.file.plugin.required_commands, inner.root.as_deref()).map_err(|why| {
-        Fault::new(Code::ToolExecutionFailed, format!("the plugin {} is unhealthy: {why}", inner.plugin.name()))
-            .suggest("`gatewright plugin list` says what it needs.")
+        Fault::new(
+            Code::ToolExecutionFailed,
+            format!("the plugin {} is unhealthy: {why}", inner.plugin.name()),
+        )
+        .suggest("`gatewright plugin list` says what it needs.")
     })
 }
 

@@ -45,7 +45,9 @@ fn refs(bench: &Bench) -> String {
 
 /// HEAD, what is staged, and the work tree.
 fn own(bench: &Bench) -> String {
-    bench.git(&["symbolic-ref", "HEAD"]) + &bench.git(&["status", "--porcelain"]) + &bench.git(&["diff", "--cached"])
+    bench.git(&["symbolic-ref", "HEAD"])
+        + &bench.git(&["status", "--porcelain"])
+        + &bench.git(&["diff", "--cached"])
 }
 
 /// The argument list that a call made.
@@ -73,6 +75,7 @@ fn the_six_tools_of_git_spice_make_exactly_these_argument_lists() {
     for branch in ["other", &longest] {
         bench.git(&["branch", branch]);
     }
+    bench.git(&["push", "--quiet", "origin", "other"]);
     let mut session = bench.serve();
     let create = ["branch", "create", "--no-prompt"];
     let cases: Vec<(&str, Value, Vec<&str>)> = vec![
@@ -111,7 +114,11 @@ fn the_six_tools_of_git_spice_make_exactly_these_argument_lists() {
         ("stack_restack", json!({}), vec!["stack", "restack", "--no-prompt"]),
         ("log_short", json!({}), vec!["log", "short", "--no-prompt", "--json", "--no-cr-status"]),
         ("repo_sync", json!({}), vec!["repo", "sync", "--no-prompt"]),
-        ("branch_checkout", json!({ "name": longest }), vec!["branch", "checkout", "--no-prompt", "--", &longest]),
+        (
+            "branch_checkout",
+            json!({ "name": longest }),
+            vec!["branch", "checkout", "--no-prompt", "--", &longest],
+        ),
     ];
     for (tool, given, want) in cases {
         let answer = session.ok(&format!("git_spice_{tool}"), given.clone());
@@ -169,15 +176,21 @@ fn branches_are_stacked_in_a_clone_applied_as_refs_and_taken_back() {
     assert_eq!(effects(&rehearsed), ["refs: create feat/one, create refs/spice/data"]);
     assert_eq!(rehearsed["result"]["branch"], "feat/one");
     let diff = rehearsed["plan"]["diff"].as_str().unwrap();
-    assert!(diff.contains("feat: one (1) \"x\"") && diff.contains("  a.txt") && !diff.contains("b.txt"), "{diff}");
+    assert!(
+        diff.contains("feat: one (1) \"x\"") && diff.contains("  a.txt") && !diff.contains("b.txt"),
+        "{diff}"
+    );
     let notes = rehearsed["result"]["notes"].to_string();
     assert!(notes.contains("repo init") && notes.contains("git switch feat/one"), "{notes}");
     assert!(!before.contains("feat/one"), "a rehearsal moves nothing");
     let plan = rehearsed["plan"]["id"].clone();
-    let applied = session.ok("git_spice_branch_create", json!({ "plan": plan, "apply": true, "name": "feat/one", "message": "feat: one (1) \"x\"" }));
+    let applied = session.ok(
+        "git_spice_branch_create",
+        json!({ "plan": plan, "apply": true, "name": "feat/one", "message": "feat: one (1) \"x\"" }),
+    );
     assert_eq!(applied["status"], "completed", "{applied}");
     assert_eq!(own(&bench), standing, "HEAD, what is staged and the work tree are the user's");
-    assert_eq!(bench.git(&["log", "-1", "--format=%B%an", "feat/one"]).trim(), "feat: one (1) \"x\"\n\nTest");
+    assert_eq!(bench.git(&["log", "-1", "--format=%B%an", "feat/one"]).trim(), "feat: one (1) \"x\"\nTest");
     assert_eq!(bench.git(&["show", "feat/one:a.txt"]), "staged\n");
     assert_eq!(id(&bench, "feat/one^"), id(&bench, "main"));
     assert!(refs(&bench).contains("refs/spice/data "));
@@ -185,9 +198,13 @@ fn branches_are_stacked_in_a_clone_applied_as_refs_and_taken_back() {
     // It stands there now, and the user does not.
     bench.git(&["reset", "--quiet", "--hard"]);
     let log = session.ok("git_spice_log_short", json!({}));
-    assert_eq!(log["result"]["values"][2], json!({ "name": "feat/one", "current": true, "down": { "name": "main", "needsRestack": false } }));
+    assert_eq!(
+        log["result"]["values"][2],
+        json!({ "name": "feat/one", "current": true, "down": { "name": "main", "needsRestack": false } })
+    );
     assert!(log.get("plan").is_none() && log["result"]["branch"] == "feat/one", "{log}");
-    let second = session.ok("git_spice_branch_create", json!({ "name": "feat/two", "message": "feat: two", "apply": true }));
+    let second = session
+        .ok("git_spice_branch_create", json!({ "name": "feat/two", "message": "feat: two", "apply": true }));
     assert_eq!(id(&bench, "feat/two^"), id(&bench, "feat/one"), "{second}");
     let standing = own(&bench);
     // Going back, by name; nothing of the repository moves.
@@ -199,7 +216,11 @@ fn branches_are_stacked_in_a_clone_applied_as_refs_and_taken_back() {
     // What cannot be done is said in its words, with nothing changed.
     let before = refs(&bench);
     for (tool, given, why) in [
-        ("git_spice_branch_create", json!({ "name": "feat/one", "apply": true }), "branch already exists: feat/one"),
+        (
+            "git_spice_branch_create",
+            json!({ "name": "feat/one", "apply": true }),
+            "branch already exists: feat/one",
+        ),
         ("git_spice_branch_create", json!({ "name": "c", "base": "nowhere" }), "branch not tracked: nowhere"),
         ("git_spice_branch_checkout", json!({ "name": "nowhere" }), "does not exist"),
     ] {
@@ -215,7 +236,10 @@ fn branches_are_stacked_in_a_clone_applied_as_refs_and_taken_back() {
     bench.git(&["update-ref", "refs/heads/feat/one", "main"]);
     let transcript = applied["metadata"]["transcript"].as_str().unwrap();
     let refused = fails(&bench, &["undo", transcript]);
-    assert!(refused.contains("refs/heads/feat/one is at") || refused.contains("refs/spice/data is at"), "{refused}");
+    assert!(
+        refused.contains("refs/heads/feat/one is at") || refused.contains("refs/spice/data is at"),
+        "{refused}"
+    );
     assert!(!mark.exists(), "no hook and no monitor of the repository ran");
     ok(&bench, &["audit", "verify"]);
 }
@@ -304,7 +328,11 @@ fn a_stack_is_pushed_in_one_request_with_leases_where_the_user_allows_the_remote
     bench.git(&["-C", &url, "update-ref", "refs/heads/two", &one]);
     let moved = there();
     let error = session.fails("git_spice_stack_submit", json!({ "apply": true }));
-    assert!(error["message"].as_str().unwrap().contains("nothing was pushed") && error["message"].as_str().unwrap().contains("stale info"), "{error}");
+    assert!(
+        error["message"].as_str().unwrap().contains("nothing was pushed")
+            && error["message"].as_str().unwrap().contains("stale info"),
+        "{error}"
+    );
     assert_eq!(there(), moved, "not one of them is pushed");
     bench.git(&["fetch", "--quiet", "origin"]);
     session.ok("git_spice_stack_submit", json!({ "apply": true }));
@@ -358,7 +386,10 @@ fn without_the_program_its_tools_are_on_no_list_and_say_why() {
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("git-spice is unhealthy") && message.contains("git-spice"), "{error}");
     let rows: Value = serde_json::from_str(&ok(&bench, &["plugin", "list", "--output", "json"])).unwrap();
-    assert_eq!((&rows[0]["name"], &rows[0]["origin"], &rows[0]["state"]), (&json!("git-spice"), &json!("built-in"), &json!("unhealthy")));
+    assert_eq!(
+        (&rows[0]["name"], &rows[0]["origin"], &rows[0]["state"]),
+        (&json!("git-spice"), &json!("built-in"), &json!("unhealthy"))
+    );
     bench.place.configure("[plugins]\ndisabled = ['git-spice']\n");
     let rows: Value = serde_json::from_str(&ok(&bench, &["plugin", "list", "--output", "json"])).unwrap();
     assert_eq!(rows[0]["state"], "disabled");

@@ -99,8 +99,8 @@ impl RunDesk {
     }
 
     /// Keeps where they stand.
-    pub fn stand(&self, of: &str, head: Option<&str>, places: &[String]) -> Result<(), Fault> {
-        self.read.setting.state.stand(of, head, places)
+    pub async fn stand(&self, of: String, head: Option<String>, places: Vec<String>) -> Result<(), Fault> {
+        self.read.blocking(move |desk| desk.setting.state.stand(&of, head.as_deref(), &places)).await
     }
 
     /// Why what is installed at `place` would not stay; nothing where it would. For a tool that [installs](crate::Define::SETTLES), before
