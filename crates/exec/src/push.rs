@@ -81,6 +81,9 @@ pub fn place_of(url: &str, root: &Root) -> Result<Remote, String> {
     }
     // `user@host:path`, as ssh has it.
     let (front, path) = url.split_once(':').ok_or("it is neither a URL nor a whole path")?;
+    if path.starts_with(':') {
+        return Err("it names a helper of git's, and not a place".to_owned());
+    }
     let host = front.rsplit_once('@').map_or(front, |(_, host)| host);
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-');
     if host.is_empty()
