@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::path::RelPath;
+use crate::refs::{Push, Refs};
 
 /// What a tool says about a file that it writes. Only what git can express, so that a plan travels; the exact bits
 /// ([`Mode`]) follow from this, from what stands there, and from the user's mask.
@@ -158,8 +159,12 @@ pub enum Effect {
     Append(Change),
     /// Writes a commit and a new branch, touching neither HEAD nor the index nor the work tree.
     Branch(Branch),
+    /// Makes, moves and deletes refs, all or none, touching neither HEAD nor the index nor the work tree.
+    Refs(Refs),
     /// Sends one request; executed last, marked irreversible, never retried without its idempotency key.
     Request(Request),
+    /// Pushes refs with leases through the user's own git: the plan's one request, where it has no other.
+    Push(Push),
 }
 
 /// When an effect takes place. The order of the variants is the order of an apply.
@@ -167,7 +172,7 @@ pub enum Effect {
 pub enum Phase {
     /// Paths: all or none.
     Files,
-    /// New branches, once every path stands.
+    /// New branches and moves of refs, once every path stands.
     Branches,
     /// The one request, once the rest has happened.
     Requests,
@@ -190,8 +195,14 @@ impl Effect {
     pub const fn change(&self) -> Option<&Change> {
         match self {
             Self::Put(c) | Self::Remove(c) | Self::Symlink(c) | Self::Append(c) => Some(c),
-            Self::Branch(_) | Self::Request(_) => None,
+            Self::Branch(_) | Self::Refs(_) | Self::Request(_) | Self::Push(_) => None,
         }
+    }
+
+    /// Whether it reaches beyond this machine: a plan has at most one that does.
+    #[must_use]
+    pub const fn sends(&self) -> bool {
+        matches!(self, Self::Request(_) | Self::Push(_))
     }
 
     /// When it takes place.
@@ -199,8 +210,8 @@ impl Effect {
     pub const fn phase(&self) -> Phase {
         match self {
             Self::Put(_) | Self::Remove(_) | Self::Symlink(_) | Self::Append(_) => Phase::Files,
-            Self::Branch(_) => Phase::Branches,
-            Self::Request(_) => Phase::Requests,
+            Self::Branch(_) | Self::Refs(_) => Phase::Branches,
+            Self::Request(_) | Self::Push(_) => Phase::Requests,
         }
     }
 
@@ -216,7 +227,9 @@ impl Effect {
                 of(&c.after).into_iter().collect()
             }
             Self::Branch(b) => b.changes.iter().filter_map(|c| of(&c.after)).collect(),
+            Self::Refs(r) => r.pack.into_iter().collect(),
             Self::Request(r) => vec![r.body],
+            Self::Push(_) => Vec::new(),
         }
     }
 
@@ -233,7 +246,8 @@ impl Effect {
                 })
             }
             Self::Branch(b) => Reverse::DeleteBranch(b.name.clone()),
-            Self::Request(_) => Reverse::Irreversible,
+            Self::Refs(r) => Reverse::Effect(Self::Refs(r.reversed())),
+            Self::Request(_) | Self::Push(_) => Reverse::Irreversible,
         }
     }
 
@@ -254,7 +268,9 @@ impl Effect {
                 let unit = if b.changes.len() == 1 { "path" } else { "paths" };
                 format!("create branch {} ({} {unit})", b.name, b.changes.len())
             }
+            Self::Refs(r) => r.summary(),
             Self::Request(r) => format!("{} {}", r.method, r.url),
+            Self::Push(p) => p.summary(),
         }
     }
 }

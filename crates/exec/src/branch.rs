@@ -47,13 +47,13 @@ pub fn check_name(name: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-fn refused(why: &str) -> Fault {
+pub(crate) fn refused(why: &str) -> Fault {
     Fault::new(Code::PathNotAllowed, format!("the git repository is not used: {why}")).suggest(
         "Branches are written only into an ordinary repository whose `.git` directory is at the root's top.",
     )
 }
 
-fn failed(what: &str, error: &gix::Error) -> Fault {
+pub(crate) fn failed(what: &str, error: &gix::Error) -> Fault {
     if error.is_retryable() {
         return Fault::new(Code::Conflict, format!("{what}: git holds a lock ({error})"))
             .suggest("Try again; if no git command is running, remove the `.lock` file that git left.");
@@ -65,7 +65,7 @@ fn failed(what: &str, error: &gix::Error) -> Fault {
 }
 
 /// The repository at the root's top, opened by the rules that reading it has too.
-fn open(root: &Root) -> Result<gix::Repository, Fault> {
+pub(crate) fn open(root: &Root) -> Result<gix::Repository, Fault> {
     history::open_repository(root.path()).map_err(|error| match error {
         HistoryError::NotARepository => {
             Fault::new(Code::NotFound, "there is no git repository at the root's top")
@@ -273,7 +273,7 @@ pub(crate) fn is_there<'b>(
 }
 
 /// gix syncs nothing: objects, then their folders, before any ref names them.
-fn sync_objects(repo: &gix::Repository, ids: &[ObjectId]) -> std::io::Result<()> {
+pub(crate) fn sync_objects(repo: &gix::Repository, ids: &[ObjectId]) -> std::io::Result<()> {
     let objects = repo.objects.store_ref().path().to_owned();
     for id in ids {
         let hex = id.to_string();
@@ -289,7 +289,7 @@ fn sync_objects(repo: &gix::Repository, ids: &[ObjectId]) -> std::io::Result<()>
     std::fs::File::open(&objects)?.sync_all()
 }
 
-fn parse_id(hex: &str) -> Result<ObjectId, Fault> {
+pub(crate) fn parse_id(hex: &str) -> Result<ObjectId, Fault> {
     ObjectId::from_hex(hex.as_bytes()).map_err(|e| Fault::internal(e.to_string()))
 }
 

@@ -59,6 +59,8 @@ pub fn of(
                 }
                 (text, 0)
             }
+            Effect::Refs(refs) => (crate::refs::told::told(root, refs, blobs), 0),
+            Effect::Push(push) => (crate::push::told(push), 0),
             Effect::Request(request) => (format!("{} {}\n", request.method, request.url), 0),
             Effect::Put(c) | Effect::Remove(c) | Effect::Symlink(c) | Effect::Append(c) => {
                 one(root, c, blobs, left, deadline, clean)

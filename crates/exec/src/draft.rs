@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use contract::effect::{Branch, BranchChange, Change, Request};
-use contract::{Code, Digest, Effect, Fault, FileMode, Mode, Plan, Principal, RelPath, State, ToolName};
+use contract::{
+    Code, Digest, Effect, Fault, FileMode, Mode, Plan, Principal, Push, RefMove, Refs, RelPath, State,
+    ToolName,
+};
 
 use crate::branch;
 use crate::jail;
@@ -173,14 +176,35 @@ impl Draft {
         headers: Vec<(String, String)>,
         body: Vec<u8>,
     ) -> Result<(), Fault> {
-        if self.effects.iter().any(|e| matches!(e, Effect::Request(_))) {
-            return Err(Fault::internal("a plan holds at most one request"));
-        }
+        self.check_sends_nothing()?;
         crate::request::check(method, url)?;
         let digest = self.keep(&body)?;
         self.blobs.insert(digest, body);
         let request = Request { method: method.to_owned(), url: url.to_owned(), headers, body: digest };
         self.add(Effect::Request(request))
+    }
+
+    /// Moves refs of the root's repository, with every object that is new there as a pack.
+    pub fn refs(&mut self, view: &View, pack: Option<Vec<u8>>, moves: Vec<RefMove>) -> Result<(), Fault> {
+        let digest = pack.as_ref().map(|pack| self.keep(pack)).transpose()?;
+        self.blobs.extend(digest.zip(pack));
+        let refs = Refs { pack: digest, moves };
+        crate::refs::check(view.root(), &refs)?;
+        self.add(Effect::Refs(refs))
+    }
+
+    /// Pushes refs through the user's own git, after everything else.
+    pub fn push(&mut self, view: &View, push: Push) -> Result<(), Fault> {
+        self.check_sends_nothing()?;
+        crate::push::check(view.root(), &push)?;
+        self.add(Effect::Push(push))
+    }
+
+    fn check_sends_nothing(&self) -> Result<(), Fault> {
+        if self.effects.iter().any(Effect::sends) {
+            return Err(Fault::internal("a plan holds at most one request"));
+        }
+        Ok(())
     }
 
     /// The paths that it would change.

@@ -1,4 +1,4 @@
-//! Programs that act with the user's own credentials, such as GitHub's `gh`, OpenSSH's `ssh` and libsecret's `secret-tool`: started by argv, outside every root, with
+//! Programs that act with the user's own credentials, such as GitHub's `gh`, git, OpenSSH's `ssh` and libsecret's `secret-tool`: started by argv, outside every root, with
 //! a few variables, for a short time.
 //!
 //! They are **not confined**: reading the user's credentials and reaching their server is what they are for. Nothing of a repository
@@ -37,6 +37,8 @@ const TICK: Duration = Duration::from_millis(5);
 pub enum Program {
     /// GitHub's own program.
     Gh,
+    /// The user's git: [`push`](crate::push) puts its arguments together, and no repository's configuration is read.
+    Git,
     /// OpenSSH's client: [`ssh`] puts its arguments together.
     Ssh,
     /// libsecret's client of the desktop's keyring.
@@ -49,6 +51,7 @@ impl Program {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Gh => "gh",
+            Self::Git => "git",
             Self::Ssh => "ssh",
             Self::SecretTool => "secret-tool",
         }
@@ -73,6 +76,20 @@ impl Program {
         ];
         let own = match self {
             Self::Gh => name.starts_with("GH_") || name.starts_with("GITHUB_"),
+            // What the user's own configuration of git, its credential helpers and ssh may ask for.
+            Self::Git => matches!(
+                name,
+                "SSH_AUTH_SOCK"
+                    | "USER"
+                    | "LOGNAME"
+                    | "KRB5CCNAME"
+                    | "GIT_SSH"
+                    | "GIT_SSH_COMMAND"
+                    | "GIT_ASKPASS"
+                    | "GIT_CONFIG_GLOBAL"
+                    | "GIT_SSL_CAINFO"
+                    | "GIT_SSL_CAPATH"
+            ),
             // The agent has the keys; the others are what a person's configuration of ssh may ask for.
             Self::Ssh => matches!(name, "SSH_AUTH_SOCK" | "USER" | "LOGNAME" | "KRB5CCNAME"),
             // A keyring that is locked asks the person at the display.
@@ -89,6 +106,13 @@ impl Program {
                 ("GH_NO_UPDATE_NOTIFIER", "1"),
                 ("NO_COLOR", "1"),
                 ("GH_PAGER", "cat"),
+            ],
+            // Neither a program that a URL names, nor a question that nobody answers.
+            Self::Git => &[
+                ("GIT_ALLOW_PROTOCOL", "file:https:ssh"),
+                ("GIT_TERMINAL_PROMPT", "0"),
+                ("GIT_PROTOCOL_FROM_USER", "0"),
+                ("LC_ALL", "C"),
             ],
             // What it says is read; where a server takes the variable, too.
             Self::Ssh => &[("LC_ALL", "C")],

@@ -10,7 +10,8 @@
 //! - [`apply`]: a plan happens all or not at all, also across a crash; and is taken back.
 //! - [`run`] and [`workshop`]: one program in a world of its own, and what programs work over instead of the root.
 //! - [`kept`] and [`reports`]: what they said, whole, and what tools made of it.
-//! - [`branch`] and [`request`]: the effects that are not files.
+//! - [`branch`], [`refs`], [`request`] and [`push`]: the effects that are not files.
+//! - `stand`: where tools with a place of their own in a repository stand.
 //! - [`address`]: which addresses are public.
 //! - [`census`]: which files there are, for indexes over many.
 //! - [`lines`]: lines put to files that others write to as well.
@@ -33,11 +34,14 @@ pub mod jail;
 pub mod kept;
 pub mod lines;
 pub mod ondisk;
+pub mod push;
+pub mod refs;
 pub mod reports;
 pub mod request;
 pub mod root;
 pub mod run;
 mod scratch;
+mod stand;
 pub mod state;
 pub mod view;
 pub mod workshop;

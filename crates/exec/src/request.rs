@@ -10,6 +10,7 @@ use url::{Host, Url};
 
 use crate::address::is_public;
 use crate::fetch::manners;
+use crate::push::Remote;
 
 /// Largest answer that is kept, in bytes.
 pub const MAX_ANSWER: u64 = 1 << 20;
@@ -43,13 +44,22 @@ pub enum Outcome {
         /// The key that was sent.
         key: Key,
     },
+    /// The refs were pushed.
+    Pushed,
+    /// The other side, or the user's git, did not take them: nothing was pushed.
+    Refused {
+        /// What it said.
+        why: String,
+    },
+    /// They may have been pushed. Pushing again does no harm: each goes only from where it was seen.
+    PushUnknown,
 }
 
 impl Outcome {
     /// Whether the other side took it (a status below 400).
     #[must_use]
     pub const fn is_success(&self) -> bool {
-        matches!(self, Self::Answered { status, .. } if *status < 400)
+        matches!(self, Self::Pushed) || matches!(self, Self::Answered { status, .. } if *status < 400)
     }
 
     /// The fault that a failed one is.
@@ -69,6 +79,17 @@ impl Outcome {
                 format!("the files were changed; whether the request {key} arrived is unknown"),
             )
             .suggest("Ask the other side by its idempotency key before sending again."),
+            Self::Pushed => Fault::internal("a push that went well is no fault"),
+            Self::Refused { why } => Fault::new(
+                Code::ToolExecutionFailed,
+                format!("what the plan changes here was changed; nothing was pushed: {why}"),
+            )
+            .suggest("Fetch what is there now (`git fetch`, or the plugin's sync), and call the tool again."),
+            Self::PushUnknown => Fault::new(
+                Code::ToolExecutionFailed,
+                "what the plan changes here was changed; whether the push arrived is unknown",
+            )
+            .suggest("Call the tool again: refs are pushed only from where they were seen, so nothing happens twice."),
         }
     }
 }
@@ -77,6 +98,11 @@ impl Outcome {
 pub trait Sender: Send + Sync {
     /// Sends `request` with `body` and the headers given; `Err` says whether it may have arrived.
     fn send(&self, request: &Request, body: &[u8], key: &Key) -> Result<(u16, String), SendError>;
+
+    /// Whether another git repository may be spoken to through the user's own git; else why not. Nobody's is, unless said so.
+    fn reaches(&self, place: &Remote) -> Result<(), String> {
+        Err(format!("{place} is not allowed by configuration"))
+    }
 }
 
 /// Why no answer came.
@@ -185,6 +211,16 @@ impl ureq::unversioned::resolver::Resolver for Pinned {
 }
 
 impl Sender for Egress {
+    fn reaches(&self, place: &Remote) -> Result<(), String> {
+        let shown = place.to_string();
+        if self.hosts.contains(&shown) {
+            return Ok(());
+        }
+        Err(format!(
+            "{shown} is not allowed by configuration: a person's [egress] hosts = [{shown:?}] allows it"
+        ))
+    }
+
     fn send(&self, request: &Request, body: &[u8], key: &Key) -> Result<(u16, String), SendError> {
         let url = Url::parse(&request.url).map_err(|e| SendError::NotSent(e.to_string()))?;
         let (shown, address) = self.allowed(&url)?;

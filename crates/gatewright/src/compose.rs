@@ -231,9 +231,6 @@ fn catalog(
     let of_plugins = plugins.iter().filter_map(Found::hosted).map(Hosting::toolset);
     offer.check(&gateway.names().map(str::to_owned).chain(of_plugins).collect::<Vec<_>>())?;
     let mut registry = registry_of(offer, roots)?;
-    if gateway.is_empty() && !plugged::may_change(root.map(Root::path)) {
-        return Ok((Arc::new(Catalog::fixed(registry)), false));
-    }
     // What cannot be read approves nothing, and stops nothing of ours.
     let own = approved::own().unwrap_or_else(|fault| {
         tracing::warn!("{}: no tool of others is offered", fault.message);
@@ -241,7 +238,10 @@ fn catalog(
     });
     upstreams::add(&mut registry, gateway.approved(&own), |head| offer.wants(head));
     let held_back = plugged::add(&mut registry, &plugins, &taken(), &own, |head| offer.wants(head));
-    Ok((Arc::new(Catalog::changing(registry.holding_back(held_back.into_iter().collect()))), true))
+    let changes = !gateway.is_empty() || plugged::may_change(root.map(Root::path));
+    let registry = registry.holding_back(held_back.into_iter().collect());
+    let catalog = if changes { Catalog::changing(registry) } else { Catalog::fixed(registry) };
+    Ok((Arc::new(catalog), changes))
 }
 
 /// As [`house`], for a server. With `access` not everyone may work everywhere.

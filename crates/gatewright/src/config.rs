@@ -50,7 +50,8 @@ impl Default for LimitsSection {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct EgressSection {
-    /// Hosts that a plan's request may go to, with a port where it is not the scheme's.
+    /// Hosts that a plan's request or push may go to, with a port where it is not the scheme's; the whole path of a git repository on
+    /// this machine lets that one be pushed to and fetched from.
     pub hosts: Vec<String>,
     /// Whether those hosts may have private addresses.
     pub allow_private: bool,

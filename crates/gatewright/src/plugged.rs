@@ -21,8 +21,10 @@ use serde_json::{Map, Value, json};
 use crate::config::{self, Config};
 use crate::trusted::{self, Item, Standing};
 
+mod built_in;
 #[cfg(feature = "wasm")]
 mod component;
+mod footing;
 mod guest;
 mod programs;
 
@@ -49,6 +51,8 @@ const MOST: usize = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
+    /// A part of this program: approved as our own tools are, since it cannot change by itself.
+    BuiltIn,
     /// The user's own folder.
     User,
     /// The project's, which is inert until a person trusts it.
@@ -59,6 +63,7 @@ impl Origin {
     /// The word for people.
     pub const fn word(self) -> &'static str {
         match self {
+            Self::BuiltIn => "built in",
             Self::User => "user",
             Self::Project => "project",
         }
@@ -220,9 +225,14 @@ pub fn asked_for(root: &Path) -> Vec<(Item, String)> {
     read.filter_map(|(path, text)| Some((item(&path, text.as_ref().ok()?), text.ok()?))).collect()
 }
 
-/// Looks at every plugin: the user's, then the project's. What does not read is there as such.
+/// Looks at every plugin: those of this program, the user's, then the project's. What does not read is there as such.
 pub fn discover(root: Option<&Root>, config: &Config) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
+    for (name, text) in built_in::ALL {
+        let file = PathBuf::from(format!("{name}.toml"));
+        let (name, state) = of_file(&file, text, Origin::BuiltIn, Standing::Trusted, root, config, &found);
+        found.push(Found { name, origin: Origin::BuiltIn, file, state, text: text.to_owned() });
+    }
     let of_user = user_folder().map(|folder| files(&folder)).unwrap_or_default();
     let of_project = root.map(|root| files_of_project(root.path())).unwrap_or_default();
     let known = root.filter(|_| !of_project.is_empty()).map(|root| trusted::of(root.path()));
@@ -394,8 +404,8 @@ pub fn add(
         let is_healthy = matches!(plugin.state, State::Ready(_));
         for tool in tools.into_iter().filter(|tool| wanted(tool.head())) {
             let name = tool.head().name.to_string();
-            let is_approved =
-                approved.definition(&name).is_some() && approved.definition(&name) == tool.identity();
+            let is_approved = plugin.origin == Origin::BuiltIn
+                || approved.definition(&name).is_some() && approved.definition(&name) == tool.identity();
             if let Err(error) = registry.add(Arc::new(tool)) {
                 tracing::warn!("a tool of a plugin is not offered: {}", spelled_out(&error.to_string()));
                 continue;
@@ -432,6 +442,8 @@ pub fn warn(found: &[Found], section: &PluginsSection) {
     for plugin in found {
         let why = match &plugin.state {
             State::Ready(_) | State::Disabled(_) => continue,
+            // Nobody asked for it: `plugin list` and the tools themselves say what it needs.
+            State::Unhealthy(..) if plugin.origin == Origin::BuiltIn => continue,
             State::Unhealthy(_, why) => format!("is not offered: {why}"),
             State::Inert(how) if how.is_empty() => {
                 "is the repository's, and inert: `gatewright trust` shows it".to_owned()

@@ -72,6 +72,49 @@ pub fn harmless_configuration(bytes: &[u8]) -> Vec<u8> {
     kept.to_bstring().into()
 }
 
+/// Keys that a clone for programs has besides: who commits, and what a tool's own section says. Nothing of them starts anything
+/// outside the world that such a clone is made for.
+const OF_CLONES: [(&str, &[&str]); 2] = [("user", &["name", "email"]), ("init", &["defaultbranch"])];
+
+/// The configuration of a clone that programs work in: what is harmless of `all` (the user's own files before the repository's), who
+/// commits, and every section called `own`. With it, where each remote of the last file is.
+#[must_use]
+pub fn configuration_of_clone(all: &[Vec<u8>], own: &[&str]) -> (Vec<u8>, Vec<(String, String)>) {
+    let meta = || gix::config::file::Metadata::from(gix::config::Source::Local);
+    let mut made = gix::config::File::new(meta());
+    let mut remotes: Vec<(String, String)> = Vec::new();
+    for (place, bytes) in all.iter().enumerate() {
+        let options = gix::config::file::init::Options::default();
+        let Ok(file) = gix::config::File::from_bytes_no_includes(bytes, meta(), options) else { continue };
+        let is_repository = place + 1 == all.len();
+        for section in file.sections() {
+            let header = section.header();
+            let name = header.name().to_str_lossy().to_ascii_lowercase();
+            let sub = header.subsection_name();
+            let url = section.value("pushurl").or_else(|| section.value("url"));
+            if let (true, "remote", Some(remote), Some(url)) = (is_repository, name.as_str(), sub, url) {
+                remotes.push((remote.to_string(), url.to_str_lossy().into_owned()));
+            }
+            let is_own = own.contains(&name.as_str());
+            let plain =
+                OF_CLONES.iter().find(|(known, _)| *known == name && sub.is_none()).map(|(_, keys)| *keys);
+            let of_repository = is_repository.then(|| allowed(&name, sub)).flatten();
+            let keys = plain.or(of_repository);
+            if !is_own && keys.is_none() {
+                continue;
+            }
+            let Ok(mut into) = made.new_section(&name, sub.map(ToOwned::to_owned)) else { continue };
+            for (key, value) in values(&section) {
+                let lower = key.to_ascii_lowercase();
+                if is_own || keys.is_some_and(|keys| keys.contains(&lower.as_str())) {
+                    let _ = into.push(&key, value.as_deref().map(ByteSlice::as_bstr));
+                }
+            }
+        }
+    }
+    (made.to_bstring().into(), remotes)
+}
+
 fn kept(all: &gix::config::File) -> Done<gix::config::File> {
     let failed = || HistoryError::git("the configuration could not be read");
     let mut kept = gix::config::File::new(gix::config::file::Metadata::from(gix::config::Source::Local));
@@ -148,6 +191,35 @@ fn refuse(repo: &gix::Repository) -> Result<(), Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_clone_knows_who_commits_and_its_tools_settings_and_no_program() {
+        let of_user = b"[user]\n\tname = \"A B; C\"\n\temail = a@b\n\tsigningKey = evil\n[alias]\n\tx = !evil\n[core]\n\tpager = evil\n\
+            [spice \"log\"]\n\tall = true\n[remote \"user\"]\n\turl = evil\n";
+        let of_repository = b"[core]\n\tfileMode = false\n\tfsmonitor = evil\n[remote \"origin\"]\n\turl = https://h/r\n\
+            \tfetch = +refs/heads/*:refs/remotes/origin/*\n\tuploadpack = evil\n[remote \"up\"]\n\turl = a\n\tpushurl = b\n\
+            [include]\n\tpath = evil\n[branch \"x\"]\n\tremote = origin\n[init]\n\tdefaultBranch = trunk\n\ttemplateDir = evil\n";
+        let (text, remotes) = configuration_of_clone(&[of_user.to_vec(), of_repository.to_vec()], &["spice"]);
+        let text = String::from_utf8(text).unwrap();
+        assert!(!text.contains("evil") && !text.contains("https://"), "{text}");
+        for there in [
+            "email = a@b",
+            "[spice \"log\"]",
+            "all = true",
+            "[branch \"x\"]",
+            "defaultBranch = trunk",
+            "fileMode = false",
+        ] {
+            assert!(text.contains(there), "{there}: {text}");
+        }
+        assert_eq!(remotes, [("origin".into(), "https://h/r".into()), ("up".into(), "b".into())]);
+        let read = gix::config::File::from_bytes_no_includes(
+            text.as_bytes(),
+            gix::config::file::Metadata::from(gix::config::Source::Local),
+            gix::config::file::init::Options::default(),
+        );
+        assert_eq!(read.unwrap().string("user.name").unwrap().to_string(), "A B; C");
+    }
 
     #[test]
     fn nothing_that_names_a_program_is_left_of_a_configuration() {

@@ -43,7 +43,7 @@ mod worktree;
 pub use basis::basis;
 pub use budget::Limits;
 pub use commit::{Commit, Person, Trailer};
-pub use config::harmless_configuration;
+pub use config::{configuration_of_clone, harmless_configuration};
 pub use diff::{Diff, DiffFile, DiffQuery, DiffStats, Sides};
 pub use error::{HistoryError, Refusal};
 pub use ignore::Ignores;

@@ -131,6 +131,7 @@ impl Engine {
             asked: Asked::default(),
             declared: tool.tool.declared(),
             launcher: Arc::clone(&self.parts.launcher),
+            sender: self.parts.sender.clone(),
             approvals: Arc::clone(&self.parts.approvals),
             clean: Arc::clone(&self.clean),
             redactor: Arc::clone(&self.parts.redactor),

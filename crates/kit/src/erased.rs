@@ -52,6 +52,7 @@ pub(crate) struct Declared {
     pub(crate) caches: &'static [Cache],
     pub(crate) persists: Arc<[Arc<str>]>,
     pub(crate) settles: &'static [&'static str],
+    pub(crate) cloning: Option<Arc<exec::workshop::Cloning>>,
 }
 
 /// What a tool did after its plan stood.
@@ -359,12 +360,14 @@ impl Tool {
             annotations: hints(Kind::Foreign, proposes, means.idempotent, means.open_world),
         };
         let asked = Arc::clone(&tool);
-        let foreign: Option<(Value, Asking)> = Some((identity, Box::new(move |desk| asked.current(desk))));
+        let foreign: Option<(Value, Asking)> =
+            (!tool.is_ours()).then(|| (identity, Box::new(move |desk| asked.current(desk)) as Asking));
         let declared = Declared {
             programs: named(&means.programs),
             caches: &[],
             persists: named(&means.persists),
             settles: &[],
+            cloning: means.cloning.map(Arc::new),
         };
         let may = means.proposes.map(Arc::new);
         let code = move |arguments, setting| -> Invoking {
@@ -492,6 +495,7 @@ where
             caches: T::CACHES,
             persists: named(T::PERSISTS),
             settles: T::SETTLES,
+            cloning: None,
         },
         wraps: T::WRAPS,
         project: T::PROJECT,

@@ -183,6 +183,11 @@ pub trait Guest: Send + Sync + 'static {
     /// What its programs may be and may leave.
     fn means(&self) -> Means;
 
+    /// Whether it is a part of this program: then nobody has to approve it, since it cannot change under anybody's feet.
+    fn is_ours(&self) -> bool {
+        false
+    }
+
     /// Its [identity](Definition::identity) as it is now: asked before every call.
     fn current(&self, desk: ForeignDesk) -> Boxed<Result<Value, Fault>>;
 
@@ -199,6 +204,8 @@ pub struct Means {
     pub proposes: Option<Vec<String>>,
     /// Globs of paths that persist without a plan, where the project ignores them.
     pub persists: Vec<String>,
+    /// Where its programs change the project's record: how. They get a clone, and what they do to its refs is proposed.
+    pub cloning: Option<exec::workshop::Cloning>,
     /// Whether running again after an apply proposes nothing.
     pub idempotent: bool,
     /// Whether it reaches beyond this machine.

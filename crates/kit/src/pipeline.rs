@@ -171,9 +171,7 @@ impl Engine {
         // Nothing follows an answer that asks: what its user chooses is a call of its own.
         let asks = planned.answer.choice.is_some();
         let later = later.filter(|_| planned.answer.success && planned.blocked.is_empty() && !asks);
-        let sends = |(_, proposal): &(PlanId, Proposal)| {
-            proposal.plan.effects.iter().any(|effect| matches!(effect, Effect::Request(_)))
-        };
+        let sends = |(_, proposal): &(PlanId, Proposal)| proposal.plan.effects.iter().any(Effect::sends);
         let tainted = match &planned.proposal {
             Some(proposal) if applies && sends(proposal) => self.tainted(call, &[policy::Label::Egress]),
             _ => None,

@@ -14,6 +14,9 @@ pub struct File {
     pub schema: u32,
     /// What the plugin is.
     pub plugin: About,
+    /// What its tools have in common that work in a clone of the repository.
+    #[serde(default)]
+    pub git: GitOfAll,
     /// What the user may set in `[plugins.NAME]`.
     #[serde(default)]
     pub config: BTreeMap<String, Input>,
@@ -182,6 +185,9 @@ pub struct ToolFile {
     /// What it would reach.
     #[serde(default)]
     pub network: Network,
+    /// Where its program changes the repository's record: how.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<Git>,
     /// Inputs, and the argument lists that they make: at least one.
     pub example: Vec<Example>,
     /// Inputs that must be refused.
@@ -289,6 +295,57 @@ pub struct Writes {
     pub paths: Vec<String>,
     /// Globs of caches that persist where the project ignores them.
     pub persists: Vec<String>,
+}
+
+/// `[git]`
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct GitOfAll {
+    /// Sections of git's configuration that its program reads: the clone has the user's and the repository's.
+    pub sections: Vec<String>,
+    /// Keys in those sections that the clone has whatever the user's configuration says.
+    pub settings: BTreeMap<String, String>,
+    /// What is run first in a repository that the program does not know yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub begin: Option<Begin>,
+}
+
+/// `git.begin`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Begin {
+    /// The ref by which it is seen that the program knows the repository.
+    pub unless: String,
+    /// The argument list, of words that need no input.
+    pub args: Vec<Word>,
+}
+
+/// `git` of a tool
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Git {
+    /// Whether it works in a throw-away clone: there is no other way yet, and it is to be said.
+    pub clone: bool,
+    /// The refs that it may move: whole names, or such that end in `/*`.
+    #[serde(default)]
+    pub refs: Vec<String>,
+    /// What becomes of what it pushes.
+    #[serde(default)]
+    pub push: Pushes,
+    /// Whether what the remote has is fetched first, through the user's own git.
+    #[serde(default)]
+    pub fetch: bool,
+}
+
+/// What becomes of what a program pushes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pushes {
+    /// It cannot be applied.
+    #[default]
+    Refuse,
+    /// It is the plan's one request.
+    Request,
 }
 
 /// `network`

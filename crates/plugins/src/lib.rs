@@ -3,6 +3,7 @@
 //!
 //! - [`component`]: the file beside a plugin that does have code, in WebAssembly: what that may.
 //! - [`file`]: what a file may say, as it stands there.
+//! - `git`: what it may say of the repository's record.
 //! - [`input`]: what callers give, held to the kinds of value that the grammars have.
 //! - [`template`]: the argument list that it makes, word by word.
 //! - [`plugin`]: a file that was understood, its examples and refusals held.
@@ -11,12 +12,13 @@
 
 pub mod component;
 pub mod file;
+mod git;
 pub mod input;
 pub mod plugin;
 pub mod template;
 
 pub use component::Manifest;
-pub use file::{Kind, Parser};
+pub use file::{Kind, Parser, Pushes};
 pub use plugin::{BadPlugin, MAX_FILE, Plugin, RESERVED, Tool};
 
 /// The version of the schema that is understood.

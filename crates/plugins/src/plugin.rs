@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::SCHEMA;
 use crate::file::{About, File, Health, Input, Kind, Parser, ToolFile};
+use crate::git;
 use crate::input::{self, Checked, Inputs, visible};
 use crate::template::Template;
 
@@ -46,6 +47,8 @@ pub struct Plugin {
     pub tools: Vec<Tool>,
     /// What is known of its program's rightness: the pattern of `health`.
     pub healthy: Option<Regex>,
+    /// What is run first in a repository that its program does not know yet.
+    begin: Option<Template>,
     config: Inputs,
     canonical: Value,
     digest: Digest,
@@ -86,6 +89,7 @@ impl Plugin {
         if file.tool.is_empty() || file.tool.len() > MAX_TOOLS {
             return Err(bad("tool", format!("1 to {MAX_TOOLS} tools are taken")));
         }
+        let begin = git::begin(&file, &config)?;
         let mut names = BTreeSet::new();
         let mut tools = Vec::new();
         for tool in &file.tool {
@@ -96,7 +100,7 @@ impl Plugin {
             tools.push(tool);
         }
         let digest = Digest::of(text.as_bytes());
-        Ok(Self { file, tools, healthy, config, canonical, digest })
+        Ok(Self { file, tools, healthy, begin, config, canonical, digest })
     }
 
     /// Its name.
@@ -114,6 +118,13 @@ impl Plugin {
     /// Holds what a user configures for it to what it declares; the answer has its defaults.
     pub fn configured(&self, given: &Map<String, Value>) -> Result<Map<String, Value>, String> {
         input::held(&self.config, given, None)
+    }
+
+    /// What is run first where the ref that `[git] begin` names is not there: that ref, and the argument list.
+    pub fn begin(&self, config: &Map<String, Value>) -> Option<Result<(&str, Vec<String>), String>> {
+        let unless = self.file.git.begin.as_ref()?.unless.as_str();
+        let words = self.begin.as_ref()?.words(&Map::new(), config);
+        Some(words.map(|words| (unless, words)))
     }
 
     /// The hosts that it would reach, in order.
@@ -145,6 +156,7 @@ impl Plugin {
         for tool in &self.tools {
             let writes = match tool.file.kind {
                 Kind::Read => "what its program writes is thrown away".to_owned(),
+                Kind::Run if tool.file.git.is_some() => git::told(&tool.file),
                 Kind::Run => format!("it proposes changes of {}", tool.file.writes.paths.join(", ")),
             };
             lines.push(format!("{} runs {}: {writes}.", tool.name, tool.file.program));
@@ -319,8 +331,9 @@ impl Tool {
         if file.output.findings_exit.iter().any(|code| !(1..=255).contains(code)) {
             return Err(bad(at("output"), "findings-exit has codes from 1 to 255"));
         }
+        git::check(file).map_err(|why| bad(at("git"), why))?;
         match (file.kind, file.writes.paths.is_empty()) {
-            (Kind::Run, true) => {
+            (Kind::Run, true) if file.git.is_none() => {
                 return Err(bad(at("writes"), "a tool of the kind `run` says in `paths` what it may write"));
             }
             (Kind::Read, false) => {

@@ -200,6 +200,7 @@ impl Ground {
             environment: BTreeMap::new(),
             owner: ME,
             clean: Arc::new(<[u8]>::to_vec),
+            cloning: None,
         };
         let workshop = Workshop::open(&self.view(), &self.state, terms, &CancellationToken::new()).unwrap();
         assert!(workshop.is_layered(), "no layer can be laid over {}", self.top().display());

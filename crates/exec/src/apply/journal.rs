@@ -5,13 +5,14 @@ use std::fmt;
 use std::path::PathBuf;
 
 use cap_fs_ext::DirExt as _;
-use contract::{Code, Digest, Effect, Fault, Key, Plan, Receipt, RelPath, State, TranscriptId};
+use contract::{Code, Digest, Effect, Fault, Key, Plan, Receipt, RefMove, RelPath, State, TranscriptId};
 use serde::{Deserialize, Serialize};
 
 use super::Applied;
 use super::step::Step;
 use crate::branch;
 use crate::jail::{self, TEMPORARY};
+use crate::refs;
 use crate::request::Outcome;
 use crate::root::Root;
 use crate::state::{Durable, StateDir, broken, sync_path};
@@ -42,6 +43,9 @@ pub(super) struct Journal {
     /// Whether every step's content is whole beside its target; before that, no step has taken place.
     staged: bool,
     branches: Vec<(String, String)>,
+    /// Refs that are being moved.
+    #[serde(default)]
+    moves: Vec<RefMove>,
     /// The idempotency key of the plan's request.
     pub(super) key: Key,
     /// Whether the request may have been sent.
@@ -96,6 +100,7 @@ impl Journal {
             directories,
             staged: false,
             branches: Vec::new(),
+            moves: Vec::new(),
             key,
             sending: false,
             committed: false,
@@ -134,19 +139,25 @@ impl Journal {
         StateDir::write_json(&self.file, self)
     }
 
+    /// What recovery has to look at, before any of them moves.
+    pub(super) fn add_moves(&mut self, moves: &[RefMove]) -> Result<(), Fault> {
+        self.moves.extend_from_slice(moves);
+        StateDir::write_json(&self.file, self)
+    }
+
     pub(super) fn mark_sending(&self) -> Result<(), Fault> {
         StateDir::write_json(&self.file, &Self { sending: true, ..self.clone() })
     }
 
     /// How a request went whose answer nobody heard.
     pub(super) fn unknown_request(&self) -> Option<Outcome> {
-        let planned = self.plan.effects.iter().any(|e| matches!(e, Effect::Request(_)));
-        planned.then(|| {
-            if self.sending {
-                Outcome::Unknown { key: self.key.clone() }
-            } else {
+        let planned = self.plan.effects.iter().find(|effect| effect.sends())?;
+        Some(match planned {
+            _ if !self.sending => {
                 Outcome::NotSent { why: "the process stopped before the request was sent".into() }
             }
+            Effect::Push(_) => Outcome::PushUnknown,
+            _ => Outcome::Unknown { key: self.key.clone() },
         })
     }
 
@@ -239,6 +250,11 @@ impl Journal {
                 && let Ok(path) = RelPath::new(name)
             {
                 blocked.push(Blocked { path, why: fault.message });
+            }
+        }
+        for (name, why) in refs::take_back(root, &self.moves) {
+            if let Ok(path) = RelPath::new(&name) {
+                blocked.push(Blocked { path, why });
             }
         }
         for step in self.steps.iter().rev() {

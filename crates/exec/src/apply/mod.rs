@@ -6,7 +6,7 @@
 //! 4. New bytes are written beside their targets and synced.
 //! 5. One by one they take their places: created only where nothing is, exchanged only for what was expected.
 //!    What was displaced is looked at; if it is not what the plan knew, it goes back, and so does everything else.
-//! 6. Branches are created. The journal is renamed: from here on the plan *has* happened.
+//! 6. Branches are created, and refs move. The journal is renamed: from here on the plan *has* happened.
 //! 7. The request, if there is one, is sent. Leftovers go; a receipt stays.
 //!
 //! Recovery finishes what was committed and takes back what was not. It decides by looking at bytes, and never
@@ -27,6 +27,8 @@ use tokio_util::sync::CancellationToken;
 use crate::branch;
 use crate::draft::{Draft, Proposal};
 use crate::jail;
+use crate::push;
+use crate::refs;
 use crate::request::{self, Outcome, Sender};
 use crate::root::{Rights, Root};
 use crate::state::StateDir;
@@ -103,7 +105,7 @@ pub fn apply_from(
         return Err(blocked.iter().fold(fault, |fault, b| fault.suggest(b.to_string())));
     }
     journal.commit(state)?;
-    let request = send(state, plan, &journal, sender);
+    let request = send(root, state, &journal, sender, cancel);
     journal.finish(root, state, request)
 }
 
@@ -113,9 +115,13 @@ fn already_done(root: &Root, plan: &Plan) -> Result<bool, Fault> {
         return Ok(false);
     }
     for effect in &plan.effects {
-        match effect.change() {
-            Some(change) if jail::state(root.dir(), &change.path)? == change.after => {}
-            _ => return Ok(false),
+        let stands = match (effect, effect.change()) {
+            (_, Some(change)) => jail::state(root.dir(), &change.path)? == change.after,
+            (Effect::Refs(moves), _) => refs::stand(root, moves)?,
+            _ => false,
+        };
+        if !stands {
+            return Ok(false);
         }
     }
     Ok(true)
@@ -154,6 +160,13 @@ fn happen(
             journal.add_branch(&planned.name, &written)?;
             branch::create(root, &planned.name, &written)?;
         }
+        if let Effect::Refs(planned) = effect {
+            refs::write_objects(root, state, planned)?;
+            // Looked at again: writing may have taken a while.
+            refs::check(root, planned)?;
+            journal.add_moves(&planned.moves)?;
+            refs::make(root, &planned.moves)?;
+        }
     }
     journal.sync(root)
 }
@@ -162,17 +175,32 @@ fn transcript_trailer(transcript: &TranscriptId) -> String {
     format!("Gatewright-Transcript: {transcript}")
 }
 
-fn send(state: &StateDir, plan: &Plan, journal: &Journal, sender: Option<&dyn Sender>) -> Option<Outcome> {
-    let planned =
-        plan.effects.iter().find_map(|e| if let Effect::Request(r) = e { Some(r) } else { None })?;
-    Some(match (sender, state.blob(&planned.body)) {
-        (_, Err(_)) => Outcome::NotSent { why: "the body has expired".into() },
-        (None, _) => Outcome::NotSent { why: "no connections are allowed here".into() },
-        (Some(sender), Ok(body)) => match journal.mark_sending() {
-            Err(fault) => Outcome::NotSent { why: fault.message },
-            Ok(()) => request::perform(sender, planned, &body, &journal.key),
+fn send(
+    root: &Root,
+    state: &StateDir,
+    journal: &Journal,
+    sender: Option<&dyn Sender>,
+    cancel: &CancellationToken,
+) -> Option<Outcome> {
+    let planned = journal.plan.effects.iter().find(|effect| effect.sends())?;
+    let Some(sender) = sender else {
+        return Some(Outcome::NotSent { why: "no connections are allowed here".into() });
+    };
+    let body = match planned {
+        Effect::Request(request) => match state.blob(&request.body) {
+            Ok(body) => body,
+            Err(_) => return Some(Outcome::NotSent { why: "the body has expired".into() }),
         },
-    })
+        _ => Vec::new(),
+    };
+    if let Err(fault) = journal.mark_sending() {
+        return Some(Outcome::NotSent { why: fault.message });
+    }
+    match planned {
+        Effect::Request(request) => Some(request::perform(sender, request, &body, &journal.key)),
+        Effect::Push(push) => Some(push::perform(sender, (root, state), push, cancel)),
+        _ => None,
+    }
 }
 
 /// What earlier processes left: nothing of it is changed by looking.
@@ -268,7 +296,12 @@ fn check_preconditions(root: &Root, plan: &Plan) -> Result<(), Fault> {
             moved.push(Precondition { path: change.path.to_string(), why: format!("it is now {now}") });
         }
     }
-    conflict(&moved)
+    conflict(&moved)?;
+    plan.effects.iter().try_for_each(|effect| match effect {
+        Effect::Refs(planned) => refs::check(root, planned),
+        Effect::Push(planned) => push::check(root, planned),
+        _ => Ok(()),
+    })
 }
 
 fn observe(root: &Root, observation: &Observation) -> Result<Observation, Fault> {
@@ -322,6 +355,12 @@ pub fn plan_undo(
             // Branches are looked at by [`undo`]; what cannot be taken back is said by whoever shows the undo.
             Reverse::DeleteBranch(_) | Reverse::Irreversible => continue,
         };
+        if let Effect::Refs(moves) = &back {
+            if refs::stand(root, moves)? {
+                continue;
+            }
+            refs::check(root, moves)?;
+        }
         if let Some(change) = back.change() {
             let now = view.state(&change.path)?;
             if now == change.after {

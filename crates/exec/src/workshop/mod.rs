@@ -8,6 +8,7 @@
 //! has only *read* is not known, and is no precondition of its plan. Directories come and go with the files in them: an
 //! empty one that a program makes is not proposed.
 
+mod clone;
 mod copy;
 mod layers;
 pub mod persist;
@@ -34,6 +35,7 @@ use crate::scratch::Scratch;
 use crate::state::{StateDir, broken};
 
 use crate::view::View;
+pub use clone::Cloning;
 pub(crate) use layers::sweep;
 
 /// Where a program finds its home, where nothing of this machine's homes is.
@@ -60,6 +62,8 @@ pub struct Terms {
     pub owner: Principal,
     /// Takes secrets out of what they say before it is kept.
     pub clean: Clean,
+    /// Where they change the project's record: how. They get a clone of it.
+    pub cloning: Option<Arc<Cloning>>,
 }
 
 /// What programs work over.
@@ -74,6 +78,7 @@ pub struct Workshop {
     path: Vec<PathBuf>,
     home: Option<PathBuf>,
     runs: AtomicU32,
+    clone: Option<Mutex<clone::Throwaway>>,
     /// What the project leaves out of its record, once that was asked; none where it keeps none.
     ignored: OnceLock<Option<history::Ignores>>,
     /// One at a time: a layer is mounted once.
@@ -202,6 +207,16 @@ impl Workshop {
             Some(layers) => Floor::Layers(layers),
             None => Floor::Copy(copy::Copy::of(&root, place.path(), level, cancel)?),
         };
+        let clone = match &terms.cloning {
+            Some(_) if level < Level::Full => {
+                let message =
+                    "a clone of the repository needs a world of its own, which this machine does not make";
+                return Err(Fault::new(Code::ConfinementUnavailable, message)
+                    .suggest("`gatewright doctor` says why this machine makes no namespaces."));
+            }
+            Some(cloning) => Some(Mutex::new(clone::Throwaway::of(&root, place.path(), cloning)?)),
+            None => None,
+        };
         let path = terms.launcher.path(root.path());
         let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
         let home = home.and_then(|home| std::fs::canonicalize(home).ok());
@@ -217,6 +232,7 @@ impl Workshop {
             path,
             home,
             runs,
+            clone,
             ignored: OnceLock::new(),
             running,
             cancel,
@@ -393,17 +409,24 @@ impl Workshop {
                 (None, copy.place().to_owned())
             }
         };
+        let mut shown = Vec::new();
+        if let Some(clone) = self.throwaway() {
+            let (read, written) = clone.bounds(&root);
+            shown = read;
+            writable.extend(written);
+        }
         // The record of the project is there to be read: commands that change it have other ways.
         let git = self.root.path().join(".git");
         let is_plain = std::fs::symlink_metadata(&git).is_ok_and(|there| there.is_dir() || there.is_file());
-        let readable = if is_plain && full { vec![git] } else { Vec::new() };
-        let record = if full {
+        let readable = if is_plain && full && self.clone.is_none() { vec![git] } else { Vec::new() };
+        let record = if full && self.clone.is_none() {
             let into = self.place.path().join("git").join(number.to_string());
             record::of(self.root.path(), command.dir.as_ref(), &into).map_err(|e| broken("git folder", &e))?
         } else {
-            // There it is a copy, and made without.
+            // There it is a copy, and made without; or a clone.
             record::Record::default()
         };
+        shown.extend(record.shown);
         Ok(Setup {
             launcher: &self.terms.launcher,
             level: self.level,
@@ -417,7 +440,7 @@ impl Workshop {
             overlay,
             writable,
             readable,
-            shown: record.shown,
+            shown,
             hidden: record.hidden,
             env,
             stage: self.state.nowhere()?,
@@ -434,6 +457,10 @@ impl Workshop {
         }
     }
 
+    fn throwaway(&self) -> Option<std::sync::MutexGuard<'_, clone::Throwaway>> {
+        self.clone.as_ref().map(|clone| clone.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     pub(crate) fn changed(&self) -> Result<Changed, Fault> {
         match &self.floor {
             Floor::Layers(layers) => layers.changed(&self.root, &self.cancel),
@@ -448,6 +475,9 @@ impl Workshop {
         view: &View,
         persists: &dyn Fn(&RelPath) -> bool,
     ) -> Result<(Draft, Vec<Unplannable>), Fault> {
+        if let (Some(clone), Some(cloning)) = (self.throwaway(), &self.terms.cloning) {
+            return clone.changes(view, cloning);
+        }
         let mut draft = Draft::default();
         let (changed, mut unplannable) = self.changed()?;
         for (path, left) in &changed {

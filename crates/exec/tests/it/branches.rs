@@ -9,7 +9,7 @@ use gatewright_exec::apply::{plan_undo, undo};
 
 use super::{Place, path};
 
-fn git(place: &Place, args: &[&str]) -> String {
+pub(crate) fn git(place: &Place, args: &[&str]) -> String {
     let out = Command::new("git")
         .args(["-c", "user.name=t", "-c", "user.email=t@t", "-c", "init.defaultBranch=main"])
         .args(args)
@@ -22,7 +22,7 @@ fn git(place: &Place, args: &[&str]) -> String {
     String::from_utf8_lossy(&out.stdout).trim().to_owned()
 }
 
-fn repository() -> Place {
+pub(crate) fn repository() -> Place {
     let place = Place::new(&[("kept", "1"), ("dir/changed", "1"), ("removed", "1")]);
     git(&place, &["init", "-q"]);
     git(&place, &["add", "."]);
@@ -40,7 +40,7 @@ fn plan(place: &Place, name: &str) -> Result<contract::Plan, contract::Fault> {
 }
 
 /// HEAD, the index and every file of the work tree.
-fn fingerprint(place: &Place) -> Vec<(String, Digest)> {
+pub(crate) fn fingerprint(place: &Place) -> Vec<(String, Digest)> {
     let mut out = Vec::new();
     for name in [".git/HEAD", ".git/index", "kept", "dir/changed", "removed", ".git/config"] {
         if let Ok(bytes) = fs::read(place.path(name)) {

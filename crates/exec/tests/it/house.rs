@@ -76,6 +76,7 @@ impl House {
             environment: [("COLOUR".to_owned(), "blue".to_owned())].into(),
             owner: ME,
             clean: clean(),
+            cloning: None,
         }
     }
 

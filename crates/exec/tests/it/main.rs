@@ -5,6 +5,7 @@
 mod archives;
 mod branches;
 mod census;
+mod clones;
 mod confined;
 mod hostile;
 mod house;
@@ -12,6 +13,8 @@ mod jail;
 mod killed;
 mod lines;
 mod plans;
+mod pushes;
+mod refs;
 mod requests;
 mod resident;
 mod runs;

@@ -256,6 +256,7 @@ impl Guest for OneTool {
     fn means(&self) -> Means {
         let (inner, tool) = (self.inner(), &self.inner().tools[self.1]);
         Means {
+            cloning: None,
             programs: inner.manifest.file.plugin.required_commands.clone(),
             proposes: (tool.kind == "run").then(|| inner.manifest.file.component.writes.clone()),
             persists: Vec::new(),

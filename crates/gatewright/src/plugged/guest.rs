@@ -1,5 +1,6 @@
 //! A plugin's tool at its desk: inputs become an argument list, the program runs as every program does, what it says is read.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,14 +8,16 @@ use std::time::{Duration, Instant};
 use contract::text::{counted, visible};
 use contract::{Code, Fault, RelPath, Truncated};
 use exec::run::{Command, Ran};
+use exec::workshop::Cloning;
 use kit::Label;
 use kit::desk::ForeignDesk;
 use kit::erased::{Boxed, Tool};
 use kit::limits::Limits;
 use kit::{Answer, Definition, Guest, Means, RunDesk};
-use plugins::{Kind, Parser, Plugin};
+use plugins::{Kind, Parser, Plugin, Pushes};
 use serde_json::{Map, Value, json};
 
+use super::footing::{Footing, Of};
 use super::{Origin, identities};
 
 /// Most characters of what a program said that a result shows.
@@ -106,6 +109,12 @@ impl Hosted {
         let Some(tool) = self.0.plugin.tools.get(place) else {
             return Err(Fault::internal("a tool that the plugin does not have"));
         };
+        if self.0.origin == Origin::BuiltIn {
+            // Nobody asks who they are, of a plugin that needs no approval: whether they are there at all is asked here.
+            let inner = Arc::clone(&self.0);
+            let wanted = move || programs_of(&inner).map(drop);
+            tokio::task::spawn_blocking(wanted).await.map_err(|e| Fault::internal(e.to_string()))??;
+        }
         let dir = match arguments.remove("directory").as_ref().and_then(Value::as_str) {
             None | Some("" | "." | "./") => None,
             Some(named) => Some(exec::view::path_argument(named.trim_end_matches('/'))?),
@@ -127,6 +136,14 @@ impl Hosted {
         if self.0.network {
             command.hosts.clone_from(&tool.file.network.hosts);
         }
+        let footing = match &tool.file.git {
+            Some(git) => {
+                let inner = &self.0;
+                let (program, settings) = (tool.file.program.as_str(), &inner.settings);
+                Some(Footing::take(Of { plugin: &inner.plugin, git, program, settings }, &desk).await?)
+            }
+            None => None,
+        };
         let ran = desk.run(command).await?;
         let is_finding = ran.code().is_some_and(|code| tool.file.output.findings_exit.contains(&code));
         if !ran.is_success() && !is_finding {
@@ -135,6 +152,9 @@ impl Hosted {
         let root = desk.view().root().path().display().to_string();
         let mut answer = read(tool.parser, &ran, &root, dir.as_ref())?;
         answer.success = ran.is_success();
+        if let Some(footing) = footing {
+            footing.leave(&desk, &mut answer).await?;
+        }
         if let Some(wrong) = degraded {
             answer.message.push_str(&format!("\n\nThe plugin is degraded: {wrong}."));
             answer.output.insert("degraded".to_owned(), wrong.into());
@@ -166,6 +186,17 @@ impl Hosted {
         }
         fault
     }
+}
+
+/// Which programs a plugin's are now; the fault of an unhealthy one says which is missing.
+fn programs_of(inner: &Inner) -> Result<BTreeMap<String, Value>, Fault> {
+    identities(&inner.plugin.file.plugin.required_commands, inner.root.as_deref()).map_err(|why| {
+        Fault::new(
+            Code::ToolExecutionFailed,
+            format!("the plugin {} is unhealthy: {why}", inner.plugin.name()),
+        )
+        .suggest("`gatewright plugin list` says what it needs.")
+    })
 }
 
 /// The first `most` characters, and whether there are more.
@@ -294,6 +325,7 @@ impl OneTool {
 impl Guest for OneTool {
     fn definition(&self) -> Definition {
         let tool = self.tool();
+        let fetches = tool.file.git.as_ref().is_some_and(|git| git.fetch);
         Definition {
             name: tool.name.clone(),
             title: tool.file.title.clone(),
@@ -304,8 +336,8 @@ impl Guest for OneTool {
             limits: Limits::RUNS,
             identity: self.hosted.identity(tool),
             asks: false,
-            // Its programs work over the root; those with hosts hear from outside, and tell.
-            labels: if tool.file.network.hosts.is_empty() {
+            // Its programs work over the root; those with hosts, or with what was fetched, hear from outside, and tell.
+            labels: if tool.file.network.hosts.is_empty() && !fetches {
                 vec![Label::Private]
             } else {
                 vec![Label::Private, Label::Untrusted, Label::Egress]
@@ -315,13 +347,31 @@ impl Guest for OneTool {
 
     fn means(&self) -> Means {
         let tool = self.tool();
+        let file = &self.hosted.0.plugin.file;
+        let mut programs = file.plugin.required_commands.clone();
+        let cloning = tool.file.git.as_ref().map(|git| {
+            // What goes to the branch where the plugin stands.
+            programs.push("git".to_owned());
+            Cloning {
+                sections: file.git.sections.clone(),
+                refs: git.refs.clone(),
+                pushes: git.push == Pushes::Request,
+                sets: file.git.settings.clone().into_iter().collect(),
+            }
+        });
+        let reaches = tool.file.git.as_ref().is_some_and(|git| git.fetch || git.push == Pushes::Request);
         Means {
-            programs: self.hosted.0.plugin.file.plugin.required_commands.clone(),
+            programs,
+            cloning,
             proposes: (tool.file.kind == Kind::Run).then(|| tool.file.writes.paths.clone()),
             persists: tool.file.writes.persists.clone(),
             idempotent: tool.file.idempotent,
-            open_world: !tool.file.network.hosts.is_empty(),
+            open_world: reaches || !tool.file.network.hosts.is_empty(),
         }
+    }
+
+    fn is_ours(&self) -> bool {
+        self.hosted.0.origin == Origin::BuiltIn
     }
 
     fn current(&self, _: ForeignDesk) -> Boxed<Result<Value, Fault>> {
@@ -329,14 +379,7 @@ impl Guest for OneTool {
         Box::pin(async move {
             let now = tokio::task::spawn_blocking(move || {
                 let inner = &hosted.0;
-                let programs = identities(&inner.plugin.file.plugin.required_commands, inner.root.as_deref())
-                    .map_err(|why| {
-                        Fault::new(
-                            Code::ToolExecutionFailed,
-                            format!("the plugin {} is unhealthy: {why}", inner.plugin.name()),
-                        )
-                        .suggest("`gatewright plugin list` says what it needs.")
-                    })?;
+                let programs = programs_of(inner)?;
                 Ok(inner.plugin.identity(&inner.plugin.tools[place], inner.origin.word(), &programs))
             });
             now.await.map_err(|e| Fault::internal(e.to_string()))?

@@ -58,6 +58,7 @@ pub struct Setting {
     /// What a tool that runs programs was asked for besides its own inputs.
     pub(crate) asked: Asked,
     pub(crate) launcher: Arc<Launcher>,
+    pub(crate) sender: Option<Arc<dyn exec::request::Sender>>,
     pub(crate) approvals: Arc<dyn Approver>,
     pub(crate) clean: Clean,
     pub(crate) redactor: Arc<Redactor>,

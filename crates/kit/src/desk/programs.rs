@@ -57,6 +57,7 @@ impl ReadDesk {
                 environment: BTreeMap::new(),
                 owner: setting.principal.clone(),
                 clean: Arc::clone(&setting.clean),
+                cloning: setting.declared.cloning.clone(),
             };
             Workshop::open(&desk.view, &setting.state, terms, &setting.cancel).map(Arc::new)
         })

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use contract::{Fault, FileMode, RelPath};
+use contract::{Code, Fault, FileMode, RelPath};
 use exec::run::{Command, Ran};
 use exec::workshop::persist::{Declared as Declaration, Settled, SideWrites};
 use exec::{Draft, View, Workshop};
@@ -72,6 +72,35 @@ impl RunDesk {
     #[must_use]
     pub fn workshop(&self) -> Option<&Arc<Workshop>> {
         self.workshop.get()
+    }
+
+    /// Where the programs are to work, made where it is not there yet.
+    pub async fn opened(&self) -> Result<Arc<Workshop>, Fault> {
+        Ok(Arc::clone(self.workshop.get_or_try_init(|| self.read.workshop()).await?))
+    }
+
+    /// Fetches what a remote has now through the user's own git, for programs that work in a clone; the record says so.
+    pub async fn fetch(&self, remote: String) -> Result<(), Fault> {
+        let workshop = self.opened().await?;
+        let Some(sender) = self.read.setting.sender.clone() else {
+            let message = format!("{remote} is not fetched: nothing may be connected to");
+            return Err(Fault::new(Code::Forbidden, message).suggest(
+                "A person's [egress] hosts in the user's configuration names the hosts that gatewright may connect to.",
+            ));
+        };
+        self.read.note_level(exec::run::Level::None);
+        self.read.blocking(move |_| workshop.fetch(&remote, &*sender)).await
+    }
+
+    /// Where tools called `of` stand in the record of this root, newest first, as long as the user's own place is `head`.
+    #[must_use]
+    pub fn stands(&self, of: &str, head: Option<&str>) -> Vec<String> {
+        self.read.setting.state.stands(of, head)
+    }
+
+    /// Keeps where they stand.
+    pub async fn stand(&self, of: String, head: Option<String>, places: Vec<String>) -> Result<(), Fault> {
+        self.read.blocking(move |desk| desk.setting.state.stand(&of, head.as_deref(), &places)).await
     }
 
     /// Why what is installed at `place` would not stay; nothing where it would. For a tool that [installs](crate::Define::SETTLES), before

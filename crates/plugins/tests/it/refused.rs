@@ -80,6 +80,57 @@ fn what_a_file_may_not_say_is_refused_with_the_place_and_the_reason() {
     assert!(why(&"x".repeat(300_000)).contains("at most 262144"));
 }
 
+/// A plugin whose tool moves refs, with `table` as its `git` and `head` as the plugin's own.
+fn of_git(head: &str, kind: &str, table: &str) -> String {
+    let more = format!("{FILE}{EXAMPLE}git = {table}\n{head}\n");
+    with("['-l', '--', '{file}']", &more).replacen("kind = 'read'", &format!("kind = '{kind}'"), 1)
+}
+
+#[test]
+fn what_moves_refs_says_which_and_has_a_clone_that_names_no_program() {
+    let whole = "{ clone = true, refs = ['refs/heads/*', 'refs/own/data'], push = 'request', fetch = true }";
+    let plugin = read(&of_git("", "run", whole)).unwrap();
+    let told = plugin.told().join("\n");
+    assert!(
+        told.contains("proposes moves of refs/heads/*, refs/own/data") && told.contains("[egress]"),
+        "{told}"
+    );
+    read(&of_git("", "read", "{ clone = true }")).unwrap();
+    for (kind, table, reason) in [
+        ("run", "{ clone = false, refs = ['refs/heads/*'] }", "clone = true"),
+        ("run", "{ clone = true }", "says in `refs`"),
+        ("read", whole, "moves no refs"),
+        ("read", "{ clone = true, push = 'request' }", "pushes nothing"),
+        ("run", "{ clone = true, refs = ['HEAD'] }", "is no ref"),
+        ("run", "{ clone = true, refs = ['refs/*'] }", "is no ref"),
+        ("run", "{ clone = true, refs = ['refs/heads/**'] }", "is no ref"),
+        ("run", "{ clone = true, refs = ['refs/own/../heads'] }", "is no ref"),
+        ("run", "{ clone = true, refs = ['refs/tags/*'] }", "is git's"),
+        ("run", "{ clone = true, refs = ['refs/remotes/*'] }", "is git's"),
+        ("run", "{ clone = true, refs = ['refs/heads/*'], pull = true }", "unknown"),
+        ("run", "{ clone = true, refs = ['refs/heads/*'] }\nwrites = { paths = ['**'] }", "writes no files"),
+        ("run", "{ clone = true, refs = ['refs/heads/*'] }\nnetwork = { hosts = ['h.example'] }", "neither"),
+    ] {
+        let said = why(&of_git("", kind, table));
+        assert!(said.contains(reason), "{table}: {said}");
+    }
+    for (head, reason) in [
+        ("sections = ['core']", "not a section of a program's own"),
+        ("sections = ['alias']", "not a section of a program's own"),
+        ("sections = ['own.x']", "not a section"),
+        ("settings = { 'own.x' = 'y' }", "no key of its own sections"),
+        ("sections = ['own']\nsettings = { 'core.editor' = 'y' }", "no key of its own sections"),
+        ("sections = ['own']\nsettings = { 'own.x' = 'a;b' }", "no plain value"),
+        ("sections = ['own']\nsettings = { 'own.\"x' = 'a' }", "no key"),
+        ("begin = { unless = 'refs/own/data', args = ['{file}'] }", "no input"),
+        ("begin = { unless = 'main', args = ['init'] }", "is no ref"),
+    ] {
+        let text = of_git("", "run", whole).replacen("[[tool]]", &format!("[git]\n{head}\n[[tool]]"), 1);
+        let said = why(&text);
+        assert!(said.contains(reason), "{head}: {said}");
+    }
+}
+
 #[test]
 fn a_refusal_that_does_not_hold_or_holds_for_another_reason_refuses_the_plugin() {
     let text = plain("", "") + "refuses = [{ input = { file = 'fine' }, why = 'x' }]\n";

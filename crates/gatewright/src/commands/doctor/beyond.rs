@@ -6,7 +6,7 @@ use gateway::Stand;
 use tools_devtools::registries::Registries;
 
 use super::{Look, Place, State as Grade, waited};
-use crate::plugged::State;
+use crate::plugged::{Origin, State};
 use crate::{approved, compose};
 
 /// What scans of pages are made with. Nothing of it is needed by anything else.
@@ -145,6 +145,8 @@ pub(super) fn plugins(place: &Place<'_>) -> Look {
     for found in &all {
         match &found.state {
             State::Ready(_) => ready += 1,
+            // A part of this program, whose own program nobody asked for.
+            State::Unhealthy(..) if found.origin == Origin::BuiltIn => {}
             State::Faulty(why) | State::Unhealthy(_, why) => {
                 return Look::warn(format!("{} is left out: {why}", found.name), fix);
             }
