@@ -20,7 +20,7 @@ pub fn is_deceptive(c: char) -> bool {
 /// [deceptive](is_deceptive) characters other than the joiners that scripts and emoji need between visible neighbours.
 #[must_use]
 pub fn visible(text: &str) -> String {
-    if text.as_bytes().iter().all(is_plain) {
+    if text.bytes().all(is_plain) {
         return text.to_owned();
     }
     let mut out = String::with_capacity(text.len());
@@ -44,11 +44,11 @@ pub fn visible(text: &str) -> String {
 /// Whether [`visible`] would leave `text` as it is. Quick where it is ASCII.
 #[must_use]
 pub fn is_visible(text: &str) -> bool {
-    text.as_bytes().iter().all(is_plain) || visible(text) == text
+    text.bytes().all(is_plain) || visible(text) == text
 }
 
 /// Whether a byte by itself is a character that is shown.
-const fn is_plain(byte: &u8) -> bool {
+const fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..=b'~' | b'\n' | b'\t')
 }
 

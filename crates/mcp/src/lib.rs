@@ -73,7 +73,7 @@ pub async fn serve(
 const DRAIN: Duration = Duration::from_secs(10);
 
 async fn served(server: Server, transport: LineTransport, stop: CancellationToken) -> Result<(), ServeError> {
-    match server.serve_with_ct(transport, stop).await {
+    match Box::pin(server.serve_with_ct(transport, stop)).await {
         Ok(running) => match running.waiting().await {
             Ok(QuitReason::JoinError(error)) => Err(ServeError::Task(error.to_string())),
             Ok(_) => Ok(()),

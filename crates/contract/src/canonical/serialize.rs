@@ -25,14 +25,14 @@ struct Canonical<'o> {
 }
 
 impl<'o> Canonical<'o> {
-    fn text(self, text: &str) -> Result<Vec<Field>, Error> {
+    fn text(self, text: &str) -> Vec<Field> {
         write_string(text, self.out);
-        Ok(Vec::new())
+        Vec::new()
     }
 
-    fn word(self, word: &str) -> Result<Vec<Field>, Error> {
+    fn word(self, word: &str) -> Vec<Field> {
         self.out.extend_from_slice(word.as_bytes());
-        Ok(Vec::new())
+        Vec::new()
     }
 
     fn number(self, number: &Number) -> Result<Vec<Field>, Error> {
@@ -52,7 +52,7 @@ impl<'o> Canonical<'o> {
     fn fields(self) -> Result<Fields<'o>, Error> {
         let at = self.at.deeper()?;
         let start = self.out.len();
-        Ok(Fields { out: self.out, at, start, fields: Vec::new(), key: None, closes: false })
+        Ok(Fields { out: self.out, at, start, written: Vec::new(), key: None, closes: false })
     }
 
     /// `{"variant":`, whose value follows one level deeper.
@@ -96,20 +96,20 @@ impl<'o> ser::Serializer for Canonical<'o> {
     fn serialize_f64(self, value: f64) -> Result<Vec<Field>, Error> {
         match Number::from_f64(value) {
             Some(number) => self.number(&number),
-            None => self.word("null"),
+            None => Ok(self.word("null")),
         }
     }
 
     fn serialize_bool(self, value: bool) -> Result<Vec<Field>, Error> {
-        self.word(if value { "true" } else { "false" })
+        Ok(self.word(if value { "true" } else { "false" }))
     }
 
     fn serialize_char(self, value: char) -> Result<Vec<Field>, Error> {
-        self.text(value.encode_utf8(&mut [0; 4]))
+        Ok(self.text(value.encode_utf8(&mut [0; 4])))
     }
 
     fn serialize_str(self, value: &str) -> Result<Vec<Field>, Error> {
-        self.text(value)
+        Ok(self.text(value))
     }
 
     fn serialize_bytes(self, value: &[u8]) -> Result<Vec<Field>, Error> {
@@ -117,7 +117,7 @@ impl<'o> ser::Serializer for Canonical<'o> {
     }
 
     fn serialize_none(self) -> Result<Vec<Field>, Error> {
-        self.word("null")
+        Ok(self.word("null"))
     }
 
     fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<Vec<Field>, Error> {
@@ -125,15 +125,15 @@ impl<'o> ser::Serializer for Canonical<'o> {
     }
 
     fn serialize_unit(self) -> Result<Vec<Field>, Error> {
-        self.word("null")
+        Ok(self.word("null"))
     }
 
     fn serialize_unit_struct(self, _: &'static str) -> Result<Vec<Field>, Error> {
-        self.word("null")
+        Ok(self.word("null"))
     }
 
     fn serialize_unit_variant(self, _: &str, _: u32, variant: &str) -> Result<Vec<Field>, Error> {
-        self.text(variant)
+        Ok(self.text(variant))
     }
 
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
@@ -198,7 +198,7 @@ impl<'o> ser::Serializer for Canonical<'o> {
     }
 
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<Vec<Field>, Error> {
-        self.text(&value.to_string())
+        Ok(self.text(&value.to_string()))
     }
 }
 
@@ -253,7 +253,7 @@ struct Fields<'o> {
     at: Strict,
     start: usize,
     /// Each key, with where its field begins; it ends where the next begins.
-    fields: Vec<Field>,
+    written: Vec<Field>,
     key: Option<Cow<'static, str>>,
     closes: bool,
 }
@@ -263,12 +263,12 @@ impl Fields<'_> {
         let begins = self.out.len();
         write_string(&key, self.out);
         self.out.push(b':');
-        self.fields.push((key, begins));
+        self.written.push((key, begins));
         value.serialize(Canonical { out: &mut *self.out, at: self.at }).map(drop)
     }
 
     fn close(self) -> Result<Vec<Field>, Error> {
-        let Self { out, start, mut fields, closes, .. } = self;
+        let Self { out, start, written: mut fields, closes, .. } = self;
         let end = out.len();
         let ends = fields.iter().skip(1).map(|(_, begins)| *begins).chain([end]);
         let mut parts: Vec<(usize, usize)> =

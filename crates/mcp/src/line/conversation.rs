@@ -1,6 +1,6 @@
 //! Which era one client speaks, and which of its requests wait for their answers.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use kit::call::ClientInfo;
@@ -20,8 +20,9 @@ pub(super) struct Conversation(Mutex<State>);
 #[derive(Default)]
 struct State {
     lifecycle: Lifecycle,
-    /// The requests that wait for their answers. One that is cancelled gets none, and stays.
-    waiting: HashMap<RequestId, Waits>,
+    /// The requests that wait for their answers, by their ids as JSON: a number is no string. One that is cancelled gets none,
+    /// and stays.
+    waiting: BTreeMap<String, Waits>,
 }
 
 /// Who is to answer a request.
@@ -88,24 +89,24 @@ impl Conversation {
         id: &RequestId,
         ended: &CancellationToken,
     ) -> Result<CancellationToken, Refusal> {
-        let mut state = self.state();
-        if state.waiting.contains_key(id) {
-            return Err(twice(id));
+        let (mut state, id) = (self.state(), key(id));
+        if state.waiting.contains_key(&id) {
+            return Err(twice(&id));
         }
         let cancel = ended.child_token();
-        state.waiting.insert(id.clone(), Waits::Plain(cancel.clone()));
+        state.waiting.insert(id, Waits::Plain(cancel.clone()));
         Ok(cancel)
     }
 
     /// The request is answered, unless it was a plain call that its client cancelled; says whether it is.
     pub(super) fn answers(&self, id: &RequestId) -> bool {
-        let mut state = self.state();
-        if let Some(Waits::Plain(cancel)) = state.waiting.get(id)
+        let (mut state, id) = (self.state(), key(id));
+        if let Some(Waits::Plain(cancel)) = state.waiting.get(&id)
             && cancel.is_cancelled()
         {
             return false;
         }
-        state.waiting.remove(id).is_some()
+        state.waiting.remove(&id).is_some()
     }
 
     /// Whether rmcp is to see `message`.
@@ -118,8 +119,9 @@ impl Conversation {
         };
         let begins = matches!(request.request, ClientRequest::InitializeRequest(_));
         let is_open = matches!(state.lifecycle, Lifecycle::Open);
-        let refusal = if state.waiting.contains_key(&request.id) {
-            Some(twice(&request.id))
+        let id = key(&request.id);
+        let refusal = if state.waiting.contains_key(&id) {
+            Some(twice(&id))
         } else if begins && !is_open {
             let again = ErrorData::invalid_request("the lifecycle was chosen by an earlier request", None);
             Some(refuse(again, Some(request.id.clone())))
@@ -133,7 +135,7 @@ impl Conversation {
         if is_open {
             state.lifecycle = chosen(&request.request);
         }
-        state.waiting.insert(request.id.clone(), Waits::Library);
+        state.waiting.insert(id, Waits::Library);
         Admitted::Yes
     }
 }
@@ -154,8 +156,8 @@ impl State {
                 session.is_ready = true;
             }
             (ClientNotification::CancelledNotification(cancelled), _) => {
-                let id = cancelled.params.request_id.as_ref();
-                if let Some(Waits::Plain(cancel)) = id.and_then(|id| self.waiting.get(id)) {
+                let id = cancelled.params.request_id.as_ref().map(key);
+                if let Some(Waits::Plain(cancel)) = id.and_then(|id| self.waiting.get(&id)) {
                     cancel.cancel();
                     return Admitted::No;
                 }
@@ -166,10 +168,14 @@ impl State {
     }
 }
 
+/// An id as JSON.
+fn key(id: &RequestId) -> String {
+    serde_json::to_string(id).unwrap_or_default()
+}
+
 /// Refuses an id that waits for its answer. Without the id: with it, the first of the two would be taken to be answered.
-fn twice(id: &RequestId) -> Refusal {
-    let id = serde_json::to_string(id).unwrap_or_default();
-    let message = format!("the id {} waits for its answer: use another", shown(&id));
+fn twice(id: &str) -> Refusal {
+    let message = format!("the id {} waits for its answer: use another", shown(id));
     refuse(ErrorData::invalid_request(message, None), None)
 }
 
