@@ -116,7 +116,7 @@ fn discover_comes_before_anything_and_chooses_nothing() {
         let skills = json!({ "directoryRead": true });
         let extensions =
             json!({ "io.modelcontextprotocol/skills": skills, "io.modelcontextprotocol/tasks": {} });
-        let capabilities = json!({ "completions": {}, "extensions": extensions, "prompts": {}, "resources": {}, "tools": { "listChanged": true } });
+        let capabilities = json!({ "completions": {}, "extensions": extensions, "prompts": { "listChanged": true }, "resources": { "listChanged": true }, "tools": { "listChanged": true } });
         assert_eq!(found["result"]["capabilities"], capabilities, "{found}");
     }
     let bare = wire.request("server/discover", json!({}));
