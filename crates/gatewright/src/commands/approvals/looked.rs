@@ -1,9 +1,11 @@
 //! Every definition there is, ours and what the upstreams say now, and how that differs from what was accepted.
 
+use std::sync::Arc;
+
 use contract::Kind;
 use kit::Registry;
 use kit::lock::{Difference, Lock};
-use kit::registry::Roots;
+use kit::registry::{Registered, Roots};
 
 use super::internal;
 use crate::commands::{CommandError, runtime};
@@ -65,6 +67,13 @@ impl Looked {
         self.registry.resolve(name).is_none_or(|tool| tool.head().kind != Kind::Foreign)
     }
 
+    /// Whether somebody has to approve the tool: not what is built in, even where others' programs do its work.
+    fn is_others(&self, name: &str) -> bool {
+        let asks =
+            |tool: &Arc<Registered>| tool.head().kind == Kind::Foreign && tool.tool.identity().is_some();
+        self.registry.resolve(name).is_some_and(asks)
+    }
+
     /// How what there is differs from what the team looked at. Tools of others are not the team's to add.
     pub fn against_team(&self, team: &Lock) -> Result<Vec<Difference>, CommandError> {
         let all = team.differences(&self.registry).map_err(internal)?;
@@ -84,9 +93,9 @@ impl Looked {
         Ok(all
             .into_iter()
             .filter(|difference| match difference {
-                Difference::Added { tool, .. } | Difference::Changed { tool, .. } => !self.is_ours(tool),
+                Difference::Added { tool, .. } | Difference::Changed { tool, .. } => self.is_others(tool),
                 Difference::Removed { tool } => self.knows(tool),
-                Difference::Renamed { to, .. } => !self.is_ours(to),
+                Difference::Renamed { to, .. } => self.is_others(to),
             })
             .collect())
     }
