@@ -95,7 +95,7 @@ fn editions_that_nobody_knows_are_refused_by_number() {
         (Format::Pipfile, r#"{"_meta": {"pipfile-spec": 7}}"#, "7"),
         (Format::Pnpm, "lockfileVersion: 10.0\n", "10.0"),
         (Format::Yarn, "__metadata:\n  version: 99\n", "99"),
-        (Format::Bun, r#"{"lockfileVersion": 2, "packages": {},}"#, "2"),
+        (Format::Bun, r#"{"lockfileVersion": 3, "packages": {},}"#, "3"),
     ];
     for (format, text, edition) in cases {
         let unread = read(format, text.as_bytes());
