@@ -79,7 +79,8 @@ pub(crate) fn run_all(fast: bool) -> Done<Vec<String>> {
 fn tests() -> Done<Vec<String>> {
     let skips = target().join("skips.txt");
     let _ = std::fs::remove_file(&skips);
-    let args = ["test", "--workspace", "--quiet", "--", "--test-threads", "4"];
+    // One failure in an early crate must not hide those of the later ones: a whole run costs half an hour.
+    let args = ["test", "--workspace", "--no-fail-fast", "--quiet", "--", "--test-threads", "4"];
     sh::step(
         "cargo",
         Command::new("cargo").args(args).current_dir(top()).env("GATEWRIGHT_SKIPS", &skips),
