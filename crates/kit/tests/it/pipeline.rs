@@ -311,7 +311,7 @@ fn a_program_gets_an_environment_of_its_own_and_dies_with_its_call() {
         std::thread::sleep(Duration::from_millis(300));
         cancel.cancel();
     });
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     assert_eq!(bench.make(call).result.unwrap_err().code, Code::Cancelled);
     assert!(began.elapsed() < Duration::from_secs(20));
 }
@@ -414,7 +414,7 @@ fn no_more_calls_of_a_tool_run_at_once_than_its_limit_says() {
 #[test]
 fn a_program_that_leaves_another_behind_does_not_hold_its_call() {
     let bench = bench();
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     let reply = bench.reply("runs", json!({ "how": "echo said; setsid sleep 20 & exit 0" }));
     assert!(reply.envelope.message.contains("said") && began.elapsed() < Duration::from_secs(10));
 }
