@@ -1,5 +1,8 @@
 //! The result of a call: what every front door returns around a tool's own output.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -139,6 +142,17 @@ impl Envelope {
     pub const OF_RUNS: [&'static str; 7] =
         ["sideWrites", "blocked", "runs", "suggestions", "affectedFiles", "severity", "job"];
 
+    /// Whether a field of this name may be in one.
+    #[must_use]
+    pub fn may_have(name: &str) -> bool {
+        static NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+            let schema = schemars::schema_for!(Envelope);
+            let properties = schema.get("properties").and_then(Value::as_object);
+            properties.into_iter().flat_map(Map::keys).cloned().collect()
+        });
+        NAMES.contains(name)
+    }
+
     /// An envelope with what every one has.
     #[must_use]
     pub const fn new(success: bool, status: Status, message: String, metadata: Metadata) -> Self {
@@ -172,12 +186,20 @@ pub struct Reply {
 impl Reply {
     /// The one object that goes out. The tool's fields never replace the envelope's.
     pub fn to_value(&self) -> Result<Value, serde_json::Error> {
-        let mut object = self.output.clone();
-        if let Value::Object(envelope) = serde_json::to_value(&self.envelope)? {
-            object.extend(envelope);
-        }
-        Ok(Value::Object(object))
+        merged(self.output.clone(), &self.envelope)
     }
+
+    /// The same, without a copy of the output.
+    pub fn into_value(self) -> Result<Value, serde_json::Error> {
+        merged(self.output, &self.envelope)
+    }
+}
+
+fn merged(mut output: Map<String, Value>, envelope: &Envelope) -> Result<Value, serde_json::Error> {
+    if let Value::Object(envelope) = serde_json::to_value(envelope)? {
+        output.extend(envelope);
+    }
+    Ok(Value::Object(output))
 }
 
 /// The estimate that `tokensUsed` states: `ceil(chars × 11 / 40)`, in integers.
@@ -197,11 +219,22 @@ mod tests {
     }
 
     #[test]
+    fn the_envelope_knows_the_names_of_its_fields_as_they_go_out() {
+        for name in Envelope::OF_RUNS.into_iter().chain(["success", "status", "message", "plan", "metadata"])
+        {
+            assert!(Envelope::may_have(name), "{name}");
+        }
+        assert!(!Envelope::may_have("side_writes") && !Envelope::may_have("tools"));
+    }
+
+    #[test]
     fn output_cannot_shadow_the_envelope() {
         let metadata = Metadata { tokens_used: 1, duration: 2, results_count: None, transcript: None };
         let envelope = Envelope::new(true, Status::Completed, "m".into(), metadata);
         let output = serde_json::json!({"success": false, "x": 1}).as_object().unwrap().clone();
-        let value = Reply { envelope, output }.to_value().unwrap();
+        let reply = Reply { envelope, output };
+        let value = reply.to_value().unwrap();
         assert_eq!((&value["success"], &value["x"]), (&Value::Bool(true), &Value::from(1)));
+        assert_eq!(reply.into_value().unwrap(), value);
     }
 }

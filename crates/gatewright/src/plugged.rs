@@ -404,9 +404,12 @@ pub fn add(
         let is_healthy = matches!(plugin.state, State::Ready(_));
         for tool in tools.into_iter().filter(|tool| wanted(tool.head())) {
             let name = tool.head().name.to_string();
-            let is_approved = plugin.origin == Origin::BuiltIn
+            let is_built_in = plugin.origin == Origin::BuiltIn;
+            let is_approved = is_built_in
                 || approved.definition(&name).is_some() && approved.definition(&name) == tool.identity();
-            if let Err(error) = registry.add(Arc::new(tool)) {
+            let tool = Arc::new(tool);
+            let added = if is_built_in { registry.add_built_in(tool) } else { registry.add(tool) };
+            if let Err(error) = added {
                 tracing::warn!("a tool of a plugin is not offered: {}", spelled_out(&error.to_string()));
                 continue;
             }
@@ -503,6 +506,21 @@ pub fn may_change(root: Option<&Path>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_built_in_is_held_to_what_every_tool_from_elsewhere_is() {
+        let found = discover(None, &Config::default());
+        let built_in: Vec<_> = found.iter().filter(|plugin| plugin.origin == Origin::BuiltIn).collect();
+        assert_eq!(built_in.len(), built_in::ALL.len());
+        for plugin in built_in {
+            let mut registry = Registry::default();
+            let tools = plugin.hosted().unwrap().tools();
+            assert!(!tools.is_empty());
+            for tool in tools {
+                registry.add(Arc::new(tool)).unwrap();
+            }
+        }
+    }
 
     #[test]
     fn a_build_without_webassembly_names_a_component_and_skips_it() {

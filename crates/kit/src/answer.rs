@@ -156,7 +156,7 @@ impl Engine {
                 }
             }
         });
-        let transcript = notes.into_transcript(call, root, &result, cost);
+        let transcript = Box::new(notes.into_transcript(call, root, &result, cost));
         let mut result = result;
         let durability = if mode == ExecutionMode::Apply { Durability::Now } else { Durability::Soon };
         let mut anchor = None;

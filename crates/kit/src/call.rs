@@ -157,10 +157,25 @@ impl Done {
     #[must_use]
     pub fn to_value(&self) -> Value {
         match &self.result {
-            Ok(reply) => {
-                reply.to_value().unwrap_or_else(|e| json!({ "success": false, "message": e.to_string() }))
-            }
-            Err(fault) => json!({ "success": false, "error": fault, "metadata": self.metadata }),
+            Ok(reply) => reply.to_value().unwrap_or_else(|e| unwritten(&e)),
+            Err(fault) => failed(fault, &self.metadata),
         }
     }
+
+    /// The same, without a copy of what the tool gave.
+    #[must_use]
+    pub fn into_value(self) -> Value {
+        match self.result {
+            Ok(reply) => reply.into_value().unwrap_or_else(|e| unwritten(&e)),
+            Err(fault) => failed(&fault, &self.metadata),
+        }
+    }
+}
+
+fn failed(fault: &Fault, metadata: &Metadata) -> Value {
+    json!({ "success": false, "error": fault, "metadata": metadata })
+}
+
+fn unwritten(error: &serde_json::Error) -> Value {
+    json!({ "success": false, "message": error.to_string() })
 }

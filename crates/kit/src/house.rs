@@ -254,6 +254,11 @@ impl House {
         let (engine, call) = self.in_library(engine, call).await;
         let registry = engine.registry();
         let may_take_long = registry.resolve(&call.tool).is_some_and(|tool| tool.tool.may_take_long());
-        if call.detach && may_take_long { engine.attended(call).await } else { engine.recorded(call).await }
+        if call.detach && may_take_long {
+            // In a box, as all is that few calls need: a call is as large as the largest way that it can take, and is moved.
+            Box::pin(engine.attended(call)).await
+        } else {
+            engine.recorded(call).await
+        }
     }
 }

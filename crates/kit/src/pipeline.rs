@@ -160,7 +160,7 @@ impl Engine {
                 self.still_approved(&tool, call).await?;
                 if tool.tool.always_performs() {
                     // What it does cannot be taken back: that it was asked is on record before it is.
-                    self.intend(call, notes, None).await?;
+                    Box::pin(self.intend(call, notes, None)).await?;
                 }
                 self.plan(&tool, call, arguments, &wish, notes).await?
             }
@@ -194,7 +194,7 @@ impl Engine {
         let answer = if later.is_some() { planned.answer.clone() } else { planned.answer.take() };
         let mut reply = self.reply((&tool, call, &wish), answer, &planned, notes)?;
         if let Some((id, plan)) = effects {
-            self.apply(call, notes, id, &plan).await?;
+            Box::pin(self.apply(call, notes, id, &plan)).await?;
             if notes.artifacts.is_empty() && plan.effects.iter().all(|e| e.change().is_some()) {
                 stands_already(notes, &mut planned, &mut reply);
             }
@@ -202,7 +202,7 @@ impl Engine {
         match later {
             Some(arguments) => {
                 let later = Later { tool: &tool, call, wish: &wish, arguments, planned };
-                Ok(self.settled(later, reply, notes).await)
+                Ok(Box::pin(self.settled(later, reply, notes)).await)
             }
             None => Ok(reply),
         }

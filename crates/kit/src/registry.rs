@@ -268,7 +268,21 @@ impl Registry {
 
     /// Adds a tool that is in no family: one that arrived from elsewhere.
     pub fn add(&mut self, tool: Arc<Tool>) -> Result<(), BadRegistry> {
-        let registered = Arc::new(Registered {
+        let registered = self.registered(tool);
+        if registered.head().kind == Kind::Foreign {
+            check_foreign(&registered)?;
+        }
+        self.put(registered)
+    }
+
+    /// The same of one that is a part of the program: what every start would find out again, a test has found out.
+    pub fn add_built_in(&mut self, tool: Arc<Tool>) -> Result<(), BadRegistry> {
+        let registered = self.registered(tool);
+        self.put(registered)
+    }
+
+    fn registered(&self, tool: Arc<Tool>) -> Arc<Registered> {
+        Arc::new(Registered {
             tool,
             place: self.tools.len(),
             root: self.roots.schema(),
@@ -276,12 +290,12 @@ impl Registry {
             input: OnceLock::new(),
             output: OnceLock::new(),
             hash: OnceLock::new(),
-        });
+        })
+    }
+
+    fn put(&mut self, registered: Arc<Registered>) -> Result<(), BadRegistry> {
         let head = registered.head();
         let name = head.name.to_string();
-        if head.kind == Kind::Foreign {
-            check_foreign(&registered)?;
-        }
         for alias in &head.aliases {
             if self.resolve(alias).is_some() || self.aliases.insert(alias.clone(), name.clone()).is_some() {
                 return Err(BadRegistry::Twice(alias.clone()));

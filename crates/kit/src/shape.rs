@@ -136,19 +136,21 @@ fn is_within_path(before: &str) -> bool {
 
 /// How many characters the reply's JSON has without its metadata, counted as it is written: no copy is made.
 fn cost(envelope: &Envelope, output: &Map<String, Value>) -> Result<u64, Fault> {
+    // A colon and a comma; the braces are one more than the last comma.
+    let entry = |name: &str, value: &Value| characters(&name) + characters(value) + 2;
+    let own = |shadowed: &dyn Fn(&str) -> bool| -> u64 {
+        output.iter().filter(|(name, _)| !shadowed(name)).map(|(name, value)| entry(name, value)).sum()
+    };
+    if !output.keys().any(|name| Envelope::may_have(name)) {
+        let about = characters(&"metadata") + characters(&envelope.metadata) + 2;
+        return Ok(characters(envelope) - about + own(&|_| false));
+    }
     let failed = |e: serde_json::Error| Fault::internal(e.to_string());
     let Value::Object(mut fields) = serde_json::to_value(envelope).map_err(failed)? else { return Ok(0) };
     fields.remove("metadata");
+    let about: u64 = fields.iter().map(|(name, value)| entry(name, value)).sum();
     // The envelope's fields are not replaced by the tool's.
-    let own = output.iter().filter(|(name, _)| *name != "metadata" && !fields.contains_key(*name));
-    let mut written = Characters(0);
-    for (name, value) in own.chain(&fields) {
-        serde_json::to_writer(&mut written, name).map_err(failed)?;
-        serde_json::to_writer(&mut written, value).map_err(failed)?;
-        // A colon and a comma; the braces are one more than the last comma.
-        written.0 += 2;
-    }
-    Ok(written.0 + 1)
+    Ok(about + own(&|name| name == "metadata" || fields.contains_key(name)) + 1)
 }
 
 /// A reply, and its size.
@@ -264,13 +266,17 @@ mod tests {
 
     #[test]
     fn the_cost_is_that_of_the_text_without_metadata() {
-        let output =
-            serde_json::json!({"success": 1, "metadata": 2, "text": "é\n\u{1f600}", "list": [{"a": null}]});
-        let output = output.as_object().unwrap();
         let envelope = envelope("+ ä\n".into());
-        let mut value = Reply { envelope: envelope.clone(), output: output.clone() }.to_value().unwrap();
-        value.as_object_mut().unwrap().remove("metadata");
-        assert_eq!(cost(&envelope, output).unwrap(), value.to_string().chars().count() as u64);
+        for output in [
+            serde_json::json!({"text": "é\n\u{1f600}", "list": [{"a": null}]}),
+            serde_json::json!({"success": 1, "metadata": 2, "runs": [], "text": "é\n"}),
+            serde_json::json!({}),
+        ] {
+            let output = output.as_object().unwrap();
+            let mut value = Reply { envelope: envelope.clone(), output: output.clone() }.to_value().unwrap();
+            value.as_object_mut().unwrap().remove("metadata");
+            assert_eq!(cost(&envelope, output).unwrap(), value.to_string().chars().count() as u64);
+        }
     }
 
     #[test]

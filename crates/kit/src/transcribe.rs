@@ -15,11 +15,11 @@ const SEALED_HERE: usize = 32 * 1024;
 /// Puts the transcript into the ledger: here, when nothing makes that wait, else on a thread that may.
 pub(crate) async fn transcribe(
     engine: &Arc<Engine>,
-    transcript: Transcript,
+    transcript: Box<Transcript>,
     durability: Durability,
 ) -> Result<Anchor, Fault> {
     let here = durability == Durability::Soon && transcript.text_len() <= SEALED_HERE;
-    let body = Body::Transcript(Box::new(transcript));
+    let body = Body::Transcript(transcript);
     if here {
         return in_group(engine, body).await;
     }

@@ -1,10 +1,15 @@
 //! Connections: accepted up to a number, plain or by TLS, given so long to say what they want, and let go of in good order.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::response::Response;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
@@ -67,6 +72,26 @@ impl Tls {
     }
 }
 
+/// What answers requests. Each connection has its own clone.
+pub trait App:
+    Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send> + Clone + Send + 'static
+{
+}
+
+impl<A> App for A where
+    A: Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + 'static
+{
+}
+
+/// A router as what answers requests.
+#[must_use]
+pub fn routed(router: Router) -> impl App {
+    TowerToHyperService::new(router)
+}
+
 /// Serves `app` on `listener` until `stop` is cancelled and every connection has ended.
 ///
 /// Of `places` connections at once; who comes later waits to be accepted.
@@ -74,7 +99,7 @@ pub async fn serve(
     listener: TcpListener,
     tls: Option<Tls>,
     places: usize,
-    app: Router,
+    app: impl App,
     stop: CancellationToken,
 ) {
     let graceful = GracefulShutdown::new();
@@ -106,7 +131,7 @@ pub async fn serve(
     graceful.shutdown().await;
 }
 
-async fn connection(stream: TcpStream, tls: Option<Tls>, app: Router, watcher: Watcher) {
+async fn connection(stream: TcpStream, tls: Option<Tls>, app: impl App, watcher: Watcher) {
     // Without it every event that is streamed waits for the other side's acknowledgement: 44 ms a call.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY could not be set");
@@ -123,12 +148,12 @@ async fn connection(stream: TcpStream, tls: Option<Tls>, app: Router, watcher: W
 
 async fn requests(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    app: Router,
+    app: impl App,
     watcher: Watcher,
 ) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_ARRIVES);
-    let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(app));
+    let connection = http.serve_connection(TokioIo::new(stream), app);
     if let Err(error) = watcher.watch(connection).await {
         tracing::debug!(%error, "a connection ended early");
     }

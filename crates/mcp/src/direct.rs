@@ -133,12 +133,10 @@ fn ways(meta: &Map<String, Value>) -> Option<(bool, bool)> {
 }
 
 /// The answer as it goes over the wire.
-pub(crate) fn written(id: &RequestId, outcome: &Outcome, form: Form) -> serde_json::Result<Vec<u8>> {
+pub(crate) fn written(id: &RequestId, outcome: Outcome, form: Form) -> serde_json::Result<Vec<u8>> {
     match outcome {
-        Outcome::Done(done) => of_done(id, done, form),
-        Outcome::Asks(asks) => {
-            serde_json::to_vec(&ServerJsonRpcMessage::response((**asks).clone(), id.clone()))
-        }
+        Outcome::Done(done) => of_done(id, *done, form),
+        Outcome::Asks(asks) => serde_json::to_vec(&ServerJsonRpcMessage::response(*asks, id.clone())),
     }
 }
 
@@ -170,9 +168,9 @@ struct Text<'a> {
     text: &'a str,
 }
 
-fn of_done(id: &RequestId, done: &Done, form: Form) -> serde_json::Result<Vec<u8>> {
-    let text = serde_json::value::to_raw_value(&done.to_value())?;
-    let is_error = done.result.is_err();
+fn of_done(id: &RequestId, mut done: Done, form: Form) -> serde_json::Result<Vec<u8>> {
+    let (anchor, is_error) = (done.anchor.take(), done.result.is_err());
+    let text = serde_json::value::to_raw_value(&done.into_value())?;
     serde_json::to_vec(&Message {
         jsonrpc: "2.0",
         id,
@@ -181,7 +179,7 @@ fn of_done(id: &RequestId, done: &Done, form: Form) -> serde_json::Result<Vec<u8
             content: [Text { r#type: "text", text: text.get() }],
             structured_content: (!is_error).then_some(&*text),
             is_error,
-            meta: done.anchor.as_ref().map(|anchor| json!({ "gatewright/anchor": anchor })),
+            meta: anchor.map(|anchor| json!({ "gatewright/anchor": anchor })),
         },
     })
 }

@@ -62,8 +62,9 @@ pub(crate) struct Calling {
 impl Calling {
     /// `call`, which ends soon once `cancel` is cancelled.
     pub(crate) fn new(cancel: CancellationToken, call: impl Future<Output = Done> + Send + 'static) -> Self {
-        // A panic beyond the pipeline, which catches its own, loses this call and no other.
-        let call = AssertUnwindSafe(call).catch_unwind().map(Result::ok);
+        // A panic beyond the pipeline, which catches its own, loses this call and no other. In a box before it is wrapped: it
+        // is large, and each wrapper moves what it is put around.
+        let call = AssertUnwindSafe(Box::pin(call)).catch_unwind().map(Result::ok);
         Self { cancel, call: Some(call.boxed()) }
     }
 

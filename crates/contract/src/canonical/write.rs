@@ -78,6 +78,13 @@ pub(super) fn write_number(number: &Number, out: &mut Vec<u8>) {
 pub(super) fn write_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
     let bytes = text.as_bytes();
+    // Most need nothing, which many bytes at a time are asked for.
+    let is_escaped = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    if !bytes.iter().fold(false, |any, byte| any | is_escaped(*byte)) {
+        out.extend_from_slice(bytes);
+        out.push(b'"');
+        return;
+    }
     let mut plain = 0;
     for (index, byte) in bytes.iter().enumerate() {
         let short = match byte {

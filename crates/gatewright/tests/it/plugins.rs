@@ -81,6 +81,11 @@ fn raw(session: &mut Session, tool: &str) -> String {
     session.0.request("tools/call", call).to_string()
 }
 
+fn is_found(session: &mut Session, tool: &str) -> bool {
+    let found = session.ok("tools_search", json!({ "query": tool }));
+    found["tools"].as_array().unwrap().iter().any(|found| found["name"] == tool)
+}
+
 fn list(bench: &Bench) -> Value {
     let out = bench.command().args(["plugin", "list", "--output", "json"]).output().unwrap();
     serde_json::from_slice(&out.stdout).unwrap()
@@ -285,6 +290,7 @@ fn a_repositorys_plugin_has_no_effect_before_it_is_trusted_comes_into_a_running_
     let bench = Bench::new(&[("a.txt", "1\n2\n3\n"), (".gatewright/plugins/word-count.toml", COUNT)]);
     let mut session = bench.serve();
     assert!(raw(&mut session, "word_count_lines").contains("there is no tool"));
+    assert!(!is_found(&mut session, "word_count_lines"));
     assert!(
         fails(&bench, &["approvals", "accept", "plugin:word-count"]).contains("cannot be used")
             || !names(&mut session).contains(&"word_count_lines".to_owned())
@@ -301,11 +307,13 @@ fn a_repositorys_plugin_has_no_effect_before_it_is_trusted_comes_into_a_running_
     accept(&bench, "plugin:word-count");
     until("it is listed", || names(&mut session).contains(&"word_count_lines".to_owned()));
     assert!(session.0.list_changes, "the client was told");
+    assert!(is_found(&mut session, "word_count_lines"), "a search before it came does not hide it");
     let counted = session.ok("word_count_lines", json!({ "file": "a.txt" }));
     assert_eq!(counted["result"]["lines"], json!(["3 a.txt"]));
     // One byte, in a comment even.
     bench.put(".gatewright/plugins/word-count.toml", &format!("{COUNT}#"));
     until("it is gone", || raw(&mut session, "word_count_lines").contains("there is no tool"));
+    assert!(!is_found(&mut session, "word_count_lines"));
     assert!(ok(&bench, &["trust"]).contains("sha256"));
     bench.put(".gatewright/plugins/word-count.toml", COUNT);
     until("it is back", || names(&mut session).contains(&"word_count_lines".to_owned()));

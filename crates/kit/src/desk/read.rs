@@ -92,7 +92,7 @@ impl ReadDesk {
 
     /// Everything that is offered here.
     #[must_use]
-    pub fn registry(&self) -> &Registry {
+    pub fn registry(&self) -> &Arc<Registry> {
         &self.setting.registry
     }
 

@@ -1,11 +1,7 @@
 //! Who calls: every request is asked, before anything of it is read.
 
-use std::sync::Arc;
-
-use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use contract::Principal;
 use futures_util::FutureExt as _;
@@ -99,31 +95,28 @@ fn token(head: &Parts) -> Option<&str> {
     head.headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ').map(|(_, token)| token)
 }
 
-/// Puts the principal beside the request. A header that may stand once and stands twice is nobody's.
-pub(super) async fn identify(State(who): State<Arc<dyn Identify>>, request: Request, next: Next) -> Response {
-    let (mut head, body) = request.into_parts();
+/// Who sent the request whose head this is; beside the head, then, for whoever answers. A header that may stand once and
+/// stands twice is nobody's.
+pub(super) async fn of(who: &dyn Identify, head: &mut Parts) -> Result<Principal, Response> {
     for once in ONCE {
         if head.headers.get_all(once).iter().nth(1).is_some() {
             let status = if once == "origin" { StatusCode::FORBIDDEN } else { StatusCode::BAD_REQUEST };
-            return (status, format!("the header {once} stands twice")).into_response();
+            return Err((status, format!("the header {once} stands twice")).into_response());
         }
     }
     if head.uri.authority().is_some() {
-        return (StatusCode::BAD_REQUEST, "this is no proxy: ask for a path").into_response();
+        return Err((StatusCode::BAD_REQUEST, "this is no proxy: ask for a path").into_response());
     }
     let encoded = head.headers.get(header::CONTENT_ENCODING);
     if encoded.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
-        return (StatusCode::UNSUPPORTED_MEDIA_TYPE, "send the body as it is, without an encoding")
-            .into_response();
+        let why = "send the body as it is, without an encoding";
+        return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, why).into_response());
     }
-    match who.identify(&head).await {
-        Ok(principal) => {
-            if let (Principal::Token { .. }, Some(token)) = (&principal, token(&head)) {
-                head.extensions.insert(Bearer::new(token));
-            }
-            head.extensions.insert(principal);
-            next.run(Request::from_parts(head, body)).await
-        }
-        Err(refused) => refused.into_response(),
+    let principal = who.identify(head).await.map_err(IntoResponse::into_response)?;
+    if let (Principal::Token { .. }, Some(token)) = (&principal, token(head)) {
+        let bearer = Bearer::new(token);
+        head.extensions.insert(bearer);
     }
+    head.extensions.insert(principal.clone());
+    Ok(principal)
 }

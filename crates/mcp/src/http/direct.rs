@@ -53,7 +53,7 @@ fn is_plain(headers: &HeaderMap, hosts: &[String], name: &str) -> bool {
 }
 
 /// The answer as it goes over the wire.
-pub(super) fn response(id: &RequestId, outcome: &Outcome) -> Response {
+pub(super) fn response(id: &RequestId, outcome: Outcome) -> Response {
     let Ok(body) = written(id, outcome, Form::Stateless) else {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };

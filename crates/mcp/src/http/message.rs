@@ -4,14 +4,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, HttpBody as _};
-use axum::extract::{Request, State};
+use axum::body::Body;
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, Method, StatusCode, header};
-use axum::middleware::Next;
+use axum::http::{HeaderValue, Request, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use contract::{CallId, Principal};
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use hyper::body::{Body as _, Incoming};
 use kit::Call;
 use kit::consent::Consent;
 use rmcp::model::{
@@ -25,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use super::caller::Identify;
 use super::direct;
 use super::sessions::SESSION;
-use super::{ENDPOINT, Served};
+use super::{Protocol, Served};
 use crate::direct::Direct;
 use crate::line;
 
@@ -43,80 +42,80 @@ const READ_HERE: usize = 64 * 1024;
 const ARRIVES: Duration = Duration::from_secs(30);
 
 /// What the check asks.
-#[derive(Clone)]
 pub(super) struct Doorkeeper<S> {
     server: S,
     who: Arc<dyn Identify>,
-    hosts: Arc<[String]>,
-    room: Arc<Semaphore>,
+    hosts: Vec<String>,
+    room: Semaphore,
 }
 
 impl<S: Served> Doorkeeper<S> {
     /// For `server`, which is called by the names in `hosts`, and whose callers are known by `who`.
     pub(super) fn new(server: S, who: Arc<dyn Identify>, hosts: Vec<String>) -> Self {
-        Self { server, who, hosts: hosts.into(), room: Arc::new(Semaphore::new(IN_FLIGHT)) }
+        Self { server, who, hosts, room: Semaphore::new(IN_FLIGHT) }
     }
-}
 
-pub(super) async fn check<S: Served>(
-    State(door): State<Doorkeeper<S>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    if request.method() != Method::POST {
-        return next.run(request).await;
-    }
-    let (head, body) = request.into_parts();
-    if body.size_hint().lower() > MAX_BODY as u64 {
-        return too_large();
-    }
-    // What does not say how long it is may be as long as any.
-    let length = body.size_hint().upper().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(MAX_BODY);
-    let room = length.min(MAX_BODY).div_ceil(KIB).max(1);
-    let room = Arc::clone(&door.room).acquire_many_owned(u32::try_from(room).unwrap_or(u32::MAX));
-    let Ok(Ok(_room)) = tokio::time::timeout(ARRIVES, room).await else {
-        return (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, "5")], "too much at once")
-            .into_response();
-    };
-    let body = match tokio::time::timeout(ARRIVES, Limited::new(body, MAX_BODY).collect()).await {
-        Ok(Ok(whole)) => whole.to_bytes(),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+    /// Answers what `caller` posted: here, or by the protocol.
+    pub(super) async fn posted(
+        &self,
+        protocol: &Protocol<S>,
+        head: Parts,
+        body: Incoming,
+        caller: &Principal,
+    ) -> Response {
+        if body.size_hint().lower() > MAX_BODY as u64 {
             return too_large();
         }
-        Ok(Err(_)) => return (StatusCode::BAD_REQUEST, "the body broke off").into_response(),
-        Err(_) => return (StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time").into_response(),
-    };
-    let checked = if body.len() <= READ_HERE {
-        match line::object(&body) {
-            Ok(Some(object)) => match door.direct(&head, object) {
-                Ok(call) => return door.answered(&head, call).await,
-                Err(object) => line::understood(object),
-            },
-            Ok(None) => Ok(None),
-            Err(refusal) => Err(refusal),
+        // What does not say how long it is may be as long as any.
+        let length =
+            body.size_hint().upper().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(MAX_BODY);
+        let room = length.min(MAX_BODY).div_ceil(KIB).max(1);
+        let room = self.room.acquire_many(u32::try_from(room).unwrap_or(u32::MAX));
+        let Ok(Ok(_room)) = tokio::time::timeout(ARRIVES, room).await else {
+            let later = [(header::RETRY_AFTER, "5")];
+            return (StatusCode::SERVICE_UNAVAILABLE, later, "too much at once").into_response();
+        };
+        let body = match tokio::time::timeout(ARRIVES, Limited::new(body, MAX_BODY).collect()).await {
+            Ok(Ok(whole)) => whole.to_bytes(),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => return too_large(),
+            Ok(Err(_)) => return (StatusCode::BAD_REQUEST, "the body broke off").into_response(),
+            Err(_) => {
+                let why = "the body did not arrive in time";
+                return (StatusCode::REQUEST_TIMEOUT, why).into_response();
+            }
+        };
+        let checked = if body.len() <= READ_HERE {
+            match line::object(&body) {
+                Ok(Some(object)) => match self.direct(&head, object) {
+                    Ok(call) => return self.answered(call, caller).await,
+                    Err(object) => line::understood(object),
+                },
+                Ok(None) => Ok(None),
+                Err(refusal) => Err(refusal),
+            }
+        } else {
+            let whole = body.clone();
+            match tokio::task::spawn_blocking(move || line::check(&whole)).await {
+                Ok(checked) => checked,
+                Err(_) => return StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+            }
+        };
+        let message = match checked {
+            Ok(Some(message)) => Some(message),
+            // A notification that is not understood is ignored, as on standard input.
+            Ok(None) if !body.trim_ascii().is_empty() => None,
+            Ok(None) => return refused(StatusCode::BAD_REQUEST, &line::empty()),
+            Err(refusal) => return refused(StatusCode::BAD_REQUEST, &refusal),
+        };
+        // Calls of the older revisions are made in sessions only.
+        let outside = message.as_ref().filter(|_| !head.headers.contains_key(SESSION));
+        if let Some(refusal) = outside.and_then(|message| line::without_handshake(message)) {
+            return refused(StatusCode::BAD_REQUEST, &refusal);
         }
-    } else {
-        let whole = body.clone();
-        match tokio::task::spawn_blocking(move || line::check(&whole)).await {
-            Ok(checked) => checked,
-            Err(_) => return StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-        }
-    };
-    let message = match checked {
-        Ok(Some(message)) => Some(message),
-        // A notification that is not understood is ignored, as on standard input.
-        Ok(None) if !body.trim_ascii().is_empty() => None,
-        Ok(None) => return refused(StatusCode::BAD_REQUEST, &line::empty()),
-        Err(refusal) => return refused(StatusCode::BAD_REQUEST, &refusal),
-    };
-    // Calls of the older revisions are made in sessions only.
-    let outside = message.as_ref().filter(|_| !head.headers.contains_key(SESSION));
-    if let Some(refusal) = outside.and_then(|message| line::without_handshake(message)) {
-        return refused(StatusCode::BAD_REQUEST, &refusal);
+        let challenge = message.and_then(|message| self.challenge(caller, *message));
+        let response = protocol.handle(Request::from_parts(head, Full::new(body))).await;
+        challenged(response.map(Body::new), challenge)
     }
-    let challenge = message.and_then(|message| door.challenge(head.extensions.get()?, *message));
-    let response = next.run(Request::from_parts(head, Body::from(body))).await;
-    challenged(response, challenge)
 }
 
 /// The same answer, as a challenge where there is one.
@@ -137,25 +136,22 @@ fn too_large() -> Response {
 impl<S: Served> Doorkeeper<S> {
     /// The plain call of a tool that is there, where such are answered here; else the message.
     fn direct(&self, head: &Parts, object: Map<String, Value>) -> Result<Direct, Map<String, Value>> {
-        let known = |name: &str| {
-            head.uri.path() == ENDPOINT && self.server.direct().is_some_and(|server| server.knows(name))
-        };
+        let known = |name: &str| self.server.direct().is_some_and(|server| server.knows(name));
         direct::of(head, &self.hosts, object, known)
     }
 
-    async fn answered(&self, head: &Parts, call: Direct) -> Response {
-        let caller = head.extensions.get::<Principal>().cloned();
-        let (Some(server), Some(caller)) = (self.server.direct(), caller) else {
-            return StatusCode::UNAUTHORIZED.into_response();
+    async fn answered(&self, call: Direct, caller: &Principal) -> Response {
+        let Some(server) = self.server.direct() else {
+            return StatusCode::INTERNAL_SERVER_ERROR.into_response();
         };
-        let challenge = match &caller {
-            Principal::Token { .. } => self.call_challenge(&caller, &call.id, &call.request),
+        let challenge = match caller {
+            Principal::Token { .. } => self.call_challenge(caller, &call.id, &call.request),
             Principal::Local { .. } => None,
         };
         let id = call.id.clone();
-        let visit = server.hourly(&caller);
-        match server.direct(call, caller, visit, &CancellationToken::new()).await {
-            Ok(outcome) => challenged(direct::response(&id, &outcome), challenge),
+        let visit = server.hourly(caller);
+        match server.direct(call, caller.clone(), visit, &CancellationToken::new()).await {
+            Ok(outcome) => challenged(direct::response(&id, outcome), challenge),
             Err(error) => refused(StatusCode::OK, &ServerJsonRpcMessage::error(error, Some(id))),
         }
     }

@@ -3,6 +3,7 @@
 
 mod caller;
 mod direct;
+mod endpoint;
 mod message;
 pub mod oauth;
 mod sessions;
@@ -12,7 +13,6 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use axum::{Json, Router};
 use contract::Principal;
@@ -23,11 +23,11 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use tower_http::timeout::TimeoutLayer;
 
 use crate::ServeError;
 use crate::server::Server;
 pub use caller::{Identify, Loopback, Refused};
+use endpoint::{App, Endpoint, Protocol};
 use listen::Tls;
 use message::{Doorkeeper, MAX_BODY};
 pub(crate) use sessions::SESSION;
@@ -35,9 +35,6 @@ use sessions::Sessions;
 
 /// Where the protocol is spoken.
 pub(crate) const ENDPOINT: &str = "/mcp";
-
-/// Longest that a request may take until its answer begins: longer than the longest tool.
-const LONGEST: Duration = Duration::from_mins(11);
 
 /// How long a shutdown waits for requests that are being answered.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -150,7 +147,7 @@ const IDLE: Duration = Duration::from_mins(30);
 /// How long answers that are ready have to go out.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-fn app<S: Served>(server: S, options: Options, streams: &CancellationToken) -> Router {
+fn app<S: Served>(server: S, options: Options, streams: &CancellationToken) -> App<S> {
     let mut hosts: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
     hosts.extend(options.hosts);
     hosts.extend(options.identify.metadata().map(|metadata| metadata.host().to_owned()));
@@ -169,14 +166,9 @@ fn app<S: Served>(server: S, options: Options, streams: &CancellationToken) -> R
     kept.session_config.keep_alive = Some(IDLE);
     let kept = Arc::new(kept);
     let protocol = StreamableHttpService::new(move || Ok(server.begin()), Arc::clone(&kept), config);
-    let door = Doorkeeper::new(ready.clone(), Arc::clone(&options.identify), hosts);
     let metadata = options.identify.metadata().cloned();
-    // From the outside in: who calls, whose session it is, what is said, the protocol.
-    let protocol = Router::new()
-        .route_service(ENDPOINT, protocol)
-        .layer(from_fn_with_state(door, message::check::<S>))
-        .layer(from_fn_with_state(Arc::new(Sessions::of(kept)), sessions::bind))
-        .layer(from_fn_with_state(options.identify, caller::identify));
+    let door = Doorkeeper::new(ready.clone(), Arc::clone(&options.identify), hosts);
+    let endpoint = Endpoint { who: options.identify, sessions: Sessions::of(kept), door, protocol };
     let mut open = Router::new()
         .route("/healthz", get(|| async { "ok" }))
         .route("/readyz", get(is_ready::<S>).with_state(ready));
@@ -184,7 +176,7 @@ fn app<S: Served>(server: S, options: Options, streams: &CancellationToken) -> R
         let document = metadata.as_ref().map(|m| m.document().clone());
         open = open.route(&path, get(move || std::future::ready(Json(document))));
     }
-    open.merge(protocol).layer(TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, LONGEST))
+    App { endpoint: Arc::new(endpoint), open }
 }
 
 /// Ready means that every root's record can be read.

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
-use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use contract::{Digest, Principal};
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
@@ -110,37 +109,44 @@ impl Sessions {
     }
 }
 
-/// Lets a request into its own session only, and notes whose a new one is.
-pub(super) async fn bind(State(sessions): State<Arc<Sessions>>, request: Request, next: Next) -> Response {
-    let Some(caller) = request.extensions().get::<Principal>().map(Principal::key) else {
-        return StatusCode::UNAUTHORIZED.into_response();
-    };
-    let named = request.headers().get(SESSION).map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned());
-    let ends = request.method() == Method::DELETE;
-    if let Some(session) = &named
-        && !sessions.is_owned(session, &caller)
-    {
-        return (StatusCode::NOT_FOUND, "there is no such session: initialize again").into_response();
-    }
-    let mut response = next.run(request).await;
-    if let (Some(session), true) = (&named, ends && response.status().is_success()) {
-        sessions.end(session);
-        if response.status() == StatusCode::ACCEPTED {
-            // It has ended, and nothing more is to come: clients warn of anything but 200 and 204.
-            *response.status_mut() = StatusCode::NO_CONTENT;
+/// One request, as far as sessions are concerned.
+pub(super) struct Visit {
+    named: Option<String>,
+    ends: bool,
+}
+
+impl Sessions {
+    /// Lets a request of `caller`'s into its own session only.
+    pub(super) fn enter(&self, head: &Parts, caller: &Principal) -> Result<Visit, Response> {
+        let named = head.headers.get(SESSION).map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned());
+        if let Some(session) = &named
+            && !self.is_owned(session, &caller.key())
+        {
+            return Err((StatusCode::NOT_FOUND, "there is no such session: initialize again").into_response());
         }
+        Ok(Visit { named, ends: head.method == Method::DELETE })
     }
-    let begun = response.headers().get(SESSION).and_then(|v| v.to_str().ok()).filter(|_| named.is_none());
-    if begun.is_some() {
-        sessions.tidy().await;
+
+    /// Notes whose the session is that `response` began, or that it ended.
+    pub(super) async fn leave(&self, visit: Visit, caller: &Principal, mut response: Response) -> Response {
+        let Visit { named, ends } = visit;
+        if let (Some(session), true) = (&named, ends && response.status().is_success()) {
+            self.end(session);
+            if response.status() == StatusCode::ACCEPTED {
+                // It has ended, and nothing more is to come: clients warn of anything but 200 and 204.
+                *response.status_mut() = StatusCode::NO_CONTENT;
+            }
+        }
+        let begun = response.headers().get(SESSION).and_then(|v| v.to_str().ok());
+        let Some(begun) = begun.filter(|_| named.is_none()) else { return response };
+        self.tidy().await;
+        if let Some(ended) = self.begin(begun, caller.key())
+            && let Err(error) = self.manager.close_session(&ended.into()).await
+        {
+            tracing::debug!(%error, "a session that made room could not be ended");
+        }
+        response
     }
-    if let Some(begun) = begun
-        && let Some(ended) = sessions.begin(begun, caller)
-        && let Err(error) = sessions.manager.close_session(&ended.into()).await
-    {
-        tracing::debug!(%error, "a session that made room could not be ended");
-    }
-    response
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ impl Plain {
 /// The line that answers.
 fn answer(id: &RequestId, outcome: Result<Outcome, ErrorData>, form: Form) -> Vec<u8> {
     let written = match outcome {
-        Ok(outcome) => written(id, &outcome, form).map(|mut answer| {
+        Ok(outcome) => written(id, outcome, form).map(|mut answer| {
             answer.push(b'\n');
             answer
         }),

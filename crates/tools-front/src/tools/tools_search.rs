@@ -3,11 +3,11 @@
 //! Finds tools by what they do, among all that are enabled, listed or not. Returns names, descriptions and
 //! input schemas, best first; call what you found by its name.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use contract::{Fault, Kind, Toolset};
 use kit::kinds::List;
-use kit::{Answer, Define, Doc, Read, ReadDesk, Registered, doc};
+use kit::{Answer, Define, Doc, Read, ReadDesk, Registered, Registry, doc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -52,8 +52,41 @@ pub struct Found {
 /// The tool.
 #[derive(Debug, Default)]
 pub struct ToolsSearch {
-    /// The words of every tool: a registry makes its own instance, and does not change any more.
-    index: OnceLock<Index>,
+    /// What was searched last, and of which registry it is: another takes its place when tools come or go.
+    last: RwLock<Option<(Weak<Registry>, Arc<Searched>)>>,
+}
+
+impl ToolsSearch {
+    fn searched(&self, registry: &Arc<Registry>) -> Arc<Searched> {
+        if let Some((of, searched)) = &*self.last.read().unwrap_or_else(PoisonError::into_inner)
+            && of.as_ptr() == Arc::as_ptr(registry)
+        {
+            return Arc::clone(searched);
+        }
+        let searched = Arc::new(Searched::of(registry));
+        let now = (Arc::downgrade(registry), Arc::clone(&searched));
+        *self.last.write().unwrap_or_else(PoisonError::into_inner) = Some(now);
+        searched
+    }
+}
+
+/// The tools that are searched.
+#[derive(Debug)]
+struct Searched {
+    /// Their names, by their numbers in the index.
+    names: Vec<String>,
+    /// The words of each.
+    index: Index,
+}
+
+impl Searched {
+    fn of(registry: &Registry) -> Self {
+        let tools: Vec<_> = registry.listed().filter(|tool| tool.head().toolset != FRONT.0).collect();
+        Self {
+            names: tools.iter().map(|tool| tool.head().name.to_string()).collect(),
+            index: Index::new(tools.iter().map(|tool| document(tool))),
+        }
+    }
 }
 
 fn document(tool: &Registered) -> Document {
@@ -83,14 +116,14 @@ impl Define for ToolsSearch {
 
 impl Read for ToolsSearch {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
-        let others: Vec<_> = desk.registry().listed().filter(|tool| tool.head().toolset != FRONT.0).collect();
-        let index = self.index.get_or_init(|| Index::new(others.iter().map(|tool| document(tool))));
+        let registry = desk.registry();
+        let searched = self.searched(registry);
+        let Searched { names, index } = &*searched;
         let ranked = index.rank(&input.query);
-        let first = ranked.first().map(|(index, _)| &others[*index].head().name);
-        let message = match first {
-            None => format!("No tool of {} has any of these words.", others.len()),
-            Some(first) => {
-                format!("{} of {} tools, best first: `{first}`.", ranked.len(), others.len())
+        let message = match ranked.first() {
+            None => format!("No tool of {} has any of these words.", names.len()),
+            Some((first, _)) => {
+                format!("{} of {} tools, best first: `{}`.", ranked.len(), names.len(), names[*first])
             }
         };
         // What is not on the page costs more to spell out than to find.
@@ -100,16 +133,17 @@ impl Read for ToolsSearch {
         let list = List { field: "tools".into(), total: ranked.len() as u64, offset: page.offset };
         let shown = ranked.into_iter().skip(from).take(most);
         let tools: Vec<Found> = shown
-            .map(|(index, _)| {
-                let (tool, head) = (others[index], others[index].head());
-                Found {
+            .filter_map(|(number, _)| {
+                let tool = registry.resolve(&names[number])?;
+                let head = tool.head();
+                Some(Found {
                     name: head.name.to_string(),
                     description: head.description.clone(),
                     kind: head.kind,
                     toolset: head.toolset.clone(),
                     // Every schema that the registry takes is an object.
                     input_schema: tool.input_schema().as_object().cloned().unwrap_or_default(),
-                }
+                })
             })
             .collect();
         Ok(Answer { list: Some(list), ..Answer::new(message, Output { tools }) })
