@@ -97,22 +97,23 @@ fn token(head: &Parts) -> Option<&str> {
 
 /// Who sent the request whose head this is; beside the head, then, for whoever answers. A header that may stand once and
 /// stands twice is nobody's.
-pub(super) async fn of(who: &dyn Identify, head: &mut Parts) -> Result<Principal, Response> {
+pub(super) async fn of(who: &dyn Identify, head: &mut Parts) -> Result<Principal, Box<Response>> {
     for once in ONCE {
         if head.headers.get_all(once).iter().nth(1).is_some() {
             let status = if once == "origin" { StatusCode::FORBIDDEN } else { StatusCode::BAD_REQUEST };
-            return Err((status, format!("the header {once} stands twice")).into_response());
+            return Err(Box::new((status, format!("the header {once} stands twice")).into_response()));
         }
     }
     if head.uri.authority().is_some() {
-        return Err((StatusCode::BAD_REQUEST, "this is no proxy: ask for a path").into_response());
+        let why = "this is no proxy: ask for a path";
+        return Err(Box::new((StatusCode::BAD_REQUEST, why).into_response()));
     }
     let encoded = head.headers.get(header::CONTENT_ENCODING);
     if encoded.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
         let why = "send the body as it is, without an encoding";
-        return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, why).into_response());
+        return Err(Box::new((StatusCode::UNSUPPORTED_MEDIA_TYPE, why).into_response()));
     }
-    let principal = who.identify(head).await.map_err(IntoResponse::into_response)?;
+    let principal = who.identify(head).await.map_err(|refused| Box::new(refused.into_response()))?;
     if let (Principal::Token { .. }, Some(token)) = (&principal, token(head)) {
         let bearer = Bearer::new(token);
         head.extensions.insert(bearer);

@@ -42,11 +42,11 @@ impl<S: Served> Endpoint<S> {
         let (mut head, body) = request.into_parts();
         let caller = match caller::of(&*self.who, &mut head).await {
             Ok(caller) => caller,
-            Err(refused) => return refused,
+            Err(refused) => return *refused,
         };
         let visit = match self.sessions.enter(&head, &caller) {
             Ok(visit) => visit,
-            Err(refused) => return refused,
+            Err(refused) => return *refused,
         };
         let response = if head.method == Method::POST {
             self.door.posted(&self.protocol, head, body, &caller).await

@@ -117,12 +117,13 @@ pub(super) struct Visit {
 
 impl Sessions {
     /// Lets a request of `caller`'s into its own session only.
-    pub(super) fn enter(&self, head: &Parts, caller: &Principal) -> Result<Visit, Response> {
+    pub(super) fn enter(&self, head: &Parts, caller: &Principal) -> Result<Visit, Box<Response>> {
         let named = head.headers.get(SESSION).map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned());
         if let Some(session) = &named
             && !self.is_owned(session, &caller.key())
         {
-            return Err((StatusCode::NOT_FOUND, "there is no such session: initialize again").into_response());
+            let why = "there is no such session: initialize again";
+            return Err(Box::new((StatusCode::NOT_FOUND, why).into_response()));
         }
         Ok(Visit { named, ends: head.method == Method::DELETE })
     }
