@@ -1,7 +1,6 @@
 //! A request's way, from the outside in: who calls, whose session it is, what is said, the protocol.
 //!
-//! One function rather than layers around a router: those copy themselves for each request, which costs as much as the rest of
-//! a small one.
+//! One function rather than layers around a router: those copy themselves for each request.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -29,7 +28,7 @@ const LONGEST: Duration = Duration::from_mins(11);
 /// The protocol library's service.
 pub(super) type Protocol<S> = StreamableHttpService<S, LocalSessionManager>;
 
-/// Where the protocol is spoken.
+/// What answers where the protocol is spoken.
 pub(super) struct Endpoint<S> {
     pub(super) who: Arc<dyn Identify>,
     pub(super) sessions: Sessions,
