@@ -44,6 +44,15 @@ fn spawn(dir: &Path) -> Child {
         .unwrap()
 }
 
+/// What a child says was acknowledged to it. The harness writes its own words before the first; a torn last line is
+/// no acknowledgement.
+fn acknowledgements(child: &mut Child) -> impl Iterator<Item = u64> + use<> {
+    BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map_while(Result::ok)
+        .filter_map(|line| line.rsplit_once("ack ").and_then(|(_, n)| n.trim().parse().ok()))
+}
+
 fn random_below(n: u64) -> u64 {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).unwrap();
@@ -57,20 +66,17 @@ fn four_processes_killed_at_random_lose_nothing_acknowledged_and_leave_a_chain_t
     let (mut acknowledged, mut kills) = (0, 0);
     for _ in 0..rounds {
         let mut children: Vec<Child> = (0..4).map(|_| spawn(dir.path())).collect();
-        std::thread::sleep(Duration::from_millis(20 + random_below(60)));
+        let mut acks: Vec<_> = children.iter_mut().map(acknowledgements).collect();
+        // Some are killed while they start; one at least has come to write.
+        let first = acks[0].next().expect("it ended by itself");
+        std::thread::sleep(Duration::from_micros(random_below(60_000)));
         for child in &mut children {
             child.kill().unwrap();
             kills += 1;
             std::thread::sleep(Duration::from_micros(random_below(3_000)));
         }
+        acknowledged = acks.into_iter().flatten().fold(acknowledged.max(first), u64::max);
         for mut child in children {
-            let output = BufReader::new(child.stdout.take().unwrap());
-            // The harness writes its own words before the first; a torn last line is no acknowledgement.
-            let last = output
-                .lines()
-                .map_while(Result::ok)
-                .filter_map(|l| l.rsplit_once("ack ").and_then(|(_, n)| n.trim().parse::<u64>().ok()));
-            acknowledged = last.max().unwrap_or(0).max(acknowledged);
             child.wait().unwrap();
         }
         Ledger::open(dir.path()).unwrap();

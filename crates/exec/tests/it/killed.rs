@@ -1,6 +1,7 @@
 //! Applies killed at random moments, and files that others change at random moments.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use gatewright_exec::{Rights, Root, StateDir, Unfinished, recover, unfinished};
 use super::{Place, path, put};
 
 const CHILD: &str = "GATEWRIGHT_APPLY_CHILD";
+const BEGUN: &str = "the child applies";
 const FILES: usize = 12;
 
 fn random_below(n: u64) -> u64 {
@@ -36,6 +38,7 @@ fn killed_child() {
         scratch: tempfile::tempdir().unwrap(),
     };
     recover(&place.root, &place.state).unwrap();
+    println!("{BEGUN}");
     for generation in random_below(1 << 40).. {
         let text = format!("generation {generation}\n").repeat(200);
         let plan = place.plan(|draft, view| {
@@ -66,11 +69,19 @@ fn a_process_killed_while_applying_never_leaves_a_plan_half_done() {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "killed::killed_child", "--nocapture", "--test-threads", "1"])
             .env(CHILD, place.outside())
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        std::thread::sleep(Duration::from_micros(15_000 + random_below(120_000)));
+        let mut said = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        // One in four while it starts and recovers, the others once it applies: how long a start takes is the
+        // machine's affair.
+        if round % 4 == 0 {
+            std::thread::sleep(Duration::from_micros(random_below(60_000)));
+        } else {
+            assert!(said.any(|line| line.ends_with(BEGUN)), "round {round}: it ended by itself");
+            std::thread::sleep(Duration::from_micros(random_below(120_000)));
+        }
         child.kill().unwrap();
         child.wait().unwrap();
         let left = unfinished(&place.state).unwrap();
@@ -88,6 +99,7 @@ fn a_process_killed_while_applying_never_leaves_a_plan_half_done() {
         );
     }
     println!("{rounds} kills, {interrupted} in the middle of an apply; none left a plan half done");
+    assert!(interrupted > 0, "no kill was in the middle of an apply");
 }
 
 #[test]
