@@ -13,8 +13,8 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use crate::node;
 use crate::sh::{Done, output, step, target, top};
+use crate::{node, shipped};
 
 /// Longest that one run may take.
 const LONGEST: Duration = Duration::from_mins(2);
@@ -25,16 +25,9 @@ const ROUNDS: usize = 5;
 /// One program over one input: median wall seconds and largest peak memory in MiB; `None` when it failed.
 type Figure = Option<(f64, f64)>;
 
-/// Builds gatewright as it is shipped.
-fn gatewright() -> Done<PathBuf> {
-    let args = ["build", "--profile", "dist", "-p", "gatewright"];
-    step("cargo", Command::new("cargo").args(args).current_dir(top()), &args)?;
-    Ok(target().join("dist/gatewright"))
-}
-
 /// Builds gatewright, and the library alone as a program.
 fn build() -> Done<PathBuf> {
-    let exe = gatewright()?;
+    let exe = shipped::build()?;
     let args = ["build", "--profile", "dist", "-p", "design-tokens", "--example", "build"];
     step("cargo", Command::new("cargo").args(args).current_dir(top()), &args)?;
     Ok(exe)

@@ -17,6 +17,7 @@ mod picture_book;
 mod python;
 mod session;
 mod sh;
+mod shipped;
 mod soak;
 mod test;
 mod tidy;
@@ -32,6 +33,7 @@ cargo xtask gen [--check]     write the generated reference, or check that it is
 cargo xtask pictures          take the guide's pictures anew, of what the program makes of the example
 cargo xtask guests            build the plugins of the examples that are WebAssembly into target/plugins
 cargo xtask tidy              edges between crates, names, lengths, what the page of attacks claims
+cargo xtask dist              build gatewright as it is shipped: target/dist/gatewright
 cargo xtask soak kill [N]     N rounds of killing a process while it applies plans and appends (default 200)
 cargo xtask soak scans [N]    N scans (default 10000) by one server: what grows, who is left
 cargo xtask soak kills [--rounds N] N rounds (default 1000) of killing a server with runs under way: who survives, what is lost
@@ -69,6 +71,8 @@ fn main() -> ExitCode {
         ["record"] => r#gen::record(),
         ["guests"] => guests::run(),
         ["tidy"] => tidy::run(),
+        ["dist"] => shipped::build().map(drop),
+        ["link", args @ ..] => shipped::link(args),
         ["soak", "kill"] => soak::kill(200),
         ["soak", "kill", rounds] => number(rounds).and_then(soak::kill),
         ["soak", "scans"] => soak::looking(10_000),

@@ -272,7 +272,8 @@ fn of_file(
     if Manifest::is_one(text) {
         return of_component(file, text, origin, root, config, before);
     }
-    let plugin = match Plugin::read(text, env!("CARGO_PKG_VERSION")) {
+    let read = if origin == Origin::BuiltIn { Plugin::pinned } else { Plugin::read };
+    let plugin = match read(text, env!("CARGO_PKG_VERSION")) {
         Ok(plugin) => plugin,
         Err(bad) => return (stem(file), State::Faulty(bad.to_string())),
     };

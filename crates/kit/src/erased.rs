@@ -345,10 +345,12 @@ impl Tool {
             labels,
         } = definition;
         let proposes = means.proposes.is_some();
-        let input = if proposes {
-            schema::with_common(input_schema)
-        } else {
-            schema::Input { schema: input_schema, shadowed: Vec::new() }
+        let input = move || {
+            if proposes {
+                schema::with_common(input_schema)
+            } else {
+                schema::Input { schema: input_schema, shadowed: Vec::new() }
+            }
         };
         let head = Head {
             name,
@@ -386,7 +388,7 @@ impl Tool {
         };
         Self {
             head,
-            input: lazily(|| input),
+            input: lazily(input),
             output: lazily(|| schema::guest_output(output_schema)),
             limits,
             list: None,

@@ -230,7 +230,7 @@ pub struct Definition {
     /// How long, how often and how many at a time.
     pub limits: Limits,
     /// What an approval is bound to: who serves it, and the whole of what that one says of it, keys that are not
-    /// understood included.
+    /// understood included. Null where nobody has to approve it.
     pub identity: Value,
     /// Whether a person is asked before each call: what it is called for may destroy.
     pub asks: bool,

@@ -106,7 +106,9 @@ impl Manifest {
     /// Whether a plugin's file is one of a component.
     #[must_use]
     pub fn is_one(text: &str) -> bool {
-        toml::from_str::<toml::Table>(text).is_ok_and(|table| table.contains_key("component"))
+        // Most are none, which is seen without reading them.
+        text.contains("component")
+            && toml::from_str::<toml::Table>(text).is_ok_and(|table| table.contains_key("component"))
     }
 
     /// Understands a file's text. `server` is the version of gatewright.

@@ -1,6 +1,7 @@
 //! A plugin that was understood: its names, its inputs, its templates; its examples and refusals hold.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use contract::{Digest, RelPath, ToolName};
@@ -46,12 +47,37 @@ pub struct Plugin {
     /// Its tools, in the file's order.
     pub tools: Vec<Tool>,
     /// What is known of its program's rightness: the pattern of `health`.
-    pub healthy: Option<Regex>,
+    pub healthy: Option<Matches>,
     /// What is run first in a repository that its program does not know yet.
     begin: Option<Template>,
     config: Inputs,
     canonical: Value,
     digest: Digest,
+}
+
+/// What the program of `health` says where it is the right one.
+#[derive(Debug, Clone)]
+pub struct Matches {
+    pattern: String,
+    /// Built when it is first needed.
+    built: OnceLock<Option<Regex>>,
+}
+
+impl Matches {
+    fn of(pattern: &str) -> Self {
+        Self { pattern: pattern.to_owned(), built: OnceLock::new() }
+    }
+
+    fn build(&self) -> Result<Regex, regex::Error> {
+        regex::RegexBuilder::new(&self.pattern).multi_line(true).size_limit(1 << 20).build()
+    }
+
+    /// Whether `said` has it. What is no pattern is in nothing.
+    #[must_use]
+    pub fn is_match(&self, said: &str) -> bool {
+        let built = self.built.get_or_init(|| self.build().ok());
+        built.as_ref().is_some_and(|built| built.is_match(said))
+    }
 }
 
 /// One of its tools.
@@ -70,6 +96,17 @@ pub struct Tool {
 impl Plugin {
     /// Understands a file's text. `server` is the version of gatewright.
     pub fn read(text: &str, server: &str) -> Result<Self, BadPlugin> {
+        let plugin = Self::pinned(text, server)?;
+        if let Some(matches) = &plugin.healthy {
+            let built = matches.build();
+            built.map_err(|e| bad("plugin.health", format!("`matches` is no pattern: {e}")))?;
+        }
+        Ok(plugin)
+    }
+
+    /// The same of a text that is a part of the program, and was read whole by its tests: the pattern of `health` is built when its
+    /// program is asked, rather than at every start.
+    pub fn pinned(text: &str, server: &str) -> Result<Self, BadPlugin> {
         if text.len() as u64 > MAX_FILE {
             return Err(bad("file", format!("it has {} bytes, at most {MAX_FILE} are taken", text.len())));
         }
@@ -78,7 +115,11 @@ impl Plugin {
             format!("line {}", text.get(..start).unwrap_or_default().matches('\n').count() + 1)
         };
         let table: toml::Table = toml::from_str(text).map_err(|e| bad(line_of(&e), e.message()))?;
-        let file: File = toml::from_str(text).map_err(|e| bad(line_of(&e), with_nearest(e.message())))?;
+        let file: File = match table.clone().try_into() {
+            Ok(file) => file,
+            // The text knows the line.
+            Err(_) => toml::from_str(text).map_err(|e| bad(line_of(&e), with_nearest(e.message())))?,
+        };
         if file.schema != SCHEMA {
             return Err(bad("schema", format!("it is {}, this gatewright reads {SCHEMA}", file.schema)));
         }
@@ -258,7 +299,7 @@ fn check_program(program: &str) -> Result<(), String> {
     }
 }
 
-fn check_health(file: &File, health: &Health) -> Result<Regex, BadPlugin> {
+fn check_health(file: &File, health: &Health) -> Result<Matches, BadPlugin> {
     if !file.plugin.required_commands.contains(&health.program) {
         return Err(bad("plugin.health", format!("{} is none of required-commands", health.program)));
     }
@@ -266,8 +307,7 @@ fn check_health(file: &File, health: &Health) -> Result<Regex, BadPlugin> {
         return Err(bad("plugin.health", "at most 10 arguments are taken"));
     }
     held(&health.program, &health.args, None).map_err(|why| bad("plugin.health", why))?;
-    let built = regex::RegexBuilder::new(&health.matches).multi_line(true).size_limit(1 << 20).build();
-    built.map_err(|e| bad("plugin.health", format!("`matches` is no pattern: {e}")))
+    Ok(Matches::of(&health.matches))
 }
 
 pub(crate) fn inputs(place: &str, given: &BTreeMap<String, Input>) -> Result<Inputs, BadPlugin> {

@@ -54,6 +54,16 @@ impl IndexStore {
         }
     }
 
+    async fn single(&self, doing: &'static str) -> Result<Conn, StoreError> {
+        match self.sqlite.single(doing).await {
+            Err(error) if is_useless(&error) => {
+                self.sqlite.start_over().await?;
+                self.sqlite.single(doing).await
+            }
+            done => done,
+        }
+    }
+
     async fn write(&self, doing: &'static str) -> Result<Conn, StoreError> {
         match self.sqlite.write(doing).await {
             Err(error) if is_useless(&error) => {
@@ -169,7 +179,7 @@ impl Indexes for IndexStore {
     fn epoch(&self, whose: Whose) -> Answer<Option<i64>> {
         let store = self.clone();
         Box::pin(async move {
-            let mut tx = store.read("an index was looked for").await?;
+            let mut tx = store.single("an index was looked for").await?;
             Ok(there(&mut tx, &whose).await?.map(|(_, epoch)| epoch))
         })
     }
@@ -198,7 +208,7 @@ impl Indexes for IndexStore {
         let store = self.clone();
         Box::pin(async move {
             let ids = ids(generation, &numbers)?;
-            let mut tx = store.read("terms of an index were read").await?;
+            let mut tx = store.single("terms of an index were read").await?;
             let some = "SELECT id, postings, positions FROM terms WHERE id IN (SELECT value FROM json_each($1)) ORDER BY id";
             let read = |row: &mut Fields<'_>| {
                 Ok(Term { number: number(row.int()?), postings: row.bytes()?, positions: row.bytes()? })
@@ -211,7 +221,7 @@ impl Indexes for IndexStore {
         let store = self.clone();
         Box::pin(async move {
             let ids = ids(generation, &numbers)?;
-            let mut tx = store.read("documents of an index were read").await?;
+            let mut tx = store.single("documents of an index were read").await?;
             let some =
                 "SELECT id, terms FROM spans WHERE id IN (SELECT value FROM json_each($1)) ORDER BY id";
             list(&mut tx, some, values![ids], read_span).await
@@ -222,7 +232,7 @@ impl Indexes for IndexStore {
         let store = self.clone();
         Box::pin(async move {
             few(ids.len())?;
-            let mut tx = store.read("documents of an index were read").await?;
+            let mut tx = store.single("documents of an index were read").await?;
             let some = "SELECT id, main, state, stated, verified, wrong, facts FROM documents
                         WHERE generation = $1 AND id IN (SELECT value FROM json_each($2)) ORDER BY id";
             list(&mut tx, some, values![generation, crate::error::json(&ids)?], read_document).await
@@ -232,7 +242,7 @@ impl Indexes for IndexStore {
     fn known(&self, generation: i64, after: Option<String>) -> Answer<Vec<Known>> {
         let store = self.clone();
         Box::pin(async move {
-            let mut tx = store.read("documents of an index were listed").await?;
+            let mut tx = store.single("documents of an index were listed").await?;
             let next = "SELECT id, main, state, stated, verified, wrong FROM documents
                         WHERE generation = $1 AND id > $2 ORDER BY id LIMIT $3";
             let most = i64::try_from(MAX_AT_ONCE).unwrap_or(i64::MAX);
@@ -244,7 +254,7 @@ impl Indexes for IndexStore {
     fn wrong(&self, generation: i64, most: u32) -> Answer<Vec<Document>> {
         let store = self.clone();
         Box::pin(async move {
-            let mut tx = store.read("what is wrong in a library was listed").await?;
+            let mut tx = store.single("what is wrong in a library was listed").await?;
             let some = "SELECT id, main, state, stated, verified, wrong, facts FROM documents
                         WHERE generation = $1 AND wrong > 0 ORDER BY main LIMIT $2";
             list(&mut tx, some, values![generation, most], read_document).await

@@ -131,6 +131,14 @@ impl Store {
     }
 
     /// A transaction that sees one state of the database.
+    /// For single questions: each sees one state, two of them perhaps two.
+    async fn single(&self, doing: &'static str) -> Result<Conn, StoreError> {
+        match &self.database {
+            Database::Lite(sqlite) => sqlite.single(doing).await,
+            Database::Pg(postgres) => postgres.read(doing).await,
+        }
+    }
+
     async fn read(&self, doing: &'static str) -> Result<Conn, StoreError> {
         match &self.database {
             Database::Lite(sqlite) => sqlite.read(doing).await,

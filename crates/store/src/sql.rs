@@ -4,9 +4,10 @@
 //! [`sql!`]. No statement is ever put together from what was given.
 
 use futures_util::TryStreamExt as _;
-use sqlx::postgres::{PgArguments, PgRow, Postgres};
+use sqlx::pool::PoolConnection;
+use sqlx::postgres::{PgArguments, PgConnection, PgRow, Postgres};
 use sqlx::query::Query;
-use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteRow};
+use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteConnection, SqliteRow};
 use sqlx::{Row as _, Transaction};
 use store_api::{Cursor, Page, StoreError, Timestamp};
 
@@ -158,7 +159,7 @@ into_value! {
     Vec<u8> => Bytes, Some;
 }
 
-/// A transaction, and what it is for.
+/// A transaction, or a connection for single questions, and what it is for.
 pub(crate) struct Conn {
     doing: &'static str,
     transaction: Either,
@@ -166,7 +167,31 @@ pub(crate) struct Conn {
 
 enum Either {
     Lite(Transaction<'static, Sqlite>),
+    /// Without a transaction: each statement sees a state of its own.
+    Single(PoolConnection<Sqlite>),
     Pg(Transaction<'static, Postgres>),
+}
+
+/// Who answers.
+enum Asked<'c> {
+    Lite(&'c mut SqliteConnection),
+    Pg(&'c mut PgConnection),
+}
+
+impl Either {
+    fn ask(&mut self) -> Asked<'_> {
+        match self {
+            Self::Lite(tx) => Asked::Lite(tx),
+            Self::Single(connection) => Asked::Lite(connection),
+            Self::Pg(tx) => Asked::Pg(tx),
+        }
+    }
+}
+
+impl From<PoolConnection<Sqlite>> for Conn {
+    fn from(connection: PoolConnection<Sqlite>) -> Self {
+        Self { doing: "", transaction: Either::Single(connection) }
+    }
 }
 
 impl From<Transaction<'static, Sqlite>> for Conn {
@@ -215,13 +240,13 @@ impl Conn {
         sql: impl Into<Sql>,
         values: Vec<Value>,
     ) -> Result<Vec<Row>, StoreError> {
-        let rows = match &mut self.transaction {
-            Either::Lite(tx) => {
-                let rows = lite_query(sql.into(), values).fetch_all(&mut **tx).await;
+        let rows = match self.transaction.ask() {
+            Asked::Lite(tx) => {
+                let rows = lite_query(sql.into(), values).fetch_all(tx).await;
                 rows.map(|rows| rows.into_iter().map(Row::Lite).collect())
             }
-            Either::Pg(tx) => {
-                let rows = pg_query(sql.into(), values).fetch_all(&mut **tx).await;
+            Asked::Pg(tx) => {
+                let rows = pg_query(sql.into(), values).fetch_all(tx).await;
                 rows.map(|rows| rows.into_iter().map(Row::Pg).collect())
             }
         };
@@ -234,13 +259,13 @@ impl Conn {
         sql: impl Into<Sql>,
         values: Vec<Value>,
     ) -> Result<Option<Row>, StoreError> {
-        let row = match &mut self.transaction {
-            Either::Lite(tx) => {
-                let row = lite_query(sql.into(), values).fetch_optional(&mut **tx).await;
+        let row = match self.transaction.ask() {
+            Asked::Lite(tx) => {
+                let row = lite_query(sql.into(), values).fetch_optional(tx).await;
                 row.map(|row| row.map(Row::Lite))
             }
-            Either::Pg(tx) => {
-                let row = pg_query(sql.into(), values).fetch_optional(&mut **tx).await;
+            Asked::Pg(tx) => {
+                let row = pg_query(sql.into(), values).fetch_optional(tx).await;
                 row.map(|row| row.map(Row::Pg))
             }
         };
@@ -254,15 +279,15 @@ impl Conn {
         mut take: impl FnMut(Row) -> Result<(), E>,
     ) -> Result<(), E> {
         let doing = self.doing;
-        match &mut self.transaction {
-            Either::Lite(tx) => {
-                let mut rows = lite_query(sql, Vec::new()).fetch(&mut **tx);
+        match self.transaction.ask() {
+            Asked::Lite(tx) => {
+                let mut rows = lite_query(sql, Vec::new()).fetch(tx);
                 while let Some(row) = rows.try_next().await.doing(doing)? {
                     take(Row::Lite(row))?;
                 }
             }
-            Either::Pg(tx) => {
-                let mut rows = pg_query(sql, Vec::new()).fetch(&mut **tx);
+            Asked::Pg(tx) => {
+                let mut rows = pg_query(sql, Vec::new()).fetch(tx);
                 while let Some(row) = rows.try_next().await.doing(doing)? {
                     take(Row::Pg(row))?;
                 }
@@ -284,13 +309,13 @@ impl Conn {
         sql: impl Into<Sql>,
         values: Vec<Value>,
     ) -> Result<u64, StoreError> {
-        let done = match &mut self.transaction {
-            Either::Lite(tx) => {
-                let done = lite_query(sql.into(), values).execute(&mut **tx).await;
+        let done = match self.transaction.ask() {
+            Asked::Lite(tx) => {
+                let done = lite_query(sql.into(), values).execute(tx).await;
                 done.map(|done| done.rows_affected())
             }
-            Either::Pg(tx) => {
-                let done = pg_query(sql.into(), values).execute(&mut **tx).await;
+            Asked::Pg(tx) => {
+                let done = pg_query(sql.into(), values).execute(tx).await;
                 done.map(|done| done.rows_affected())
             }
         };
@@ -299,9 +324,9 @@ impl Conn {
 
     /// Runs a script of several statements.
     pub(crate) async fn script(&mut self, script: &'static str) -> Result<(), StoreError> {
-        let done = match &mut self.transaction {
-            Either::Lite(tx) => sqlx::raw_sql(script).execute(&mut **tx).await.map(|_| ()),
-            Either::Pg(tx) => sqlx::raw_sql(script).execute(&mut **tx).await.map(|_| ()),
+        let done = match self.transaction.ask() {
+            Asked::Lite(tx) => sqlx::raw_sql(script).execute(tx).await.map(|_| ()),
+            Asked::Pg(tx) => sqlx::raw_sql(script).execute(tx).await.map(|_| ()),
         };
         done.doing(self.doing)
     }
@@ -309,6 +334,7 @@ impl Conn {
     pub(crate) async fn commit(self) -> Result<(), StoreError> {
         let done = match self.transaction {
             Either::Lite(tx) => tx.commit().await,
+            Either::Single(_) => Ok(()),
             Either::Pg(tx) => tx.commit().await,
         };
         done.doing(self.doing)

@@ -58,10 +58,13 @@ impl Uses for Store {
     fn all_used(&self) -> Answer<Vec<Used>> {
         let store = self.clone();
         Box::pin(async move {
-            let mut tx = store.read("uses of patterns were read").await?;
+            let mut tx = store.single("uses of patterns were read").await?;
             let list = used!("SELECT ", " FROM used_patterns ORDER BY library, pattern LIMIT $1");
             let rows = tx.rows(list, values![MAX_LISTED]).await?;
             let mut all = rows.iter().map(|row| read(&mut row.fields())).collect::<Result<Vec<_>, _>>()?;
+            if all.is_empty() {
+                return Ok(all);
+            }
             let places =
                 "SELECT DISTINCT library, pattern, project FROM pattern_uses WHERE project IS NOT NULL
                           ORDER BY library, pattern, project";

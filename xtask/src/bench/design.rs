@@ -76,7 +76,7 @@ pub(crate) fn run(words: &[&str]) -> Done {
     let asked = Asked::read(words)?;
     let ours = match &asked.program {
         Some(program) => program.clone(),
-        None => super::gatewright()?,
+        None => crate::shipped::build()?,
     };
     println!("program: {}", ours.display());
     let scratch = Scratch::new()?;

@@ -62,7 +62,7 @@ for line in sys.stdin:
 
 pub(crate) fn run(rest: &[&str]) -> Done {
     let program = match rest {
-        [] => super::gatewright()?,
+        [] => crate::shipped::build()?,
         ["--program", path] | ["--short", "--program", path] => PathBuf::from(path),
         _ => return Err("cargo xtask bench gateway [[--short] --program PATH]".into()),
     };

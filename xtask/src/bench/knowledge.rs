@@ -85,7 +85,7 @@ impl Asked {
     }
 
     fn program(&self) -> Done<PathBuf> {
-        self.program.clone().map_or_else(super::gatewright, Ok)
+        self.program.clone().map_or_else(crate::shipped::build, Ok)
     }
 
     fn has(&self, part: &str) -> bool {

@@ -42,7 +42,7 @@ const CONFIG: &str = "# Written by `cargo xtask bench protocol`.\n[limits]\nenab
 
 pub(crate) fn run(rounds: Option<u64>) -> Done {
     let typescript = node::PROTOCOL.install()?.join("server.mjs").display().to_string();
-    let ours = super::gatewright()?.display().to_string();
+    let ours = crate::shipped::build()?.display().to_string();
     let peers = peers()?;
     let scratch = target().join("bench-protocol");
     let _ = fs::remove_dir_all(&scratch);

@@ -58,7 +58,8 @@ pub(crate) fn run(words: &[&str]) -> Done {
     let asked = Asked::read(words)?;
     let scratch = Scratch::new()?;
     let needs = ["overhead", "files", "detection", "git", "kills"];
-    let ours = if needs.iter().any(|part| asked.has(part)) { super::gatewright()? } else { PathBuf::new() };
+    let ours =
+        if needs.iter().any(|part| asked.has(part)) { crate::shipped::build()? } else { PathBuf::new() };
     let mut aims: Vec<Aim> = Vec::new();
     if asked.has("overhead") {
         aims.extend(programs::overhead(&ours)?);

@@ -92,7 +92,7 @@ pub(crate) fn run(words: &[&str]) -> Done {
     let asked = Asked::read(words)?;
     let program = match &asked.program {
         Some(program) => program.clone(),
-        None => super::gatewright()?,
+        None => crate::shipped::build()?,
     };
     println!("program: {}", program.display());
     let scratch = target().join("bench-session");

@@ -71,9 +71,37 @@ const TOKEN_KINDS: &[&str] = &[
     "color",
 ];
 
+/// Whether `name` has a part that every word of the lists has. Most have none, and are not split.
+fn may_be_sensitive(name: &str) -> bool {
+    let bytes = name.as_bytes();
+    // What is not ASCII may become it in lower case.
+    !name.is_ascii()
+        || bytes.iter().enumerate().any(|(at, byte)| {
+            let parts: &[&[u8]] = match byte.to_ascii_lowercase() {
+                b'a' => &[b"auth"],
+                b'b' => &[b"bearer"],
+                b'c' => &[b"credential", b"cookie", b"cv"],
+                b'j' => &[b"jwt"],
+                b'k' => &[b"key"],
+                b'o' => &[b"otp"],
+                b'p' => &[b"pass", b"pwd"],
+                b's' => &[b"secret", b"session"],
+                b't' => &[b"token"],
+                _ => return false,
+            };
+            let begins =
+                |part: &&[u8]| bytes[at..].get(..part.len()).is_some_and(|b| b.eq_ignore_ascii_case(part));
+            parts.iter().any(begins)
+        })
+}
+
 /// Whether a value under `name` is a secret, whatever it looks like.
 #[must_use]
 pub fn is_sensitive(name: &str) -> bool {
+    may_be_sensitive(name) && is_sensitive_by_segment(name)
+}
+
+fn is_sensitive_by_segment(name: &str) -> bool {
     let segments = segments(name);
     let Some(last) = segments.last() else { return false };
     // `passwordPolicy` and `secretName` describe; `password`, `dbPassword`, `password2` hold.
@@ -178,6 +206,28 @@ fn segments(name: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_not_split_is_not_sensitive(
+            words in proptest::collection::vec(0..ALWAYS.len() + KEY_KINDS.len() + 8, 1..4),
+            cases in 0..3,
+            between in "[-_. ]?",
+        ) {
+            let more = ["key", "keys", "token", "tokens", "auth", "id", "é", "\u{212a}ey"];
+            let all: Vec<&str> = ALWAYS.iter().chain(KEY_KINDS).chain(&more).copied().collect();
+            let words = words.iter().map(|at| match cases {
+                0 => all[*at].to_owned(),
+                1 => all[*at].to_uppercase(),
+                _ => {
+                    let mut letters = all[*at].chars();
+                    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+                }
+            });
+            let name = words.collect::<Vec<_>>().join(&between);
+            proptest::prop_assert_eq!(is_sensitive(&name), is_sensitive_by_segment(&name), "{}", name);
+        }
+    }
 
     #[test]
     fn names_that_hold_secrets() {

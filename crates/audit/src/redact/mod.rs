@@ -111,7 +111,9 @@ impl Redactor {
 
     fn hits(&self, bytes: &[u8]) -> Vec<Hit> {
         let mut hits = Vec::new();
-        for view in views::of(bytes) {
+        self.known.find(bytes, |hit| hits.push(hit));
+        self.rules.find(bytes, |hit| hits.push(hit));
+        for view in views::others(bytes) {
             self.known.find(&view.bytes, |hit| hits.push(view.original(hit)));
             self.rules.find(&view.bytes, |hit| hits.push(view.original(hit)));
         }

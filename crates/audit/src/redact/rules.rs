@@ -3,6 +3,7 @@
 //! Every rule names literals that must be near a match. One Aho-Corasick scan finds those; a rule's expression then
 //! runs over a window around each, so that text without triggers is read once and none is read more than a few times.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -112,11 +113,42 @@ const KEYED_LITERALS: &[&str] = &[
     "cvc",
 ];
 
+/// A literal of the prefilter, which finds it in any case.
+#[derive(Debug, Clone, Copy)]
+struct Literal {
+    /// The rule that it belongs to; the last is the keyed context.
+    owner: usize,
+    /// Its spelling, where the rule's expression has no other.
+    exact: Option<&'static [u8]>,
+}
+
+impl Literal {
+    /// Whether the rule may match where it stands: most words that have `ac` or `key` in them begin no secret. What is said no to is
+    /// not matched by the rule's expression either.
+    fn may_match(self, bytes: &[u8], at: Range<usize>) -> bool {
+        match self.exact {
+            Some(exact) => bytes.get(at).is_some_and(|there| there == exact),
+            None if self.owner == RULES.len() => is_name(bytes.get(at.end..).unwrap_or_default()),
+            None => true,
+        }
+    }
+}
+
+/// Whether what comes after a part of a name makes a name of it, by [`KEYED`]: its rest, a quote, some space, and `:` or `=`.
+fn is_name(after: &[u8]) -> bool {
+    let is_of_name = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-');
+    let after = &after[after.iter().take_while(|b| is_of_name(b)).count()..];
+    let after = after.strip_prefix(b"\\").unwrap_or(after);
+    let after = after.strip_prefix(b"\"").or_else(|| after.strip_prefix(b"'")).unwrap_or(after);
+    let spaces = after.iter().take(3).take_while(|b| matches!(b, b'\t'..=b'\r' | b' ')).count();
+    matches!(after.get(spaces), Some(b':' | b'='))
+}
+
 pub(super) struct Rules {
     /// Made when something is first redacted: who only lists tools never does.
     prefilter: OnceLock<Option<AhoCorasick>>,
-    /// For each literal of the prefilter, the rule that it belongs to; the last is the keyed context.
-    owners: Vec<usize>,
+    /// For each literal of the prefilter: whose it is.
+    literals: Vec<Literal>,
     /// Compiled when first triggered: most processes never meet most of them.
     compiled: Vec<OnceLock<Option<Regex>>>,
 }
@@ -129,10 +161,16 @@ impl std::fmt::Debug for Rules {
 
 impl Rules {
     pub(super) fn new() -> Self {
-        let all = RULES.iter().map(|rule| rule.literals).chain([KEYED_LITERALS]).enumerate();
-        let owners = all.flat_map(|(index, literals)| std::iter::repeat_n(index, literals.len())).collect();
+        let of_rule = |(owner, rule): (usize, &'static Rule)| {
+            let is_exact = !rule.expression.starts_with("(?i)");
+            rule.literals
+                .iter()
+                .map(move |text| Literal { owner, exact: is_exact.then_some(text.as_bytes()) })
+        };
+        let keyed = KEYED_LITERALS.iter().map(|_| Literal { owner: RULES.len(), exact: None });
+        let literals = RULES.iter().enumerate().flat_map(of_rule).chain(keyed).collect();
         let compiled = std::iter::repeat_with(OnceLock::new).take(RULES.len() + 1).collect();
-        Self { prefilter: OnceLock::new(), owners, compiled }
+        Self { prefilter: OnceLock::new(), literals, compiled }
     }
 
     /// Finds every literal of every rule. `None` would be a defect, and a test says that there is none.
@@ -160,9 +198,17 @@ impl Rules {
             return each(Hit { range: 0..bytes.len(), kind: "rule" });
         };
         // How far each rule has looked already, so that the work stays linear.
-        let mut looked = vec![0; self.compiled.len()];
+        let mut looked = Vec::new();
         for literal in prefilter.find_overlapping_iter(bytes) {
-            let owner = self.owners[literal.pattern().as_usize()];
+            let of = self.literals[literal.pattern().as_usize()];
+            let owner = of.owner;
+            if looked.is_empty() {
+                looked.resize(self.compiled.len(), 0);
+            }
+            if !of.may_match(bytes, literal.range()) {
+                looked[owner] = literal.end().max(looked[owner]);
+                continue;
+            }
             let mut window = RULES.get(owner).map_or(WINDOW, |rule| rule.window);
             let from = literal.start().saturating_sub(WINDOW / 4).max(looked[owner]);
             if literal.end() <= looked[owner] || from >= bytes.len() {
@@ -187,10 +233,9 @@ impl Rules {
 }
 
 impl Rules {
-    fn hits(&self, owner: usize, bytes: &[u8], window: std::ops::Range<usize>) -> Vec<Hit> {
+    fn hits(&self, owner: usize, bytes: &[u8], window: Range<usize>) -> Vec<Hit> {
         let (from, text) = (window.start, &bytes[window]);
-        let shifted =
-            |range: std::ops::Range<usize>, kind| Hit { range: from + range.start..from + range.end, kind };
+        let shifted = |range: Range<usize>, kind| Hit { range: from + range.start..from + range.end, kind };
         let Some(regex) = self.expression(owner) else {
             // Rather too much than too little.
             return vec![shifted(0..text.len(), "rule")];
@@ -265,6 +310,43 @@ mod tests {
         let rules = super::Rules::new();
         assert!(rules.prefilter().is_some());
         assert!((0..=super::RULES.len()).all(|owner| rules.expression(owner).is_some()));
+    }
+
+    /// The same without a look at what stands around a literal.
+    fn found_by_expressions(rules: &super::Rules, bytes: &[u8]) -> Vec<super::Range<usize>> {
+        let mut found = Vec::new();
+        let mut looked = vec![0; rules.compiled.len()];
+        for literal in rules.prefilter().unwrap().find_overlapping_iter(bytes) {
+            let owner = rules.literals[literal.pattern().as_usize()].owner;
+            if literal.end() <= looked[owner] {
+                continue;
+            }
+            let from = literal.start().saturating_sub(super::WINDOW / 4).max(looked[owner]);
+            let hits = rules.hits(owner, bytes, from..bytes.len());
+            looked[owner] = hits.iter().map(|hit| hit.range.end).max().unwrap_or(0).max(literal.end());
+            found.extend(hits.into_iter().map(|hit| hit.range));
+        }
+        found
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2_000))]
+        #[test]
+        fn a_look_around_a_literal_hides_nothing(
+            words in proptest::collection::vec(
+                "(key|KEY|api|token|Token|secret|auth|session|id|otp|sk|AC|x|foo|_|-|\\.|: |=|:=| = |=>|/|,|\"|'|\\\\|  | |\n|abcdef123|a1b2c3d4a1b2c3d4a1b2c3d4a1b2c3d4|bearer |Cookie|ghp_|a{36})",
+                1..24,
+            ),
+        ) {
+            let text = words.concat();
+            let rules = super::Rules::new();
+            let mut found = Vec::new();
+            rules.find(text.as_bytes(), |hit| found.push(hit.range));
+            for range in found_by_expressions(&rules, text.as_bytes()) {
+                let is_covered = range.clone().all(|at| found.iter().any(|hit| hit.contains(&at)));
+                proptest::prop_assert!(is_covered, "{text:?}: {range:?} is not in {found:?}");
+            }
+        }
     }
 
     #[test]

@@ -1,20 +1,18 @@
 //! Other ways to read the same bytes: without terminal escapes, and without the zeros of UTF-16.
 
-use std::borrow::Cow;
-
 use super::Hit;
 
 /// Bytes to search, with the way back to where they stood.
-pub(super) struct View<'b> {
-    pub(super) bytes: Cow<'b, [u8]>,
-    /// Where each byte stood; empty when nothing moved.
+pub(super) struct View {
+    pub(super) bytes: Vec<u8>,
+    /// Where each byte stood.
     origin: Vec<usize>,
 }
 
-impl View<'_> {
+impl View {
     /// The hit as it lies in the original bytes.
     pub(super) fn original(&self, hit: Hit) -> Hit {
-        if self.origin.is_empty() || hit.range.is_empty() {
+        if hit.range.is_empty() {
             return hit;
         }
         let (first, last) = (self.origin[hit.range.start], self.origin[hit.range.end - 1]);
@@ -22,23 +20,23 @@ impl View<'_> {
     }
 }
 
-/// The bytes as they are, and whichever other views differ from them.
-pub(super) fn of(bytes: &[u8]) -> Vec<View<'_>> {
-    let mut views = vec![View { bytes: Cow::Borrowed(bytes), origin: Vec::new() }];
-    if bytes.contains(&0x1b) {
+/// The views that differ from the bytes as they are: of most, none.
+pub(super) fn others(bytes: &[u8]) -> Vec<View> {
+    let mut views = Vec::new();
+    if memchr::memchr(0x1b, bytes).is_some() {
         views.push(keep(bytes, escapes(bytes)));
     }
     // Text in UTF-16 is half zeros; binary data with a few is not text in disguise.
-    let zeros = bytes.split(|b| *b == 0).count() - 1;
+    let zeros = memchr::memchr_iter(0, bytes).count();
     if zeros > 0 && zeros >= bytes.len() / 16 {
         views.push(keep(bytes, bytes.iter().map(|b| *b != 0).collect()));
     }
     views
 }
 
-fn keep<'b>(bytes: &[u8], kept: Vec<bool>) -> View<'b> {
+fn keep(bytes: &[u8], kept: Vec<bool>) -> View {
     let origin: Vec<usize> = kept.iter().enumerate().filter_map(|(i, keep)| keep.then_some(i)).collect();
-    View { bytes: Cow::Owned(origin.iter().map(|i| bytes[*i]).collect()), origin }
+    View { bytes: origin.iter().map(|i| bytes[*i]).collect(), origin }
 }
 
 /// Which bytes are no part of a terminal escape sequence (ECMA-48: CSI, OSC and the other string sequences).

@@ -334,7 +334,7 @@ impl Guest for OneTool {
             input_schema: tool.schema(),
             output_schema: None,
             limits: Limits::RUNS,
-            identity: self.hosted.identity(tool),
+            identity: if self.is_ours() { Value::Null } else { self.hosted.identity(tool) },
             asks: false,
             // Its programs work over the root; those with hosts, or with what was fetched, hear from outside, and tell.
             labels: if tool.file.network.hosts.is_empty() && !fetches {

@@ -4,7 +4,7 @@ mod place;
 mod schema;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use sqlx::ConnectOptions as _;
@@ -25,6 +25,8 @@ pub(crate) use schema::{LIBRARY, NEWEST, STORE, Schema};
 const PAUSE: Duration = Duration::from_millis(20);
 /// Most connections that read.
 const READERS: u32 = 4;
+/// For how long a schema that is known is taken to be, by single questions.
+const CHECKED: Duration = Duration::from_secs(1);
 /// What the log is cut back to when it was folded into the database, in bytes.
 const LOG_LIMIT: &str = "16777216";
 
@@ -39,6 +41,8 @@ pub(crate) struct Sqlite {
 
 struct Opened {
     identity: Identity,
+    /// When a single question found the schema to be known.
+    checked: std::sync::Mutex<Option<Instant>>,
     writer: SqlitePool,
     readers: SqlitePool,
 }
@@ -94,6 +98,19 @@ impl Sqlite {
         let mut tx = opened.readers.begin().await.doing("a read began")?;
         self.schema.check(&mut tx).await?;
         Ok(Conn::from(tx).doing(doing))
+    }
+
+    /// A connection for single questions. Each sees one state of the database, two of them perhaps two. That costs a third of what a
+    /// transaction costs: every word with SQLite's thread wakes two.
+    pub(crate) async fn single(&self, doing: &'static str) -> Result<Conn, StoreError> {
+        let opened = self.opened().await?;
+        let mut connection = opened.readers.acquire().await.doing("a read began")?;
+        let checked = *opened.checked.lock().unwrap_or_else(PoisonError::into_inner);
+        if checked.is_none_or(|at| at.elapsed() > CHECKED) {
+            self.schema.check(&mut connection).await?;
+            *opened.checked.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        }
+        Ok(Conn::from(connection).doing(doing))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -160,11 +177,15 @@ impl Sqlite {
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(self.synchronous)
             .pragma("journal_size_limit", LOG_LIMIT);
-        let pool = |most| SqlitePoolOptions::new().max_connections(most).acquire_timeout(PATIENCE);
+        // A connection to a file does not fall asleep: nothing is asked of it first.
+        let pool = |most| {
+            let options = SqlitePoolOptions::new().max_connections(most).acquire_timeout(PATIENCE);
+            options.test_before_acquire(false)
+        };
         let writer = pool(1).connect_with(writing).await.doing("the store was opened")?;
         self.schema.migrate(&writer).await?;
         let readers = pool(READERS).connect_lazy_with(reading);
-        Ok(Opened { identity, writer, readers })
+        Ok(Opened { identity, checked: std::sync::Mutex::default(), writer, readers })
     }
 }
 

@@ -188,13 +188,19 @@ impl Stock {
         .suggest("Try again when the other gatewright has done."))
     }
 
-    /// What is known of a large library.
+    /// What is known of a library that is part of the program, and of any other that is large.
     fn at_once(
         self: &Arc<Self>,
         library: &Library,
         looking: &Looking<'_>,
     ) -> Result<Option<Arc<Snapshot>>, Fault> {
         let loaded = match self.loaded() {
+            // Its files do not change while it runs.
+            Ok(Loaded::Index(snapshot)) if library.is_built_in() => {
+                let is_same =
+                    self.current().looked.is_some() && snapshot.notes.verified == looking.verified();
+                return Ok(is_same.then_some(snapshot));
+            }
             Ok(Loaded::Index(snapshot)) if snapshot.notes.files > SMALL => snapshot,
             Err(Unkept::Fault(fault)) => return Err(fault),
             _ => return Ok(None),

@@ -1,0 +1,122 @@
+//! gatewright as it is shipped: profile `dist`, and in it first the functions that a start and its first calls come to.
+//!
+//! Of 80 MB of code a start needs less than one, from everywhere. The system maps a file in pieces of 64 KiB around each page that is
+//! touched, so that one in three of all pieces came into memory, each by a page fault. A linker that is given an order puts those
+//! functions beside each other. The order is not kept anywhere: names of functions have digests in them that change with every
+//! dependency. So the linker is this program: it links once with names, has that program traced, and links again.
+
+mod trace;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::debian;
+use crate::sh::{Done, has, step, target, top};
+
+/// What links in the end.
+const LINKER: &str = "cc";
+
+/// Builds it; where it is.
+pub(crate) fn build() -> Done<PathBuf> {
+    let mut args: Vec<String> =
+        ["rustc", "--profile", "dist", "-p", "gatewright", "--bin", "gatewright"].map(str::to_owned).into();
+    let told = told()?;
+    if let Some(why) = missing() {
+        println!("SKIPPED: functions in the order of a start: {why}");
+        let _ = fs::remove_file(&told);
+    } else {
+        args.extend(["--".to_owned(), "-C".to_owned(), format!("linker={}", wrapper()?.display())]);
+    }
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    step("cargo", Command::new("cargo").args(&words).current_dir(top()), &words)?;
+    if let Ok(told) = fs::read_to_string(&told) {
+        println!("  {told}");
+    }
+    Ok(target().join("dist/gatewright"))
+}
+
+/// Why functions cannot be put in order here.
+fn missing() -> Option<String> {
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        return Some("only LLVM's linker takes an order, and only here is it what links".to_owned());
+    }
+    if !has("valgrind")
+        && let Err(why) = debian::install_one("valgrind")
+    {
+        return Some(format!("valgrind is missing (Debian: apt-get install valgrind): {why}"));
+    }
+    None
+}
+
+/// Where what is made on the way is.
+fn place() -> Done<PathBuf> {
+    let place = target().join("dist-order");
+    fs::create_dir_all(&place).map_err(|e| format!("{}: {e}", place.display()))?;
+    Ok(place)
+}
+
+/// What the linker said of the order: cargo shows nothing of a linker that succeeds.
+fn told() -> Done<PathBuf> {
+    Ok(place()?.join("told"))
+}
+
+/// A linker by its own name: cargo takes no words for one.
+fn wrapper() -> Done<PathBuf> {
+    let own = std::env::current_exe().map_err(|e| e.to_string())?;
+    let file = place()?.join("cc");
+    let text = format!("#!/bin/sh\nexec '{}' link \"$@\"\n", own.display());
+    let io = |e: std::io::Error| format!("{}: {e}", file.display());
+    fs::write(&file, text).map_err(io)?;
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).map_err(io)?;
+    Ok(file)
+}
+
+/// What rustc runs as its linker.
+pub(crate) fn link(args: &[&str]) -> Done {
+    let said = match order(args) {
+        Ok((order, many)) => {
+            let ordered = [
+                format!("-Wl,--symbol-ordering-file={}", order.display()),
+                "-Wl,--no-warn-symbol-ordering".into(),
+            ];
+            cc(args.iter().copied().chain(ordered.iter().map(String::as_str)))?;
+            format!("{many} functions stand in the order of a start and its first calls")
+        }
+        Err(why) => {
+            cc(args.iter().copied())?;
+            format!("SKIPPED: functions in the order of a start: {why}")
+        }
+    };
+    fs::write(told()?, said).map_err(|e| e.to_string())
+}
+
+fn cc<'a>(args: impl IntoIterator<Item = &'a str>) -> Done {
+    let done = Command::new(LINKER).args(args).status().map_err(|e| format!("{LINKER}: {e}"))?;
+    if done.success() { Ok(()) } else { Err(format!("{LINKER} ({done})")) }
+}
+
+/// A file with the functions that are come to, and how many these are.
+fn order(args: &[&str]) -> Done<(PathBuf, usize)> {
+    let place = place()?;
+    let program = place.join("gatewright");
+    let program_word = program.display().to_string();
+    let out = args.iter().position(|arg| *arg == "-o").ok_or("the linker is told no output")?;
+    let with_names = args.iter().enumerate().filter(|(_, arg)| !STRIPS.contains(arg));
+    let with_names = with_names.map(|(at, arg)| if at == out + 1 { program_word.as_str() } else { *arg });
+    cc(with_names)?;
+    let functions = trace::functions(&program, &place)?;
+    let _ = fs::remove_file(&program);
+    if functions.len() < FEWEST {
+        return Err(format!("{} functions were seen: the program has no names", functions.len()));
+    }
+    let file = place.join("order");
+    fs::write(&file, functions.join("\n") + "\n").map_err(|e| format!("{}: {e}", Path::display(&file)))?;
+    Ok((file, functions.len()))
+}
+
+/// Words that have a linker leave out names.
+const STRIPS: [&str; 4] = ["-s", "-Wl,--strip-all", "-Wl,--strip-debug", "-Wl,-s"];
+/// A start alone comes to more.
+const FEWEST: usize = 500;
