@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::debian;
-use crate::sh::{Done, has, step, target, top};
+use crate::sh::{Done, has, output, step, target, top};
 
 /// What links in the end.
 const LINKER: &str = "cc";
@@ -75,21 +75,29 @@ fn wrapper() -> Done<PathBuf> {
 
 /// What rustc runs as its linker.
 pub(crate) fn link(args: &[&str]) -> Done {
-    let said = match order(args) {
+    let mut more = Vec::new();
+    let mut said = match order(args) {
         Ok((order, many)) => {
-            let ordered = [
-                format!("-Wl,--symbol-ordering-file={}", order.display()),
-                "-Wl,--no-warn-symbol-ordering".into(),
-            ];
-            cc(args.iter().copied().chain(ordered.iter().map(String::as_str)))?;
+            more.push(format!("-Wl,--symbol-ordering-file={}", order.display()));
+            more.push("-Wl,--no-warn-symbol-ordering".to_owned());
             format!("{many} functions stand in the order of a start and its first calls")
         }
-        Err(why) => {
-            cc(args.iter().copied())?;
-            format!("SKIPPED: functions in the order of a start: {why}")
-        }
+        Err(why) => format!("SKIPPED: functions in the order of a start: {why}"),
     };
+    if packs() {
+        more.push("-Wl,-z,pack-relative-relocs".to_owned());
+        said.push_str("; relocations are packed, as glibc reads them from 2.36 on");
+    }
+    cc(args.iter().copied().chain(more.iter().map(String::as_str)))?;
     fs::write(told()?, said).map_err(|e| e.to_string())
+}
+
+/// Whether the C library of this machine reads packed relocations (`DT_RELR`): 3 MB that every start reads otherwise. A program is for
+/// C libraries that are no older than the one that it was linked with, so what is to run on older ones is built with an older one.
+fn packs() -> bool {
+    let version = output("getconf", &["GNU_LIBC_VERSION"]).unwrap_or_default();
+    let number = version.trim().strip_prefix("glibc 2.").and_then(|minor| minor.parse::<u32>().ok());
+    number.is_some_and(|minor| minor >= 36)
 }
 
 fn cc<'a>(args: impl IntoIterator<Item = &'a str>) -> Done {
