@@ -131,7 +131,7 @@ fn ask_over_http(address: &str) -> Done {
         );
         stream.write_all(request.as_bytes()).map_err(io)?;
         // What it says is not looked at: a first piece of it says that the call was made.
-        let mut piece = [0; 1 << 16];
+        let mut piece = vec![0; 1 << 16];
         if stream.read(&mut piece).map_err(io)? == 0 {
             return Err("the server ended the connection".to_owned());
         }

@@ -255,7 +255,7 @@ fn kill(place: &Place, rounds: u32) {
             }
         });
     }
-    println!("{rounds} kills: {all} writes acknowledged and there, {cut} there without");
+    assert!(all >= u64::from(rounds / 2), "{rounds} kills: {all} writes acknowledged, {cut} there without");
 }
 
 /// Waits until so many writes were acknowledged to a writer.
