@@ -69,7 +69,7 @@ pub(crate) async fn bounded<T: Send + 'static>(
             inner.cancel();
             running.abort();
             let message = format!("the call took longer than {} s", limit.as_secs());
-            return Err(Fault::new(Code::Timeout, message).suggest("Ask for less, or raise the tool's timeout."));
+            return Err(Fault::new(Code::Timeout, message).suggest("Ask for less: fewer files, or one part after another."));
         }
     };
     ended.unwrap_or_else(|panic| {

@@ -42,7 +42,9 @@ pub(super) fn functions(program: &Path, place: &Path) -> Done<Vec<String>> {
     // What only starts, where others have been before, and is asked what there is, comes first: a server that waits for work has
     // nothing else in memory.
     for name in ["start", "old", "new", "http"] {
-        collect(&scratch.join(name), &mut seen, &mut all)?;
+        let traced = scratch.join(name);
+        let text = fs::read_to_string(&traced).map_err(|e| format!("{}: {e}", traced.display()))?;
+        all.extend(named(&text).filter(|name| seen.insert((*name).to_owned())).map(str::to_owned));
     }
     let _ = fs::remove_dir_all(&scratch);
     Ok(all)
@@ -178,17 +180,25 @@ fn requests(meta: &Value) -> Vec<Value> {
     std::iter::once(list).chain(calls).collect()
 }
 
-/// Adds what a list of callgrind's names that was not named before.
-fn collect(traced: &Path, seen: &mut BTreeSet<String>, all: &mut Vec<String>) -> Done {
-    let text = fs::read_to_string(traced).map_err(|e| format!("{}: {e}", traced.display()))?;
-    for line in text.lines() {
-        let Some(rest) = line.strip_prefix("fn=").or_else(|| line.strip_prefix("cfn=")) else { continue };
+/// The functions that callgrind names, in its order.
+fn named(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let rest = line.strip_prefix("fn=").or_else(|| line.strip_prefix("cfn="))?;
         // `(number) name` where it is named first, and `'n` behind it where it calls itself.
-        let Some((_, name)) = rest.split_once(") ") else { continue };
+        let (_, name) = rest.split_once(") ")?;
         let name = name.rsplit_once('\'').filter(|(_, n)| n.parse::<u32>().is_ok()).map_or(name, |(n, _)| n);
-        if !name.starts_with("0x") && !name.contains([' ', '(']) && seen.insert(name.to_owned()) {
-            all.push(name.to_owned());
-        }
+        (!name.starts_with("0x") && !name.contains([' ', '('])).then_some(name)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn functions_are_named_once_without_what_callgrind_adds() {
+        let text = "events: Ir\nfn=(1) _ZN3abc17h0123456789abcdefE\n16 3\ncfn=(2) main'2\ncalls=1 0\n\
+                    fn=(1)\nfn=(3) 0x000000000001ab70\nfn=(4) (below main)\ncob=(1) /lib/ld.so\n";
+        assert_eq!(named(text).collect::<Vec<_>>(), ["_ZN3abc17h0123456789abcdefE", "main"]);
     }
-    Ok(())
 }

@@ -4,10 +4,11 @@
 //! see the problems, or with `force` to read everything again.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use contract::text::counted;
 use contract::{Fault, Toolset};
+use kit::limits::Limits;
 use kit::markdown::{code, text};
 use kit::{Answer, Define, Read, ReadDesk, doc};
 use schemars::JsonSchema;
@@ -93,6 +94,8 @@ impl Define for IndexPatternLibrary {
     const DOC: kit::Doc = doc!("index_pattern_library.rs");
     const ALIASES: &'static [&'static str] = &["indexPatternLibrary"];
     const NEEDS_ROOT: bool = false;
+    // An index is made whole or not at all, of 10,000 patterns in some 8 s.
+    const LIMITS: Limits = Limits { timeout: Duration::from_hours(1), ..Limits::DEFAULT };
 
     fn examples() -> Vec<Value> {
         vec![json!({}), json!({ "force": true, "category": "database" })]
