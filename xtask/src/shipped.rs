@@ -1,7 +1,7 @@
 //! gatewright as it is shipped: profile `dist`, and in it first the functions that a start and its first calls come to.
 //!
-//! Of 80 MB of code a start needs less than one, from everywhere. The system maps a file in pieces of 64 KiB around each page that is
-//! touched, so that one in three of all pieces came into memory, each by a page fault. A linker that is given an order puts those
+//! Of the code a start needs a small part, from everywhere. The system maps a file in pieces of 64 KiB around each page that is touched,
+//! so that one in three of all pieces came into memory, each by a page fault (`docs/design/performance.md`). A linker that is given an order puts those
 //! functions beside each other. The order is not kept anywhere: names of functions have digests in them that change with every
 //! dependency. So the linker is this program: it links once with names, has that program traced, and links again.
 

@@ -45,34 +45,44 @@ impl IndexStore {
     }
 
     async fn read(&self, doing: &'static str) -> Result<Conn, StoreError> {
-        match self.sqlite.read(doing).await {
-            Err(error) if is_useless(&error) => {
-                self.sqlite.start_over().await?;
-                self.sqlite.read(doing).await
-            }
-            done => done,
-        }
+        self.ask(How::Read, doing).await
     }
 
     async fn single(&self, doing: &'static str) -> Result<Conn, StoreError> {
-        match self.sqlite.single(doing).await {
+        self.ask(How::Single, doing).await
+    }
+
+    async fn write(&self, doing: &'static str) -> Result<Conn, StoreError> {
+        self.ask(How::Write, doing).await
+    }
+
+    async fn ask(&self, how: How, doing: &'static str) -> Result<Conn, StoreError> {
+        match self.ask_once(how, doing).await {
             Err(error) if is_useless(&error) => {
                 self.sqlite.start_over().await?;
-                self.sqlite.single(doing).await
+                self.ask_once(how, doing).await
             }
             done => done,
         }
     }
 
-    async fn write(&self, doing: &'static str) -> Result<Conn, StoreError> {
-        match self.sqlite.write(doing).await {
-            Err(error) if is_useless(&error) => {
-                self.sqlite.start_over().await?;
-                self.sqlite.write(doing).await
-            }
-            done => done,
+    async fn ask_once(&self, how: How, doing: &'static str) -> Result<Conn, StoreError> {
+        match how {
+            How::Read => self.sqlite.read(doing).await,
+            How::Single => self.sqlite.single(doing).await,
+            How::Write => self.sqlite.write(doing).await,
         }
     }
+}
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy)]
+enum How {
+    /// Several questions of one state.
+    Read,
+    /// Single questions.
+    Single,
+    Write,
 }
 
 /// Whether the file is of no use: it is damaged, or a newer program's. It has nothing that is not made anew.

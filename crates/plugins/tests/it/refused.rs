@@ -37,6 +37,19 @@ fn the_example_is_understood() {
 }
 
 #[test]
+fn a_pattern_of_health_is_held_to_be_one_before_its_program_is_ever_asked() {
+    let asked = |pattern: &str| {
+        let health = format!("health = {{ program = 'wc', args = ['--version'], matches = '{pattern}' }}");
+        plain("required-commands = ['wc']", &format!("required-commands = ['wc']\n{health}"))
+    };
+    let why = why(&asked("^wc ("));
+    assert!(why.contains("plugin.health: `matches` is no pattern"), "{why}");
+    let plugin = read(&asked("^wc [(]GNU")).unwrap();
+    let matches = plugin.healthy.unwrap();
+    assert!(matches.is_match("some line\nwc (GNU coreutils) 9.1") && !matches.is_match("busybox wc"));
+}
+
+#[test]
 fn what_a_file_may_not_say_is_refused_with_the_place_and_the_reason() {
     let cases = [
         ("schema = 1", "schema = 2", "schema: it is 2"),

@@ -100,8 +100,8 @@ impl Sqlite {
         Ok(Conn::from(tx).doing(doing))
     }
 
-    /// A connection for single questions. Each sees one state of the database, two of them perhaps two. That costs a third of what a
-    /// transaction costs: every word with SQLite's thread wakes two.
+    /// A connection for single questions. Each sees one state of the database, two of them perhaps two. A transaction would be begun and
+    /// taken back by words of their own with SQLite's thread, and each word wakes two threads.
     pub(crate) async fn single(&self, doing: &'static str) -> Result<Conn, StoreError> {
         let opened = self.opened().await?;
         let mut connection = opened.readers.acquire().await.doing("a read began")?;
