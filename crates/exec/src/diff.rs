@@ -61,7 +61,10 @@ pub fn of(
             }
             Effect::Refs(refs) => (crate::refs::told::told(root, refs, blobs), 0),
             Effect::Push(push) => (crate::push::told(push), 0),
-            Effect::Request(request) => (format!("{} {}\n", request.method, request.url), 0),
+            Effect::Request(request) => {
+                let body = blobs.get(&request.body).map(Vec::as_slice).unwrap_or_default();
+                (format!("{} {}\n{}", request.method, request.url, sent(body, left, clean)), 0)
+            }
             Effect::Put(c) | Effect::Remove(c) | Effect::Symlink(c) | Effect::Append(c) => {
                 one(root, c, blobs, left, deadline, clean)
             }
@@ -81,6 +84,20 @@ pub fn of(
         *(if text.contains("\n+++ /dev/null\n") { &mut diff.removed } else { &mut diff.added }) += unshown;
     }
     diff
+}
+
+/// What a request says, as JSON with a line for each member where it is that; bytes are counted.
+fn sent(body: &[u8], budget: usize, clean: &dyn Fn(&str) -> String) -> String {
+    let Ok(text) = std::str::from_utf8(body) else { return format!("  {} bytes\n", body.len()) };
+    let parsed: Option<serde_json::Value> = serde_json::from_str(text).ok();
+    let pretty = parsed.and_then(|value| serde_json::to_string_pretty(&value).ok());
+    let (shown, left_out) = whole('+', pretty.as_deref().unwrap_or(text), budget, clean);
+    let mut said: String =
+        shown.lines().skip(1).filter_map(|line| Some(format!("  {}\n", line.strip_prefix('+')?))).collect();
+    if left_out > 0 {
+        said.push_str(&format!("  and {left_out} more lines\n"));
+    }
+    said
 }
 
 /// How much more of a text than is shown is cleaned: whatever begins in what is shown ends in it.

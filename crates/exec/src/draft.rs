@@ -200,6 +200,25 @@ impl Draft {
         self.add(Effect::Push(push))
     }
 
+    /// Whether it has nothing but a request or a push.
+    #[must_use]
+    pub fn only_sends(&self) -> bool {
+        self.effects.iter().all(Effect::sends)
+    }
+
+    /// Sends what `other` sends, where it [only sends](Self::only_sends), after everything else of its own.
+    pub fn send(&mut self, other: Self) -> Result<(), Fault> {
+        for effect in other.effects {
+            self.check_sends_nothing()?;
+            self.add(effect)?;
+        }
+        for (digest, bytes) in other.blobs {
+            self.keep(&bytes)?;
+            self.blobs.insert(digest, bytes);
+        }
+        Ok(())
+    }
+
     fn check_sends_nothing(&self) -> Result<(), Fault> {
         if self.effects.iter().any(Effect::sends) {
             return Err(Fault::internal("a plan holds at most one request"));

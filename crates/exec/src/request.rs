@@ -1,6 +1,7 @@
 //! The request effect: one outbound request per plan, last, with an idempotency key, never retried blindly.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::sync::Arc;
 use std::time::Duration;
 
 use contract::effect::Request;
@@ -14,6 +15,9 @@ use crate::push::Remote;
 
 /// Largest answer that is kept, in bytes.
 pub const MAX_ANSWER: u64 = 1 << 20;
+
+/// Most characters of a refusal that its fault has.
+const MOST_SAID: usize = 500;
 
 /// How long one request may take.
 pub const TIMEOUT: Duration = Duration::from_secs(30);
@@ -66,17 +70,21 @@ impl Outcome {
     #[must_use]
     pub fn into_fault(self) -> Fault {
         match self {
-            Self::Answered { status, .. } => Fault::new(
-                Code::ToolExecutionFailed,
-                format!("the files were changed; the request was answered {status}"),
-            ),
+            Self::Answered { status, body, .. } => {
+                let said: String = contract::text::visible(&body).trim().chars().take(MOST_SAID).collect();
+                let said = if said.is_empty() { said } else { format!(": {said}") };
+                Fault::new(
+                    Code::ToolExecutionFailed,
+                    format!("what the plan changes here was changed; the request was answered {status}{said}"),
+                )
+            }
             Self::NotSent { why } => Fault::new(
                 Code::ToolExecutionFailed,
-                format!("the files were changed; the request was not sent: {why}"),
+                format!("what the plan changes here was changed; the request was not sent: {why}"),
             ),
             Self::Unknown { key } => Fault::new(
                 Code::ToolExecutionFailed,
-                format!("the files were changed; whether the request {key} arrived is unknown"),
+                format!("what the plan changes here was changed; whether the request {key} arrived is unknown"),
             )
             .suggest("Ask the other side by its idempotency key before sending again."),
             Self::Pushed => Fault::internal("a push that went well is no fault"),
@@ -147,12 +155,34 @@ pub(crate) fn check(method: &str, url: &str) -> Result<(), Fault> {
     Ok(())
 }
 
+/// What a credential's header says, found out when it is sent; nothing where there is none.
+pub type Told = Arc<dyn Fn() -> Option<String> + Send + Sync>;
+
+/// A header that goes to one host and to no other.
+#[derive(Clone)]
+struct Credential {
+    host: String,
+    header: String,
+    told: Told,
+}
+
 /// Sends to hosts that a person has allowed, and to nothing else. No proxy from the environment, no redirects.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Egress {
     hosts: Vec<String>,
     allow_private: bool,
-    credentials: Vec<(String, String, String)>,
+    credentials: Vec<Credential>,
+}
+
+impl std::fmt::Debug for Egress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let to: Vec<&str> = self.credentials.iter().map(|credential| credential.host.as_str()).collect();
+        f.debug_struct("Egress")
+            .field("hosts", &self.hosts)
+            .field("allow_private", &self.allow_private)
+            .field("credentials", &to)
+            .finish()
+    }
 }
 
 impl Egress {
@@ -162,10 +192,11 @@ impl Egress {
         Self { hosts, allow_private, credentials: Vec::new() }
     }
 
-    /// Adds a header for one host: the server's own credential, never the caller's.
+    /// Adds a header for one host (as `hosts` has it): the server's own credential, never the caller's. It is sent over https, or on
+    /// this machine.
     #[must_use]
-    pub fn with_credential(mut self, host: &str, header: &str, value: &str) -> Self {
-        self.credentials.push((host.to_owned(), header.to_owned(), value.to_owned()));
+    pub fn with_credential(mut self, host: &str, header: &str, told: Told) -> Self {
+        self.credentials.push(Credential { host: host.to_owned(), header: header.to_owned(), told });
         self
     }
 
@@ -233,9 +264,10 @@ impl Sender for Egress {
         for (name, value) in &request.headers {
             builder = builder.header(name, value);
         }
-        for (host, name, value) in &self.credentials {
-            if *host == shown {
-                builder = builder.header(name, value);
+        let is_private = url.scheme() == "https" || address.ip().is_loopback();
+        for credential in self.credentials.iter().filter(|one| is_private && one.host == shown) {
+            if let Some(value) = (credential.told)() {
+                builder = builder.header(&credential.header, value);
             }
         }
         let outgoing = builder.body(body).map_err(|e| SendError::NotSent(e.to_string()))?;

@@ -38,6 +38,7 @@ use context::Offline;
 use crate::approved::{self, Kept};
 use crate::config::{self, Config, SecuritySection};
 use crate::families;
+use crate::forge;
 use crate::plugged::{self, Found, Hosting};
 use crate::remembered;
 use crate::roots::Asked;
@@ -394,7 +395,8 @@ fn engine_of(
     secrets.extend(remembered::secrets());
     let redactor = Redactor::new(&secrets, ledger.tag_key());
     let sender = (!config.egress.hosts.is_empty()).then(|| {
-        Arc::new(Egress::new(config.egress.hosts.clone(), config.egress.allow_private)) as Arc<dyn Sender>
+        let egress = Egress::new(config.egress.hosts.clone(), config.egress.allow_private);
+        Arc::new(forge::signed(egress, &config.github, root.as_deref(), &state)) as Arc<dyn Sender>
     });
     Ok(Engine::new(Parts {
         catalog: Arc::clone(&shared.catalog),

@@ -15,6 +15,7 @@ mod commands;
 mod compose;
 mod config;
 mod families;
+mod forge;
 mod keyring;
 mod libraries;
 mod oauth;

@@ -27,6 +27,7 @@ mod component;
 mod footing;
 mod guest;
 mod programs;
+mod pulls;
 
 pub use guest::Hosted;
 pub use programs::identities;

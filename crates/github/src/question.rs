@@ -35,14 +35,7 @@ pub enum QuestionError {
 impl Question<'_> {
     /// The path and query below the API's address: nothing of it is anything but text, wherever it is passed.
     pub fn endpoint(&self) -> Result<String, QuestionError> {
-        let is_part = |part: &str| {
-            !part.is_empty()
-                && part.len() <= 100
-                && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
-        };
-        let is_repository =
-            self.repository.split('/').count() == 2 && self.repository.split('/').all(is_part);
-        if !is_repository {
+        if !is_repository(self.repository) {
             return Err(QuestionError::Repository(self.repository.chars().take(200).collect()));
         }
         if self.labels.is_empty() {
@@ -74,8 +67,18 @@ pub fn api(host: &str) -> String {
     }
 }
 
+/// Whether it is `owner/name`, as GitHub gives names.
+pub(crate) fn is_repository(repository: &str) -> bool {
+    let is_part = |part: &str| {
+        !part.is_empty()
+            && part.len() <= 100
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
+    };
+    repository.split('/').count() == 2 && repository.split('/').all(is_part)
+}
+
 /// As a query has it (RFC 3986 §2.1): all that is not unreserved as bytes.
-fn encoded(text: &str) -> String {
+pub(crate) fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len() * 2);
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {

@@ -335,6 +335,26 @@ pub struct Git {
     /// Whether what the remote has is fetched first, through the user's own git.
     #[serde(default)]
     pub fetch: bool,
+    /// Pull requests that are opened for what stands at the remote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pulls: Option<Pulls>,
+}
+
+/// `git.pulls` of a tool
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pulls {
+    /// The input that asks for them: a boolean.
+    pub when: String,
+    /// The input that says whether they are drafts: a boolean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draft: Option<String>,
+    /// The argument list that has the program name the branches of the stack, a JSON value on each line.
+    pub stack: Vec<String>,
+    /// Where such a value has the branch: a JSON pointer (RFC 6901).
+    pub branch: String,
+    /// Where it has the branch below; what has none is the trunk.
+    pub base: String,
 }
 
 /// What becomes of what a program pushes.

@@ -2,8 +2,8 @@
 
 use serde_json::Map;
 
-use crate::file::{File, Git, Kind, Pushes, ToolFile};
-use crate::input::Inputs;
+use crate::file::{File, Git, Kind, Pulls, Pushes, ToolFile, Type};
+use crate::input::{Inputs, visible};
 use crate::plugin::{BadPlugin, bad};
 use crate::template::Template;
 
@@ -12,7 +12,7 @@ const MOST: usize = 20;
 
 /// Holds a tool's table.
 pub(crate) fn check(tool: &ToolFile) -> Result<(), String> {
-    let Some(Git { clone, refs, push, .. }) = &tool.git else { return Ok(()) };
+    let Some(Git { clone, refs, push, pulls, .. }) = &tool.git else { return Ok(()) };
     if !clone {
         return Err("it says `clone = true`: what works on the repository itself is no plugin's".to_owned());
     }
@@ -35,7 +35,32 @@ pub(crate) fn check(tool: &ToolFile) -> Result<(), String> {
     if refs.len() > MOST {
         return Err(format!("at most {MOST} refs are taken"));
     }
+    if let Some(pulls) = pulls {
+        if *push != Pushes::Request {
+            return Err("`pulls` are for what it pushes: `push = \"request\"`".to_owned());
+        }
+        check_pulls(pulls, tool)?;
+    }
     refs.iter().try_for_each(|name| is_ref(name))
+}
+
+/// Fails unless a table of pull requests names inputs that are there, and a list that its program may be given.
+fn check_pulls(pulls: &Pulls, tool: &ToolFile) -> Result<(), String> {
+    for name in std::iter::once(&pulls.when).chain(&pulls.draft) {
+        let is_switch = tool.input.get(name).is_some_and(|input| input.of == Type::Boolean && !input.list);
+        if !is_switch {
+            return Err(format!("pulls: {name} is no boolean input of this tool"));
+        }
+    }
+    for pointer in [&pulls.branch, &pulls.base] {
+        if !pointer.starts_with('/') || pointer.len() > 100 || visible("a pointer", pointer, 100).is_err() {
+            return Err(format!("pulls: {pointer:?} is no JSON pointer, such as `/down/name`"));
+        }
+    }
+    if pulls.stack.is_empty() || pulls.stack.len() > MOST {
+        return Err(format!("pulls: `stack` has 1 to {MOST} words"));
+    }
+    crate::plugin::held(&tool.program, &pulls.stack, None).map_err(|why| format!("pulls: {why}"))
 }
 
 /// Fails unless a plugin may declare that it moves refs of this name.
@@ -151,6 +176,9 @@ pub(crate) fn told(tool: &ToolFile) -> String {
     }
     if git.push == Pushes::Request {
         text.push_str("; what it pushes is the plan's request, made with your own git, where your [egress] hosts allow it");
+    }
+    if git.pulls.is_some() {
+        text.push_str("; it proposes to open pull requests at GitHub with your account, one in a plan, and to move them onto another base");
     }
     text
 }

@@ -450,6 +450,13 @@ impl Tool {
         Ok(words)
     }
 
+    /// Whether a boolean input is true in `given`, or where it is not given by its default.
+    #[must_use]
+    pub fn is_set(&self, name: &str, given: &Map<String, Value>) -> bool {
+        let value = given.get(name).or_else(|| self.file.input.get(name)?.default.as_ref());
+        value == Some(&Value::Bool(true))
+    }
+
     /// How long a run may take.
     #[must_use]
     pub const fn timeout(&self) -> Duration {

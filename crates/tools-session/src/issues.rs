@@ -1,156 +1,21 @@
-//! Issues of this repository: asked for by GitHub's own program where it is signed in, else by the REST API with a token.
+//! Issues of this repository.
 
-use std::time::Duration;
-
-use contract::{Code, Fault};
-use exec::fetch::Fetcher;
-use exec::helper::{self, Program};
-use github::{Found, Question, api, read, refused};
+use contract::Fault;
+use github::{Found, Question, read};
 use kit::ReadDesk;
-use schemars::JsonSchema;
-use serde::Serialize;
 
+use crate::asking::{Asking, failed};
 use crate::here::Here;
 use crate::settings::IssueList;
 
-/// How long a question may take.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How long `gh` may take to say whether it is signed in.
-const SIGNED: Duration = Duration::from_secs(3);
-
-/// How GitHub is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Via {
-    /// By its own program.
-    Gh,
-    /// By its API.
-    Rest,
+/// How this repository's issues are asked for; or why they are not.
+pub(crate) async fn asking(desk: &ReadDesk, here: &Here) -> Result<Result<Asking, String>, Fault> {
+    Asking::of(desk, here.workplace.clone(), &here.repository()?.slug).await
 }
 
-/// Whether `gh` can be asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Gh {
-    /// It is signed in.
-    Signed,
-    /// It is not.
-    Unsigned,
-    /// It is not installed.
-    Missing,
-    /// The user does not want it.
-    Unwanted,
-}
-
-/// Who is asked, about which repository.
-#[derive(Debug, Clone)]
-pub(crate) struct Asking {
-    pub(crate) via: Via,
-    host: String,
-    /// `owner/name`.
-    pub(crate) repository: String,
-}
-
-/// Whether `gh` can be asked here.
-pub(crate) async fn gh(desk: &ReadDesk, here: &Here) -> Result<Gh, Fault> {
-    let settings = here.workplace.github();
-    if !settings.gh {
-        return Ok(Gh::Unwanted);
-    }
-    if helper::place(Program::Gh, desk.view().root().path()).is_err() {
-        return Ok(Gh::Missing);
-    }
-    // Asks nobody: it looks whether there are credentials. What it prints is dropped.
-    let args = ["auth", "token", "--hostname", &settings.host].map(str::to_owned).to_vec();
-    let said = desk.helper(Program::Gh, args, SIGNED).await?;
-    Ok(if said.is_ok_and(|said| said.code == Some(0)) { Gh::Signed } else { Gh::Unsigned })
-}
-
-impl Asking {
-    /// How this repository's issues are asked for; or why they are not.
-    pub(crate) async fn find(desk: &ReadDesk, here: &Here) -> Result<Result<Self, String>, Fault> {
-        let host = here.workplace.github().host.to_lowercase();
-        let slug = &here.repository()?.slug;
-        let Some(repository) = slug.strip_prefix(&format!("{host}/")) else {
-            return Ok(Err(format!("{slug} is not at {host}")));
-        };
-        let of = |via| Self { via, host: host.clone(), repository: repository.to_owned() };
-        let gh = gh(desk, here).await?;
-        Ok(match (gh, here.workplace.github_token()) {
-            (Gh::Signed, _) => Ok(of(Via::Gh)),
-            (_, Some(_)) => Ok(of(Via::Rest)),
-            (Gh::Missing, None) => {
-                Err("gh is not installed, and there is no token: install it (https://cli.github.com) and run gh auth login, or set GH_TOKEN".to_owned())
-            }
-            (Gh::Unsigned, None) => Err(format!("gh is not signed in at {host}, and there is no token: run gh auth login --hostname {host}")),
-            (Gh::Unwanted, None) => Err("there is no token: set GH_TOKEN, or token-env of [github]".to_owned()),
-        })
-    }
-
-    /// Asks for a list.
-    pub(crate) async fn ask(&self, desk: &ReadDesk, here: &Here, list: &IssueList) -> Result<Found, Fault> {
-        let question = Question { repository: &self.repository, labels: &list.labels, most: list.most };
-        let endpoint =
-            question.endpoint().map_err(|e| Fault::invalid(e.to_string()).about("gatewright.toml"))?;
-        match self.via {
-            Via::Gh => self.by_gh(desk, endpoint).await,
-            Via::Rest => self.by_rest(desk, here, endpoint).await,
-        }
-    }
-
-    async fn by_gh(&self, desk: &ReadDesk, endpoint: String) -> Result<Found, Fault> {
-        let version = format!("X-GitHub-Api-Version: {}", github::VERSION);
-        let args = ["api", "--hostname", &self.host, "--method", "GET", "--header", &version, &endpoint];
-        let said = desk.helper(Program::Gh, args.map(str::to_owned).to_vec(), PATIENCE).await?;
-        let said = said.map_err(|error| failed(&error.to_string()))?;
-        if said.code == Some(0) {
-            return read(&said.stdout).map_err(|error| failed(&error.to_string()));
-        }
-        // `gh: Not Found (HTTP 404)`; the body is on standard output.
-        let status = said
-            .stderr
-            .rsplit_once("(HTTP ")
-            .and_then(|(_, rest)| rest.get(..3))
-            .and_then(|text| text.parse().ok());
-        Err(match (status, said.code) {
-            (Some(status), _) => failed(&refused(status, &said.stdout).to_string()),
-            (None, Some(4)) => failed(&refused(401, b"").to_string()),
-            (None, _) => {
-                let line = said
-                    .stderr
-                    .lines()
-                    .map(str::trim)
-                    .find(|line| !line.is_empty())
-                    .unwrap_or("it said nothing");
-                failed(&format!("gh: {}", line.chars().take(200).collect::<String>()))
-            }
-        })
-    }
-
-    async fn by_rest(&self, desk: &ReadDesk, here: &Here, endpoint: String) -> Result<Found, Fault> {
-        let settings = here.workplace.github();
-        let base = settings.api.clone().unwrap_or_else(|| api(&self.host));
-        let url = format!("{}/{endpoint}", base.trim_end_matches('/'));
-        let token = here.workplace.github_token().unwrap_or_default();
-        let answer = desk
-            .blocking(move |_| {
-                let authorization = format!("Bearer {token}");
-                let headers = [
-                    ("accept", "application/vnd.github+json"),
-                    ("x-github-api-version", github::VERSION),
-                    ("authorization", authorization.as_str()),
-                ];
-                Fetcher::default()
-                    .get_with(&url, &headers, PATIENCE)
-                    .map_err(|error| failed(&error.to_string()))
-            })
-            .await?;
-        match answer.status {
-            200 => read(&answer.body).map_err(|error| failed(&error.to_string())),
-            status => Err(failed(&refused(status, &answer.body).to_string())),
-        }
-    }
-}
-
-fn failed(why: &str) -> Fault {
-    Fault::new(Code::ToolExecutionFailed, why.to_owned())
+/// Asks for a list.
+pub(crate) async fn ask(asking: &Asking, desk: &ReadDesk, list: &IssueList) -> Result<Found, Fault> {
+    let question = Question { repository: &asking.repository, labels: &list.labels, most: list.most };
+    let endpoint = question.endpoint().map_err(|e| Fault::invalid(e.to_string()).about("gatewright.toml"))?;
+    read(&asking.get(desk, endpoint).await?).map_err(|error| failed(&error.to_string()))
 }

@@ -5,10 +5,11 @@
 
 mod age;
 mod anchor;
+pub mod asking;
 mod audit;
 pub mod grade;
 mod here;
-pub mod issues;
+mod issues;
 mod past;
 pub mod settings;
 mod shelves;
@@ -22,6 +23,7 @@ use contract::Toolset;
 use kit::settings::SectionEntry;
 use kit::{Entry, Family};
 
+pub use asking::Asking;
 pub use slug::{of_remotes, slug};
 pub use workplace::Workplace;
 

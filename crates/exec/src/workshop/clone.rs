@@ -246,9 +246,9 @@ impl Throwaway {
         self.head.as_deref()
     }
 
-    /// Whether a ref was there before the programs.
-    pub(crate) fn had(&self, name: &str) -> bool {
-        self.before.contains_key(name)
+    /// Where a ref was before the programs.
+    pub(crate) fn was(&self, name: &str) -> Option<&str> {
+        self.before.get(name).map(String::as_str)
     }
 
     /// The branch that is checked out in the clone now.
@@ -372,13 +372,36 @@ impl Workshop {
     /// Whether the repository has a ref of this whole name, as the clone was made.
     #[must_use]
     pub fn had_ref(&self, name: &str) -> bool {
-        self.throwaway().is_some_and(|clone| clone.had(name))
+        self.throwaway().is_some_and(|clone| clone.was(name).is_some())
+    }
+
+    /// The id that a ref of this whole name had, as the clone was made.
+    #[must_use]
+    pub fn ref_was(&self, name: &str) -> Option<String> {
+        self.throwaway().and_then(|clone| clone.was(name).map(str::to_owned))
     }
 
     /// The remotes of the clone.
     #[must_use]
     pub fn remotes(&self) -> Vec<String> {
         self.throwaway().map_or_else(Vec::new, |clone| clone.remotes())
+    }
+
+    /// Where a remote of the clone is, as the configuration says it.
+    #[must_use]
+    pub fn remote_url(&self, remote: &str) -> Option<String> {
+        self.throwaway()?.remotes.iter().find(|known| known.name == remote).map(|known| known.url.clone())
+    }
+
+    /// Whether programs pushed something to a remote of the clone: what no other repository has yet, as far as is known.
+    pub fn has_pushed(&self) -> Result<bool, Fault> {
+        let Some(clone) = self.throwaway() else { return Ok(false) };
+        for remote in &clone.remotes {
+            if !moved(&remote.before, &read_refs(&remote.git)?).is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Fetches what a remote has now through the user's own git, into the folder that stands for it in the clone's world.

@@ -2,7 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 
 use contract::{Code, TranscriptId};
@@ -63,7 +63,11 @@ fn a_request_goes_out_last_with_a_uuid_v4_as_its_idempotency_key() {
         plan.effects.last().map(contract::Effect::reverse),
         Some(contract::effect::Reverse::Irreversible)
     );
-    let egress = Egress::new(vec![host.clone()], true).with_credential(&host, "authorization", "Bearer ours");
+    let egress = Egress::new(vec![host.clone()], true).with_credential(
+        &host,
+        "authorization",
+        Arc::new(|| Some("Bearer ours".to_owned())),
+    );
     let applied = apply(&place, &plan, &egress).unwrap();
     let Some(Outcome::Answered { status, key, body }) = applied.request else { panic!("{applied:?}") };
     assert_eq!((status, body.as_str()), (201, "ok"));

@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use contract::text::visible;
 use contract::{Code, Fault};
+use exec::Workshop;
 use exec::run::{Command, Ran};
 use kit::{Answer, RunDesk};
 use serde_json::{Map, Value, json};
 
 use plugins::Plugin;
 
-/// How long what is done before the program may take.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// How long what is done besides the program may take.
+pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The footing of one call.
 pub struct Footing {
@@ -27,8 +28,15 @@ pub struct Footing {
     told: Vec<String>,
 }
 
+/// The remote that a stack is for: `origin`, or the only one.
+pub fn remote_of(workshop: &Workshop) -> Option<String> {
+    let remotes = workshop.remotes();
+    let only = if let [only] = remotes.as_slice() { Some(only.clone()) } else { None };
+    remotes.into_iter().find(|name| name == "origin").or(only)
+}
+
 /// What a program that has to go well said, where it did not.
-fn complaint(ran: &Ran) -> String {
+pub fn complaint(ran: &Ran) -> String {
     let said = if ran.stderr.bytes.is_empty() { &ran.stdout.bytes } else { &ran.stderr.bytes };
     visible(&String::from_utf8_lossy(said)).trim().chars().take(1_000).collect()
 }
@@ -48,12 +56,7 @@ impl Footing {
         let workshop = desk.opened().await?;
         let mut told = Vec::new();
         if of.git.fetch {
-            let remotes = workshop.remotes();
-            let remote = remotes.iter().find(|name| *name == "origin").or(match remotes.as_slice() {
-                [only] => Some(only),
-                _ => None,
-            });
-            let remote = remote.ok_or_else(|| {
+            let remote = remote_of(&workshop).ok_or_else(|| {
                 Fault::new(Code::NotFound, "the repository has no remote to fetch from")
                     .suggest("`git remote add origin URL` names one.")
             })?;

@@ -18,7 +18,7 @@ use plugins::{Kind, Parser, Plugin, Pushes};
 use serde_json::{Map, Value, json};
 
 use super::footing::{Footing, Of};
-use super::{Origin, identities};
+use super::{Origin, identities, pulls};
 
 /// Most characters of what a program said that a result shows.
 const MOST_TEXT: usize = 20_000;
@@ -152,7 +152,11 @@ impl Hosted {
         let root = desk.view().root().path().display().to_string();
         let mut answer = read(tool.parser, &ran, &root, dir.as_ref())?;
         answer.success = ran.is_success();
-        if let Some(footing) = footing {
+        if let (Some(footing), Some(git)) = (footing, &tool.file.git) {
+            if let Some(wish) = git.pulls.as_ref().filter(|wish| tool.is_set(&wish.when, &arguments)) {
+                let drafts = wish.draft.as_ref().is_some_and(|name| tool.is_set(name, &arguments));
+                pulls::propose(wish, &tool.file.program, drafts, &desk, &mut answer).await?;
+            }
             footing.leave(&desk, &mut answer).await?;
         }
         if let Some(wrong) = degraded {
@@ -325,7 +329,7 @@ impl OneTool {
 impl Guest for OneTool {
     fn definition(&self) -> Definition {
         let tool = self.tool();
-        let fetches = tool.file.git.as_ref().is_some_and(|git| git.fetch);
+        let fetches = tool.file.git.as_ref().is_some_and(|git| git.fetch || git.pulls.is_some());
         Definition {
             name: tool.name.clone(),
             title: tool.file.title.clone(),
@@ -336,7 +340,7 @@ impl Guest for OneTool {
             limits: Limits::RUNS,
             identity: if self.is_ours() { Value::Null } else { self.hosted.identity(tool) },
             asks: false,
-            // Its programs work over the root; those with hosts, or with what was fetched, hear from outside, and tell.
+            // Its programs work over the root; those with hosts, or with what was fetched or asked, hear from outside, and tell.
             labels: if tool.file.network.hosts.is_empty() && !fetches {
                 vec![Label::Private]
             } else {

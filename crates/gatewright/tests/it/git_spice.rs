@@ -1,6 +1,8 @@
 //! git-spice, built in, through the protocol. The real program cannot be had on the machines that test this: a recorder stands for it,
 //! which says its arguments and then does with the real git what the reference says. Clone, plans, undo and pushes are the real ones.
 
+mod pulls;
+
 use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};

@@ -56,6 +56,17 @@ impl RunDesk {
         self.propose(|draft, view| draft.append(view, path, line))
     }
 
+    /// Proposes one request after everything else, whatever programs of the same call wrote.
+    pub fn request(
+        &self,
+        method: &str,
+        url: &str,
+        headers: Vec<(String, String)>,
+        body: Vec<u8>,
+    ) -> Result<(), Fault> {
+        self.propose(|draft, _| draft.request(method, url, headers, body))
+    }
+
     fn propose(&self, work: impl FnOnce(&mut Draft, &View) -> Result<(), Fault>) -> Result<(), Fault> {
         let mut planned = self.planned.lock().unwrap_or_else(PoisonError::into_inner);
         work(&mut planned.0, self.read.view())
@@ -130,7 +141,7 @@ impl RunDesk {
             let (draft, side, blocked) = (planned.0, SideWrites::default(), Vec::new());
             return Ok(Drafted { draft, view, home: None, side, blocked });
         };
-        if !planned.0.is_empty() {
+        if !planned.0.only_sends() {
             return Err(Fault::internal("a tool proposes changes, and leaves them to its programs as well"));
         }
         self.read
@@ -140,7 +151,8 @@ impl RunDesk {
                 // What is installed follows the apply: it is no part of a plan.
                 let settles = Declaration::new(desk.setting.declared.settles)?;
                 let apart = |path: &RelPath| persists(path) || settles.has(path) && workshop.ignores(path);
-                let (draft, blocked) = workshop.changes(&desk.view, &apart)?;
+                let (mut draft, blocked) = workshop.changes(&desk.view, &apart)?;
+                draft.send(planned.0)?;
                 let side = workshop.persist(&persists)?;
                 Ok(Drafted { draft, view: Arc::clone(&desk.view), home: None, side, blocked })
             })

@@ -145,6 +145,37 @@ fn what_moves_refs_says_which_and_has_a_clone_that_names_no_program() {
 }
 
 #[test]
+fn pull_requests_are_for_what_is_pushed_and_asked_for_by_a_switch() {
+    let of = |push: &str, pulls: &str| {
+        let switch = "input.open = { type = 'boolean', description = 'Open.' }";
+        let git = format!(
+            "git = {{ clone = true, refs = ['refs/heads/*'], push = '{push}', pulls = {{ {pulls} }} }}"
+        );
+        let words = "['-l', { when = 'open', then = ['-o'] }, '--', '{file}']";
+        with(words, &format!("{FILE}{switch}\n{EXAMPLE}{git}\n")).replacen("kind = 'read'", "kind = 'run'", 1)
+    };
+    let whole = "when = 'open', stack = ['--json'], branch = '/name', base = '/down/name'";
+    let plugin = read(&of("request", whole)).unwrap();
+    assert!(plugin.told().join("\n").contains("open pull requests at GitHub with your account"));
+    let given = |value: serde_json::Value| value.as_object().unwrap().clone();
+    assert!(plugin.tools[0].is_set("open", &given(json!({ "open": true }))));
+    assert!(!plugin.tools[0].is_set("open", &given(json!({}))));
+    for (push, pulls, reason) in [
+        ("refuse", whole.to_owned(), "push = \"request\""),
+        ("request", whole.replace("'open'", "'file'"), "file is no boolean input"),
+        ("request", whole.replace("'open'", "'other'"), "other is no boolean input"),
+        ("request", format!("{whole}, draft = 'file'"), "file is no boolean input"),
+        ("request", whole.replace("['--json']", "[]"), "1 to 20 words"),
+        ("request", whole.replace("'/name'", "'name'"), "no JSON pointer"),
+        ("request", whole.replace("'/down/name'", "''"), "no JSON pointer"),
+        ("request", format!("{whole}, forge = 'x'"), "unknown"),
+    ] {
+        let said = why(&of(push, &pulls));
+        assert!(said.contains(reason), "{pulls}: {said}");
+    }
+}
+
+#[test]
 fn a_refusal_that_does_not_hold_or_holds_for_another_reason_refuses_the_plugin() {
     let text = plain("", "") + "refuses = [{ input = { file = 'fine' }, why = 'x' }]\n";
     assert!(why(&text).contains("it is not refused"));

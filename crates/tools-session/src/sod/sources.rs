@@ -18,7 +18,7 @@ use super::healed;
 use super::output::Audit;
 use crate::grade::{self, Graded};
 use crate::here::Here;
-use crate::issues::Asking;
+use crate::issues;
 use crate::past::Now;
 use crate::settings::IssuesSection;
 use crate::tools::status::Group;
@@ -130,9 +130,10 @@ async fn first(desk: &ReadDesk, here: &Here) -> Result<Option<Group>, Fault> {
     if !is_there {
         return Ok(None);
     }
-    let asking = Asking::find(desk, here).await?.map_err(|why| Fault::new(Code::ToolExecutionFailed, why))?;
+    let asking =
+        issues::asking(desk, here).await?.map_err(|why| Fault::new(Code::ToolExecutionFailed, why))?;
     let lists = desk.settings::<IssuesSection>()?;
-    Ok(Some(Group::of(&lists.p0, asking.ask(desk, here, &lists.p0).await?)))
+    Ok(Some(Group::of(&lists.p0, issues::ask(&asking, desk, &lists.p0).await?)))
 }
 
 /// What a source gave, unless it failed or was late: then it is named.

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use store_api::StoreError;
 
+use crate::asking::{self, Gh};
 use crate::here::Here;
-use crate::issues::{self, Gh};
 use crate::workplace::{Build, Link, StoreKind};
 use kit::markdown::text;
 
@@ -173,7 +173,7 @@ async fn github(desk: &ReadDesk, here: &Here) -> Result<Check, Fault> {
         fix: Some(fix.to_owned()),
     };
     let host = &here.workplace.github().host;
-    Ok(match (issues::gh(desk, here).await?, has_token) {
+    Ok(match (asking::gh(desk, &*here.workplace).await?, has_token) {
         (Gh::Signed, _) => passed(Name::GithubCli, "gh is signed in"),
         (_, true) => passed(Name::GithubCli, "the REST API is asked, with the token of the environment"),
         (Gh::Missing, false) => {

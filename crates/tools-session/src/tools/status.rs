@@ -10,8 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::asking::Via;
 use crate::here::Here;
-use crate::issues::{Asking, Via};
+use crate::issues;
 use crate::settings::{IssueList, IssuesSection};
 use kit::markdown::text;
 
@@ -102,11 +103,11 @@ impl Define for Status {
 impl Read for Status {
     async fn read(&self, _: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
         let here = Here::find(&desk).await?;
-        let asking = Asking::find(&desk, &here).await?.map_err(|why| {
+        let asking = issues::asking(&desk, &here).await?.map_err(|why| {
             Fault::new(contract::Code::ToolExecutionFailed, why).suggest("`preflight` says what is missing.")
         })?;
         let lists = desk.settings::<IssuesSection>()?;
-        let ask = |list| asking.ask(&desk, &here, list);
+        let ask = |list| issues::ask(&asking, &desk, list);
         let (p0, ready, in_progress, blocked, triage) = tokio::join!(
             ask(&lists.p0),
             ask(&lists.ready),
