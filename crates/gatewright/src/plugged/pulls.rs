@@ -238,7 +238,10 @@ async fn text(desk: &RunDesk, branch: &str, base: &str) -> Result<Option<(String
     let Some(first) = log.commits.last() else { return Ok(None) };
     let body = match log.commits.as_slice() {
         [only] => only.body.clone(),
-        all => all.iter().rev().map(|commit| format!("- {}\n", commit.summary)).collect(),
+        all => {
+            let lines: Vec<String> = all.iter().rev().map(|commit| format!("- {}", commit.summary)).collect();
+            lines.join("\n")
+        }
     };
     Ok(Some((visible(&first.summary), visible(body.trim_end()))))
 }
