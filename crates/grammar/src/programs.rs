@@ -104,7 +104,7 @@ const NEVER: [(&str, &str); 32] = [
     ("php", "is an interpreter"),
     ("awk", "is an interpreter"),
     ("sed", "is an interpreter"),
-    ("py-spy", "looks into other processes, which no confined program may"),
+    ("py-spy", "looks into other processes; `python_profile` measures with it"),
     ("memray", "runs any file; `python_profile` measures with what can be confined"),
     ("docker", "starts other programs with other rights"),
 ];

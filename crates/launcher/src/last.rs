@@ -61,6 +61,13 @@ pub(crate) fn exec(
             sys::give(&channel, place).map_err(Failure::doing("giving the channel"))?;
         }
     }
+    // In a world of its own there are no processes but those of this run and the launcher, which is not restricted as they are: that
+    // keeps it from them (landlock(7), "Ptrace restrictions").
+    let alone = [Layer::Namespaces, Layer::Proc, Layer::Landlock];
+    if spec.observes && !alone.iter().all(|layer| layers.contains(layer)) {
+        let why = "they are not alone in a world of their own".to_owned();
+        return Err(Failure { doing: "letting programs read each other's memory".into(), why });
+    }
     let filters = filters(spec)?;
     let mut command = Command::new(&spec.program);
     command.args(&spec.args).env_clear().envs(&spec.env).current_dir(&spec.dir);
@@ -214,6 +221,10 @@ fn filters(spec: &Spec) -> Done<Vec<BpfProgram>> {
     };
     let mut refused: BTreeMap<i64, Vec<SeccompRule>> =
         REFUSED.iter().map(|call| (*call, Vec::new())).collect();
+    // Reading is all that is given: nothing is written, stopped or traced.
+    if spec.observes {
+        refused.remove(&libc::SYS_process_vm_readv);
+    }
     // Families of sockets: local, IPv4, IPv6 and netlink, which resolvers ask; and no multipath TCP. Where the network is
     // the machine's and not given, none: local ones lead to whoever listens on this machine, and pairs are made otherwise.
     let families = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];

@@ -53,6 +53,9 @@ pub struct Spec {
     pub network: Network,
     /// Where it is given one end of a socket, whose other end comes with [`Report::Channel`]. [`Isolation::Filters`] gives none.
     pub channel: Option<Channel>,
+    /// Whether its programs may read the memory of each other. [`Isolation::Filters`] starts none that would: others are to be seen there.
+    #[serde(default)]
+    pub observes: bool,
     /// How much it may use.
     pub limits: Limits,
     /// Whether a missing layer is a failure, rather than reported.

@@ -9,6 +9,7 @@ mod cargo;
 pub mod families;
 mod files;
 pub mod findings;
+mod flames;
 mod git;
 mod go;
 mod make;

@@ -1,9 +1,11 @@
 //! What runs of Python have in common: the project's environment, the program that is meant, and where programs keep what is theirs.
 
 pub(crate) mod audit;
+pub(crate) mod driver;
 pub(crate) mod managers;
 pub(crate) mod memray;
 pub(crate) mod pins;
+pub(crate) mod spy;
 
 use contract::{Code, Fault, RelPath};
 use exec::run::{Cache, Command, INPUT, find};

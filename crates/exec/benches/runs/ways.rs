@@ -134,6 +134,7 @@ impl Ground {
             hidden: sight.hidden,
             network: Network::None,
             channel: None,
+            observes: false,
             limits: Limits::default(),
             strict: false,
         }

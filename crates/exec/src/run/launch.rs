@@ -81,6 +81,14 @@ pub(crate) fn run(command: &Command, setup: Setup<'_>, cancel: &CancellationToke
         return Err(Fault::new(Code::ConfinementUnavailable, message)
             .suggest("`gatewright doctor` says why this machine makes no namespaces."));
     }
+    if setup.level < Level::Full && command.observes {
+        let message = format!(
+            "{} reads the memory of what it measures, which only programs in a world of their own may",
+            command.program
+        );
+        return Err(Fault::new(Code::ConfinementUnavailable, message)
+            .suggest("`gatewright doctor` says why this machine makes no namespaces."));
+    }
     let program = match &command.interpreter {
         Some(link) => interpreter::real(link, &setup.around, setup.path)?,
         None => find(&command.program, setup.path, setup.around.root)?,
@@ -119,6 +127,7 @@ pub(crate) fn run(command: &Command, setup: Setup<'_>, cancel: &CancellationToke
         hidden,
         network: if command.hosts.is_empty() { Network::None } else { Network::Door },
         channel: None,
+        observes: command.observes,
         limits: Limits {
             cpu_seconds: command.timeout.min(MAX_TIMEOUT).as_secs().saturating_mul(16).max(1),
             ..Limits::default()

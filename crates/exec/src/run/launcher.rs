@@ -280,6 +280,7 @@ fn nothing(stage: &Path, isolation: Isolation) -> Spec {
         hidden: Vec::new(),
         network: Network::None,
         channel: None,
+        observes: false,
         limits: Limits::default(),
         strict: false,
     }

@@ -85,6 +85,8 @@ pub struct Command {
     pub hosts: Vec<String>,
     /// Names of its tool's [`Cache`]s that it is not told of.
     pub without: Vec<&'static str>,
+    /// Whether it measures what it starts by reading its memory: for a profiler, in a world of its own alone.
+    pub observes: bool,
 }
 
 impl Command {
@@ -101,6 +103,7 @@ impl Command {
             timeout: DEFAULT_TIMEOUT,
             hosts: Vec::new(),
             without: Vec::new(),
+            observes: false,
         }
     }
 }

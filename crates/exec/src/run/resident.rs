@@ -171,6 +171,7 @@ impl Resident {
             hidden: sight.hidden,
             network: if web.is_some() { Network::Door } else { Network::None },
             channel: Some(needs.channel),
+            observes: false,
             limits: Limits { cpu_seconds: 3_600, file_bytes: 1 << 30, ..Limits::default() },
             strict: true,
         };

@@ -55,6 +55,7 @@ impl Place {
             hidden: Vec::new(),
             network: Network::None,
             channel: None,
+            observes: false,
             limits: Limits::default(),
             strict: true,
         };

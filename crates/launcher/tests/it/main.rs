@@ -84,6 +84,7 @@ impl World {
             hidden: Vec::new(),
             network: Network::None,
             channel: None,
+            observes: false,
             limits: Limits::default(),
             strict: true,
         };
@@ -434,6 +435,39 @@ fn calls_that_lead_out_are_refused() {
         let wanted = if line.starts_with("clone3") { "-1 38" } else { "-1 1" };
         assert!(line.ends_with(wanted), "{line}");
     }
+}
+
+#[test]
+fn programs_that_observe_read_the_memory_of_each_other_and_of_nobody_else() {
+    let Some(mut world) = World::possible() else { return };
+    world.spec.observes = true;
+    let script = "import ctypes, os, signal
+libc = ctypes.CDLL(None, use_errno=True)
+class Part(ctypes.Structure):
+    _fields_ = [('base', ctypes.c_void_p), ('length', ctypes.c_size_t)]
+secret = ctypes.create_string_buffer(b'told')
+def move(call, whose, at):
+    mine = ctypes.create_string_buffer(8)
+    here, there = Part(ctypes.addressof(mine), 4), Part(at, 4)
+    moved = libc.syscall(call, whose, ctypes.byref(here), 1, ctypes.byref(there), 1, 0)
+    return (moved, mine.value) if moved >= 0 else ('refused', ctypes.get_errno())
+child = os.fork()
+if child == 0:
+    signal.pause()
+print('child', move(310, child, ctypes.addressof(secret)))
+print('written', move(311, child, ctypes.addressof(secret)))
+print('first', move(310, 1, ctypes.addressof(secret)))
+print('traced', libc.syscall(101, 16, child, 0, 0), ctypes.get_errno())
+os.kill(child, signal.SIGKILL)
+";
+    fs::write(world.path("root/observe.py"), script).unwrap();
+    let ran = world.run("python3 observe.py");
+    let said: Vec<&str> = ran.out.lines().collect();
+    assert_eq!(said.first(), Some(&"child (4, b'told')"), "{} {}", ran.out, ran.err);
+    assert_eq!(said.get(1), Some(&"written ('refused', 1)"), "{}", ran.out);
+    // The launcher is there, and is not theirs to look into.
+    assert_eq!(said.get(2), Some(&"first ('refused', 1)"), "{}", ran.out);
+    assert_eq!(said.get(3), Some(&"traced -1 1"), "{}", ran.out);
 }
 
 #[test]

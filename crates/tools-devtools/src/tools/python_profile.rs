@@ -1,8 +1,8 @@
 //! Find where a Python program spends its time.
 //!
 //! Runs a file of the project, a module, or its tests under cProfile. Returns the functions that took longest with file, line, calls and
-//! seconds; with memray, the lines that allocated most, and a flame graph. `outputFile` proposes the profile itself as a file. Started
-//! without a shell, confined, without network.
+//! seconds; with pyspy, which samples, the same without calls, and a flame graph; with memray, the lines that allocated most, and one of
+//! those. `outputFile` proposes the profile itself as a file. Started without a shell, confined, without network.
 
 use contract::{Code, Fault, RelPath, Toolset};
 use exec::run::{Cache, INPUT};
@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::families::PYTHON;
-use crate::python;
 use crate::python::memray::{self, Memory};
+use crate::python::spy::{self, Sampled};
+use crate::python::{self, driver};
 use crate::running::{self, Asked, WHATEVER_IS_IGNORED};
 
 /// What it takes.
@@ -84,6 +85,9 @@ pub struct Output {
     /// How the program ended, where it did by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
+    /// What py-spy saw.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Sampled>,
     /// What memray measured.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
@@ -125,33 +129,8 @@ print(json.dumps({"seconds": round(stats.total_tt, 6), "calls": stats.total_call
                   "top": rows[: int(sys.argv[2])], "functions": len(rows)}))
 "#;
 
-/// Runs a file or a module as Python would, under cProfile, and ends as it ends: Python's own front end for that swallows `sys.exit`.
-const DRIVER: &str = r#"import cProfile, os, runpy, sys, types
-out = sys.argv[1]
-del sys.argv[:2]
-profile = cProfile.Profile()
-if sys.argv[0] == "-m":
-    del sys.argv[0]
-    sys.path[0] = os.getcwd()
-    run, given = runpy.run_module, (sys.argv[0], None, "__main__", True)
-else:
-    file = sys.argv[0]
-    sys.path[0] = os.path.dirname(os.path.abspath(file))
-    with open(file, "rb") as source:
-        code = compile(source.read(), file, "exec")
-    main = types.ModuleType("__main__")
-    main.__file__, main.__builtins__ = file, __builtins__
-    sys.modules["__main__"] = main
-    run, given = exec, (code, main.__dict__)
-try:
-    profile.runcall(run, *given)
-finally:
-    profile.dump_stats(out)
-"#;
-
-/// What is left of a profile, what makes it and what reads it.
+/// What is left of a profile, and what reads it.
 const PROFILE: &str = "profile.pstats";
-const START: &str = "measured_by_gatewright.py";
 const SCRIPT: &str = "read.py";
 
 /// The tool.
@@ -166,7 +145,7 @@ impl Define for PythonProfile {
     const DOC: Doc = doc!("python_profile.rs");
 
     const LIMITS: Limits = Limits::RUNS;
-    const PROGRAMS: &'static [&'static str] = &["python3", "python", "memray"];
+    const PROGRAMS: &'static [&'static str] = &["python3", "python", "memray", "py-spy"];
     const CACHES: &'static [Cache] = python::CACHES;
     const PERSISTS: &'static [&'static str] = WHATEVER_IS_IGNORED;
 
@@ -174,6 +153,7 @@ impl Define for PythonProfile {
         vec![
             json!({ "command": "python -m pytest -q" }),
             json!({ "command": "python app.py", "profiler": "memray", "format": "flamegraph" }),
+            json!({ "command": "python app.py", "profiler": "pyspy", "format": "flamegraph" }),
             json!({ "command": "python app.py --rounds 3", "topN": 5, "format": "json", "outputFile": "app.pstats" }),
         ]
     }
@@ -196,13 +176,15 @@ impl Run for PythonProfile {
             .as_deref()
             .map(|file| exec::view::path_argument(&asked.below(file)))
             .transpose()?;
-        if input.profiler == Profiler::Memray {
-            return remembered(&input, &desk, dir, program, kept.as_ref()).await;
+        match input.profiler {
+            Profiler::Memray => return remembered(&input, &desk, dir, program, kept.as_ref()).await,
+            Profiler::Pyspy => return sampled(&input, &desk, dir, program, kept.as_ref()).await,
+            Profiler::Cprofile => {}
         }
         let mut measure = python::interpreter(&desk, dir.clone(), Vec::new())?;
-        measure.inputs.insert(START.to_owned(), DRIVER.as_bytes().to_vec());
+        measure.inputs.insert(driver::NAME.to_owned(), driver::profiled());
         measure.inputs.insert(PROFILE.to_owned(), Vec::new());
-        measure.args = vec![format!("{INPUT}{START}"), format!("{INPUT}{PROFILE}")];
+        measure.args = vec![format!("{INPUT}{}", driver::NAME), format!("{INPUT}{PROFILE}")];
         measure.args.extend(program);
         let measure = running::configured(&desk, measure).await?;
         let ran = desk.run(measure).await?;
@@ -241,14 +223,9 @@ impl Run for PythonProfile {
 /// What cannot be had is said before anything runs.
 fn possible(input: &Input) -> Result<(), Fault> {
     match (input.profiler, input.format) {
-        (Profiler::Pyspy, _) => Err(Fault::new(
-            Code::ConfinementUnavailable,
-            "py-spy reads the memory of another process (ptrace, process_vm_readv), which no confined program may",
-        )
-        .suggest("Leave out `profiler`: cProfile measures every call. Or run py-spy yourself.")),
         (Profiler::Cprofile, Shown::Flamegraph) => {
             Err(Fault::invalid("format: cProfile keeps no stacks, of which a flame graph would be made")
-                .suggest("Take memray for one of memory, or give `outputFile` to a viewer of profiles."))
+                .suggest("Take `pyspy` for one of time or `memray` for one of memory, or give `outputFile` to a viewer of profiles."))
         }
         _ => Ok(()),
     }
@@ -297,6 +274,43 @@ async fn remembered(
     let mut answer = Answer::new(String::new(), output);
     answer.success = ran.is_success();
     answer.message = message(&answer.output, input.format, ran.code(), answer.success);
+    Ok(answer)
+}
+
+/// Samples.
+async fn sampled(
+    input: &Input,
+    desk: &RunDesk,
+    dir: Option<RelPath>,
+    program: Vec<String>,
+    kept: Option<&RelPath>,
+) -> Result<Answer<Output>, Fault> {
+    let command = spy::sampling(desk, dir.clone(), program).await?;
+    let ran = desk.run(running::configured(desk, command).await?).await?;
+    // A program that only waits is in no sample, and ends all the same.
+    let (written, ended) = (python::left(desk, spy::STACKS).await?, python::left(desk, spy::ENDED).await?);
+    if written.is_none() && ended.is_none() {
+        let mut answer = nothing(&ran);
+        // That one is py-spy's own.
+        answer.output.exit_code = None;
+        return Ok(answer);
+    }
+    let written = written.unwrap_or_default();
+    let stacks = spy::stacks(&String::from_utf8_lossy(&written), |file| from_root(desk, file));
+    let sampled = spy::figures(&stacks, &ran, input.top_n);
+    let (mut proposed, mut report) = (written, None);
+    if input.format == Shown::Flamegraph {
+        let (page, handle) = spy::graph(desk, &stacks, &input.command).await?;
+        (proposed, report) = (page, Some(handle));
+    }
+    if let Some(path) = kept {
+        place(desk, dir, path, &proposed).await?;
+    }
+    let exit_code = ended.and_then(|bytes| String::from_utf8(bytes).ok()?.trim().parse().ok());
+    let output = Output { exit_code, sampled: Some(sampled), report, ..Output::default() };
+    let mut answer = Answer::new(String::new(), output);
+    answer.success = exit_code == Some(0);
+    answer.message = message(&answer.output, input.format, exit_code, answer.success);
     Ok(answer)
 }
 
@@ -367,6 +381,30 @@ fn message(output: &Output, format: Shown, code: Option<i32>, success: bool) -> 
         Some(code) => format!(" The program ended with exit code {code}."),
         None => " The program was ended by a signal.".to_owned(),
     };
+    let place = |file: &Option<String>, line: Option<u32>| match (file, line) {
+        (Some(file), Some(line)) => format!(" ({file}:{line})"),
+        _ => String::new(),
+    };
+    if let Some(sampled) = &output.sampled {
+        let errors = match sampled.errors {
+            0 => String::new(),
+            errors => format!("; {errors} could not be read"),
+        };
+        let mut text = format!("{} samples, {} a second{errors}.{ended}\n", sampled.samples, sampled.rate);
+        if let Some(report) = &output.report {
+            text.push_str(&format!("\nThe flame graph: `report://{report}`.\n"));
+        }
+        for row in &sampled.top {
+            text.push_str(&format!(
+                "\n- {} s self, {} s total: `{}`{}",
+                row.self_seconds,
+                row.total_seconds,
+                row.function,
+                place(&row.file, row.line)
+            ));
+        }
+        return text;
+    }
     if let Some(memory) = &output.memory {
         let mut text = format!(
             "{} bytes at most, {} in {} allocations.{ended}\n",
@@ -376,11 +414,12 @@ fn message(output: &Output, format: Shown, code: Option<i32>, success: bool) -> 
             text.push_str(&format!("\nThe flame graph of the peak: `report://{report}`.\n"));
         }
         for row in &memory.top {
-            let place = match (&row.file, row.line) {
-                (Some(file), Some(line)) => format!(" ({file}:{line})"),
-                _ => String::new(),
-            };
-            text.push_str(&format!("\n- {} bytes: `{}`{place}", row.bytes, row.function));
+            text.push_str(&format!(
+                "\n- {} bytes: `{}`{}",
+                row.bytes,
+                row.function,
+                place(&row.file, row.line)
+            ));
         }
         return text;
     }
@@ -391,13 +430,13 @@ fn message(output: &Output, format: Shown, code: Option<i32>, success: bool) -> 
         output.functions.unwrap_or_default()
     );
     for row in &output.top {
-        let place = match (&row.file, row.line) {
-            (Some(file), Some(line)) => format!(" ({file}:{line})"),
-            _ => String::new(),
-        };
         text.push_str(&format!(
-            "\n- {} s self, {} s total, {} calls: `{}`{place}",
-            row.self_seconds, row.total_seconds, row.calls, row.function
+            "\n- {} s self, {} s total, {} calls: `{}`{}",
+            row.self_seconds,
+            row.total_seconds,
+            row.calls,
+            row.function,
+            place(&row.file, row.line)
         ));
     }
     text

@@ -352,9 +352,6 @@ fn python_profile_names_the_function_that_takes_longest() {
         assert!(["invalid_argument", "path_not_allowed"].contains(&code), "{refused}: {fault:#}");
     }
     assert_eq!(session.fails("python_profile", json!({ "command": "python gone.py" }))["code"], "not_found");
-    let fault = session.fails("python_profile", json!({ "command": "app.py", "profiler": "pyspy" }));
-    assert_eq!(fault["code"], "confinement_unavailable", "{fault:#}");
-    assert!(fault["message"].as_str().unwrap().contains("ptrace"), "{fault:#}");
     let graph = session.fails("python_profile", json!({ "command": "app.py", "format": "flamegraph" }));
     assert_eq!(graph["code"], "invalid_argument");
 }
@@ -383,6 +380,59 @@ fn python_profile_ends_as_the_program_ends() {
     let ran = profiled(json!({ "command": "python -m pytest -q tests" }));
     assert_eq!((&ran["exitCode"], &ran["success"]), (&json!(1), &json!(false)), "a red test: {ran:#}");
     assert!(ran["calls"].as_u64().unwrap() > 1_000, "{ran:#}");
+}
+
+#[test]
+fn python_profile_samples_without_stopping_the_program_and_draws_where_its_time_went() {
+    let app = "import sys\nimport time\n\n\ndef hot(until):\n    total = 0\n    while time.monotonic() < until:\n        total += sum(range(1000))\n    return total\n\n\ndef main():\n    hot(time.monotonic() + float(sys.argv[1]))\n\n\nif __name__ == '__main__':\n    main()\n    sys.exit(len(sys.argv) - 2)\n";
+    let Some((bench, mut session)) = serve(&[
+        ("app.py", app),
+        ("sub/app.py", app),
+        ("fails.py", "import time\ntime.sleep(0.3)\nraise ValueError('no')\n"),
+    ]) else {
+        return;
+    };
+    let found = session.ok(
+        "python_profile",
+        json!({ "command": "python app.py 1.5", "profiler": "pyspy", "topN": 2, "outputFile": "out/stacks.txt" }),
+    );
+    let (sampled, first) = (&found["sampled"], &found["sampled"]["top"][0]);
+    assert_eq!(
+        (&found["success"], &found["exitCode"], &first["function"], &first["file"]),
+        (&json!(true), &json!(0), &json!("hot"), &json!("app.py")),
+        "{found:#}"
+    );
+    assert!(first["line"] == 7 || first["line"] == 8, "{found:#}");
+    assert!(
+        first["totalSeconds"].as_f64().unwrap() > 0.5 && sampled["samples"].as_u64().unwrap() > 50,
+        "{found:#}"
+    );
+    assert!(sampled["rate"] == 100 && sampled["top"].as_array().unwrap().len() == 2, "{found:#}");
+    assert!(!sampled.to_string().contains("measured_by_gatewright"), "what measures is left out: {found:#}");
+    assert!(found["plan"]["effects"].to_string().contains("create out/stacks.txt"), "{found:#}");
+    // The program's own end, from a folder of its own, with the graph.
+    let graph = session.ok(
+        "python_profile",
+        json!({
+            "command": "app.py 0.6 more", "directory": "sub", "profiler": "pyspy", "format": "flamegraph",
+            "outputFile": "graph.html",
+        }),
+    );
+    assert_eq!((&graph["exitCode"], &graph["success"]), (&json!(1), &json!(false)), "{graph:#}");
+    assert_eq!(graph["sampled"]["top"][0]["file"], "sub/app.py", "{graph:#}");
+    assert!(graph["plan"]["effects"].to_string().contains("create sub/graph.html"), "{graph:#}");
+    let report = format!("report://{}/flamegraph.html", graph["report"].as_str().unwrap());
+    let read = session.0.request("resources/read", json!({ "uri": report }));
+    let page = read["result"]["contents"][0]["text"].as_str().unwrap_or_else(|| panic!("{read:#}"));
+    assert!(
+        page.contains("hot (sub/app.py)") && page.contains("<svg") && !page.contains("<script"),
+        "{page}"
+    );
+    let raised =
+        session.ok("python_profile", json!({ "command": "fails.py", "profiler": "pyspy", "format": "json" }));
+    assert_eq!((&raised["exitCode"], &raised["success"]), (&json!(1), &json!(false)), "{raised:#}");
+    assert!(raised["message"].as_str().unwrap().trim_start().starts_with('{'), "{raised:#}");
+    assert_eq!(bench.dirt(), "");
 }
 
 #[test]
