@@ -308,6 +308,9 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// The digest of the body's bytes.
     pub body: Digest,
+    /// Refs of the root's repository that must still be where they were seen: what the request is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seen: Vec<crate::SeenRef>,
 }
 
 #[cfg(test)]

@@ -25,6 +25,6 @@ pub use name::{ToolName, Toolset};
 pub use path::{PathRefusal, RelPath};
 pub use plan::{Observation, Plan, PlanFile, Precondition, Receipt, Source};
 pub use principal::Principal;
-pub use refs::{Push, RefMove, Refs};
+pub use refs::{Push, RefMove, Refs, SeenRef};
 pub use reply::{Envelope, Metadata, PlanView, Reply, RunView, SideWrites, Status, Truncated, tokens_used};
 pub use spec::{Annotations, Head, Kind, Spec};

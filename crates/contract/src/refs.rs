@@ -42,6 +42,15 @@ impl RefMove {
     }
 }
 
+/// A ref, where it was seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenRef {
+    /// Its whole name.
+    pub name: String,
+    /// The object that it was at, in hexadecimal.
+    pub id: String,
+}
+
 /// Refs that move together, all or none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refs {

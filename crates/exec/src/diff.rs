@@ -86,12 +86,41 @@ pub fn of(
     diff
 }
 
-/// What a request says, as JSON with a line for each member where it is that; bytes are counted.
+/// Most characters of a line of a member.
+const WIDE: usize = 160;
+
+/// Members of an object, the short ones first: a long text is what is cut, and never what it stands beside. Of a text each line is one.
+fn members(object: serde_json::Map<String, serde_json::Value>) -> String {
+    let text = |value: serde_json::Value| match value {
+        serde_json::Value::String(text) => text,
+        other => other.to_string(),
+    };
+    let mut all: Vec<(String, String)> =
+        object.into_iter().map(|(name, value)| (name, text(value))).collect();
+    all.sort_by_key(|(name, value)| (value.len() > WIDE || value.contains('\n'), name.clone()));
+    let mut out = String::new();
+    for (name, value) in all {
+        if value.len() <= WIDE && !value.contains('\n') {
+            out.push_str(&format!("{name}: {value}\n"));
+            continue;
+        }
+        out.push_str(&format!("{name}:\n"));
+        for line in value.lines() {
+            let line: Vec<char> = line.chars().collect();
+            let parts = if line.is_empty() { vec![&line[..]] } else { line.chunks(WIDE).collect() };
+            for part in parts {
+                out.push_str(&format!("  {}\n", part.iter().collect::<String>()));
+            }
+        }
+    }
+    out
+}
+
+/// What a request says, a line for each member where it is a JSON object; bytes are counted.
 fn sent(body: &[u8], budget: usize, clean: &dyn Fn(&str) -> String) -> String {
     let Ok(text) = std::str::from_utf8(body) else { return format!("  {} bytes\n", body.len()) };
-    let parsed: Option<serde_json::Value> = serde_json::from_str(text).ok();
-    let pretty = parsed.and_then(|value| serde_json::to_string_pretty(&value).ok());
-    let (shown, left_out) = whole('+', pretty.as_deref().unwrap_or(text), budget, clean);
+    let parsed: Option<serde_json::Map<String, serde_json::Value>> = serde_json::from_str(text).ok();
+    let (shown, left_out) = whole('+', &parsed.map_or_else(|| text.to_owned(), members), budget, clean);
     let mut said: String =
         shown.lines().skip(1).filter_map(|line| Some(format!("  {}\n", line.strip_prefix('+')?))).collect();
     if left_out > 0 {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use contract::effect::{Branch, BranchChange, Change, Request};
 use contract::{
-    Code, Digest, Effect, Fault, FileMode, Mode, Plan, Principal, Push, RefMove, Refs, RelPath, State,
-    ToolName,
+    Code, Digest, Effect, Fault, FileMode, Mode, Plan, Principal, Push, RefMove, Refs, RelPath, SeenRef,
+    State, ToolName,
 };
 
 use crate::branch;
@@ -176,12 +176,24 @@ impl Draft {
         headers: Vec<(String, String)>,
         body: Vec<u8>,
     ) -> Result<(), Fault> {
+        self.request_about(method, url, headers, body, Vec::new())
+    }
+
+    /// As [`Self::request`], only while refs of the repository are where they were seen.
+    pub fn request_about(
+        &mut self,
+        method: &str,
+        url: &str,
+        headers: Vec<(String, String)>,
+        body: Vec<u8>,
+        seen: Vec<SeenRef>,
+    ) -> Result<(), Fault> {
         self.check_sends_nothing()?;
         crate::request::check(method, url)?;
         let digest = self.keep(&body)?;
         self.blobs.insert(digest, body);
-        let request = Request { method: method.to_owned(), url: url.to_owned(), headers, body: digest };
-        self.add(Effect::Request(request))
+        let (method, url) = (method.to_owned(), url.to_owned());
+        self.add(Effect::Request(Request { method, url, headers, body: digest, seen }))
     }
 
     /// Moves refs of the root's repository, with every object that is new there as a pack.

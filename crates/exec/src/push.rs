@@ -34,6 +34,16 @@ pub enum Remote {
     Folder(PathBuf),
 }
 
+impl Remote {
+    /// The host of an address, as `[egress] hosts` has it.
+    #[must_use]
+    pub fn of_url(url: &str) -> Option<Self> {
+        let url = Url::parse(url).ok()?;
+        let host = url.host()?.to_string();
+        Some(Self::Host(url.port().map_or_else(|| host.clone(), |port| format!("{host}:{port}"))))
+    }
+}
+
 impl fmt::Display for Remote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -60,10 +60,10 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whether the other side took it (a status below 400).
+    /// Whether the other side took it: a status of success. A redirect is not followed, and nothing was done by one.
     #[must_use]
     pub const fn is_success(&self) -> bool {
-        matches!(self, Self::Pushed) || matches!(self, Self::Answered { status, .. } if *status < 400)
+        matches!(self, Self::Pushed | Self::Answered { status: 200..300, .. })
     }
 
     /// The fault that a failed one is.
@@ -73,10 +73,14 @@ impl Outcome {
             Self::Answered { status, body, .. } => {
                 let said: String = contract::text::visible(&body).trim().chars().take(MOST_SAID).collect();
                 let said = if said.is_empty() { said } else { format!(": {said}") };
-                Fault::new(
+                let fault = Fault::new(
                     Code::ToolExecutionFailed,
                     format!("what the plan changes here was changed; the request was answered {status}{said}"),
-                )
+                );
+                match status {
+                    300..400 => fault.suggest("What it is about has moved: name its new address, such as with `git remote set-url`."),
+                    _ => fault,
+                }
             }
             Self::NotSent { why } => Fault::new(
                 Code::ToolExecutionFailed,
@@ -86,7 +90,7 @@ impl Outcome {
                 Code::ToolExecutionFailed,
                 format!("what the plan changes here was changed; whether the request {key} arrived is unknown"),
             )
-            .suggest("Ask the other side by its idempotency key before sending again."),
+            .suggest("Look whether it did, by its idempotency key where the other side knows those, before sending again."),
             Self::Pushed => Fault::internal("a push that went well is no fault"),
             Self::Refused { why } => Fault::new(
                 Code::ToolExecutionFailed,
@@ -265,10 +269,17 @@ impl Sender for Egress {
             builder = builder.header(name, value);
         }
         let is_private = url.scheme() == "https" || address.ip().is_loopback();
-        for credential in self.credentials.iter().filter(|one| is_private && one.host == shown) {
-            if let Some(value) = (credential.told)() {
-                builder = builder.header(&credential.header, value);
+        for credential in self.credentials.iter().filter(|one| one.host == shown) {
+            if !is_private {
+                return Err(SendError::NotSent(format!(
+                    "{shown} wants a credential, which only goes over https"
+                )));
             }
+            // What is meant for an account says nothing to whoever hears it without.
+            let value = (credential.told)().ok_or_else(|| {
+                SendError::NotSent(format!("there is no credential for {shown}: sign in, or set its token"))
+            })?;
+            builder = builder.header(&credential.header, value);
         }
         let outgoing = builder.body(body).map_err(|e| SendError::NotSent(e.to_string()))?;
         match agent.run(outgoing) {

@@ -19,7 +19,7 @@ use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use contract::{Code, Digest, Fault, PlanFile, PlanId, Principal, TranscriptId};
+use contract::{Code, Digest, Fault, Plan, PlanFile, PlanId, Principal, TranscriptId};
 use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{FlockOperation, OFlags};
 use serde::Serialize;
@@ -291,6 +291,23 @@ impl StateDir {
             )
             .suggest("`gatewright audit tail` lists the calls; only applied ones can be undone.")
         })
+    }
+
+    /// Whether this very plan was applied, and the other side took its request.
+    pub(crate) fn was_sent(&self, plan: &Plan) -> Result<bool, Fault> {
+        let id = plan.id().map_err(|e| Fault::internal(e.to_string()))?;
+        let Ok(entries) = std::fs::read_dir(self.dir.join("applied")) else { return Ok(false) };
+        // What can be applied is younger than that.
+        let young = |entry: &std::fs::DirEntry| {
+            let age =
+                entry.metadata().and_then(|about| about.modified()).ok().and_then(|at| at.elapsed().ok());
+            age.is_none_or(|age| age <= PLAN_LIFETIME.unsigned_abs())
+        };
+        Ok(entries.flatten().filter(young).any(|entry| {
+            Self::read_json::<Applied>(&entry.path()).is_some_and(|applied| {
+                applied.receipt.plan == id && applied.request.is_some_and(|outcome| outcome.is_success())
+            })
+        }))
     }
 
     pub(crate) fn applied_path(&self, transcript: &TranscriptId) -> PathBuf {

@@ -1,5 +1,5 @@
-//! The user's own account at GitHub, for requests that plans send to its API: the token of the environment, else that of GitHub's own
-//! program, where it is signed in. It is asked for when something is sent, and goes to that one host.
+//! The user's own account at GitHub, for requests that plans send to its API: that of GitHub's own program, where it is signed in, else
+//! the token of the environment. It is asked for when something is sent, and goes to that one host.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,8 +29,9 @@ pub fn signed(egress: Egress, github: &GithubSection, root: Option<&Root>, state
     let nowhere = state.nowhere().ok();
     let root = root.map(|root| root.path().to_owned()).or_else(|| nowhere.clone());
     let told: Told = Arc::new(move || {
+        // The same account as is asked beforehand: see `Asking`.
         let of_gh = || of_program(&github, root.clone()?, nowhere.clone()?);
-        token(&github).or_else(of_gh).map(|token| format!("Bearer {token}"))
+        of_gh().or_else(|| token(&github)).map(|token| format!("Bearer {token}"))
     });
     egress.with_credential(&host, "authorization", told)
 }

@@ -9,7 +9,9 @@ mod pulls;
 mod question;
 
 pub use answer::{AnswerError, Found, Issue, read, refused};
-pub use pulls::{MAX_BODY, MAX_TITLE, Opening, Pull, Sending, of_branch, onto, read_pulls};
+pub use pulls::{
+    MAX_BODY, MAX_TITLE, Opening, Pull, Sending, Standing, of_branch, onto, read_pulls, read_tip, tip,
+};
 pub use question::{MAX_SHOWN, Question, QuestionError, api};
 
 /// The version of the API that questions are asked in.

@@ -1,6 +1,7 @@
 //! Pull requests: which is open for a branch, and what is sent to open one or to move it onto another base.
 //!
-//! Follows GitHub's REST API, version 2022-11-28: `GET` and `POST /repos/{owner}/{repo}/pulls`, `PATCH …/pulls/{number}`
+//! Follows GitHub's REST API, version 2022-11-28: `GET` and `POST /repos/{owner}/{repo}/pulls`, `PATCH …/pulls/{number}`,
+//! `GET …/git/matching-refs/heads/{branch}`
 //! (<https://docs.github.com/rest/pulls/pulls>).
 
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,19 @@ pub const MAX_TITLE: usize = 256;
 /// Most characters of a text.
 pub const MAX_BODY: usize = 65_536;
 
-/// An open pull request.
+/// How a pull request stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// It is open.
+    Open,
+    /// It was merged.
+    Merged,
+    /// It was closed, and nothing merged.
+    Closed,
+}
+
+/// A pull request of a branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Pull {
     /// Its number.
@@ -25,6 +38,10 @@ pub struct Pull {
     pub base: String,
     /// Whether it is a draft.
     pub draft: bool,
+    /// How it stands.
+    pub standing: Standing,
+    /// The commit that its branch is at, or was at when it ended.
+    pub head: String,
 }
 
 /// What is sent: below the API's address.
@@ -80,11 +97,18 @@ pub fn onto(repository: &str, number: u64, base: &str) -> Result<Sending, Questi
     Ok(Sending { method: "PATCH", endpoint, body: json!({ "base": base }).to_string() })
 }
 
-/// The question which pull request is open for a branch of the repository itself: the path and query below the API's address.
+/// The question which pull requests a branch of the repository itself has, ended ones too: the path and query below the API's address.
 pub fn of_branch(repository: &str, branch: &str) -> Result<String, QuestionError> {
     let owner = repository.split('/').next().unwrap_or_default();
     let head = encoded(&format!("{owner}:{branch}"));
-    Ok(format!("{}?state=open&head={head}&per_page=10", pulls(repository)?))
+    Ok(format!("{}?state=all&head={head}&per_page=30", pulls(repository)?))
+}
+
+/// The question where branches are whose names begin with this one's: the path below the API's address. Read by [`read_tip`].
+pub fn tip(repository: &str, branch: &str) -> Result<String, QuestionError> {
+    pulls(repository)?;
+    let branch: Vec<String> = branch.split('/').map(encoded).collect();
+    Ok(format!("repos/{repository}/git/matching-refs/heads/{}", branch.join("/")))
 }
 
 fn pulls(repository: &str) -> Result<String, QuestionError> {
@@ -102,33 +126,67 @@ struct Wire {
     head: Side,
     #[serde(default)]
     draft: bool,
+    state: String,
+    #[serde(default)]
+    merged_at: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Side {
     r#ref: String,
-    /// `owner:branch`.
-    #[serde(default)]
-    label: String,
+    sha: String,
+    /// None of a fork that is gone.
+    repo: Option<Repository>,
 }
 
-/// The open pull request of a branch of the repository itself in what was answered to [`of_branch`]; the oldest, where there are several.
-pub fn read_pulls(body: &[u8], repository: &str, branch: &str) -> Result<Option<Pull>, AnswerError> {
+#[derive(Deserialize, PartialEq)]
+struct Repository {
+    full_name: String,
+}
+
+/// The pull requests of a branch of the repository itself in what was answered to [`of_branch`], the newest first.
+pub fn read_pulls(body: &[u8], branch: &str) -> Result<Vec<Pull>, AnswerError> {
     let all: Vec<Wire> =
         serde_json::from_slice(body).map_err(|error| AnswerError::Unreadable(error.to_string()))?;
-    let owner = repository.split('/').next().unwrap_or_default();
-    // A filter that a server does not know is no filter: branches of others have the same names.
-    let is_own = |head: &Side| {
-        let of = head.label.strip_suffix(branch).and_then(|front| front.strip_suffix(':'));
-        head.r#ref == branch && of.is_some_and(|of| of.eq_ignore_ascii_case(owner))
-    };
-    let own = all.into_iter().filter(|pull| is_own(&pull.head));
-    Ok(own.min_by_key(|pull| pull.number).map(|pull| Pull {
-        number: pull.number,
-        url: pull.html_url,
-        base: pull.base.r#ref,
-        draft: pull.draft,
-    }))
+    // Forks have branches of the same name, also below the same owner; and a filter that a server does not know is no filter.
+    let own = all.into_iter().filter(|pull| {
+        pull.head.r#ref == branch && pull.head.repo.is_some() && pull.head.repo == pull.base.repo
+    });
+    let mut own: Vec<Pull> = own
+        .map(|pull| Pull {
+            number: pull.number,
+            url: pull.html_url,
+            base: pull.base.r#ref,
+            draft: pull.draft,
+            standing: match (pull.state.as_str(), pull.merged_at) {
+                ("open", _) => Standing::Open,
+                (_, Some(_)) => Standing::Merged,
+                (_, None) => Standing::Closed,
+            },
+            head: pull.head.sha,
+        })
+        .collect();
+    own.sort_by_key(|pull| std::cmp::Reverse(pull.number));
+    Ok(own)
+}
+
+#[derive(Deserialize)]
+struct Ref {
+    r#ref: String,
+    object: Object,
+}
+
+#[derive(Deserialize)]
+struct Object {
+    sha: String,
+}
+
+/// The commit that a branch is at, in what was answered to [`tip`]; nothing where there is no such branch.
+pub fn read_tip(body: &[u8], branch: &str) -> Result<Option<String>, AnswerError> {
+    let all: Vec<Ref> =
+        serde_json::from_slice(body).map_err(|error| AnswerError::Unreadable(error.to_string()))?;
+    let name = format!("refs/heads/{branch}");
+    Ok(all.into_iter().find(|one| one.r#ref == name).map(|one| one.object.sha))
 }
 
 #[cfg(test)]
@@ -164,24 +222,48 @@ mod tests {
     #[test]
     fn a_branchs_name_stays_within_the_question() {
         let asked = of_branch("acme/shop", "a&b=c/ü#?").unwrap();
-        assert_eq!(
-            asked,
-            "repos/acme/shop/pulls?state=open&head=acme%3Aa%26b%3Dc%2F%C3%BC%23%3F&per_page=10"
-        );
+        let query = "state=all&head=acme%3Aa%26b%3Dc%2F%C3%BC%23%3F&per_page=30";
+        assert_eq!(asked, format!("repos/acme/shop/pulls?{query}"));
+        let asked = tip("acme/shop", "a&b/../%c").unwrap();
+        assert_eq!(asked, "repos/acme/shop/git/matching-refs/heads/a%26b/../%25c");
     }
 
     #[test]
-    fn the_pull_request_of_a_branch_is_found_among_others() {
-        let body = r#"[
-            {"number":9,"html_url":"u9","head":{"ref":"one","label":"Acme:one"},"base":{"ref":"main","label":"Acme:main"},"draft":true,"title":"x"},
-            {"number":4,"html_url":"u4","head":{"ref":"one","label":"Acme:one"},"base":{"ref":"dev"}},
-            {"number":3,"html_url":"u3","head":{"ref":"one","label":"mallory:one"},"base":{"ref":"main"}},
-            {"number":1,"html_url":"u1","head":{"ref":"two","label":"Acme:two"},"base":{"ref":"main"}}]"#;
-        let found = read_pulls(body.as_bytes(), "acme/shop", "one").unwrap();
-        assert_eq!(found, Some(Pull { number: 4, url: "u4".into(), base: "dev".into(), draft: false }));
-        assert_eq!(read_pulls(body.as_bytes(), "acme/shop", "three"), Ok(None));
+    fn pull_requests_of_a_branch_are_found_among_others() {
+        let side = |name: &str, of: &str| json!({ "ref": name, "sha": "1", "repo": { "full_name": of } });
+        let row = |number: u64, name: &str, of: &str, state: &str, merged: Option<&str>| {
+            json!({ "number": number, "html_url": "u", "title": "x", "state": state, "merged_at": merged, "draft": number == 9,
+                "head": side(name, of), "base": side("main", "Acme/shop") })
+        };
+        let mut gone = row(7, "one", "x", "open", None);
+        gone["head"]["repo"] = serde_json::Value::Null;
+        let body = json!([
+            row(4, "one", "Acme/shop", "closed", Some("2026-01-01T00:00:00Z")),
+            row(5, "one", "Acme/shop", "closed", None),
+            row(9, "one", "Acme/shop", "open", None),
+            row(3, "one", "Acme/fork", "open", None),
+            row(1, "two", "Acme/shop", "open", None),
+            gone,
+        ])
+        .to_string();
+        let found = read_pulls(body.as_bytes(), "one").unwrap();
+        let told: Vec<(u64, Standing, bool)> =
+            found.iter().map(|pull| (pull.number, pull.standing, pull.draft)).collect();
+        assert_eq!(
+            told,
+            [(9, Standing::Open, true), (5, Standing::Closed, false), (4, Standing::Merged, false)]
+        );
+        assert_eq!(read_pulls(body.as_bytes(), "three"), Ok(Vec::new()));
         for bad in ["", "{}", r#"[{"number":1}]"#] {
-            assert!(read_pulls(bad.as_bytes(), "acme/shop", "one").is_err(), "{bad}");
+            assert!(read_pulls(bad.as_bytes(), "one").is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_branch_is_found_among_those_that_begin_as_it_does() {
+        let body = r#"[{"ref":"refs/heads/one-2","object":{"sha":"2"}},{"ref":"refs/heads/one","object":{"sha":"1"}}]"#;
+        assert_eq!(read_tip(body.as_bytes(), "one"), Ok(Some("1".to_owned())));
+        assert_eq!(read_tip(body.as_bytes(), "on"), Ok(None));
+        assert!(read_tip(b"{}", "one").is_err());
     }
 }

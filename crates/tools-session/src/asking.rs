@@ -54,7 +54,8 @@ pub struct Asking {
 /// Whether `gh` can be asked here.
 pub(crate) async fn gh(desk: &ReadDesk, workplace: &dyn Workplace) -> Result<Gh, Fault> {
     let settings = workplace.github();
-    if !settings.gh {
+    // It would ask the host, and not another address.
+    if !settings.gh || settings.api.is_some() {
         return Ok(Gh::Unwanted);
     }
     if helper::place(Program::Gh, desk.view().root().path()).is_err() {

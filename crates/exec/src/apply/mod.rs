@@ -93,7 +93,7 @@ pub fn apply_from(
     }
     let _lock = state.lock()?;
     refuse_blocked(&recover_locked(root, state)?.blocked)?;
-    if already_done(root, plan)? {
+    if already_done(root, state, plan)? {
         return nothing_left(plan, transcript);
     }
     check_source(source, plan)?;
@@ -110,7 +110,7 @@ pub fn apply_from(
 }
 
 /// Whether every effect's outcome stands already: applying the same plan again is a no-op.
-fn already_done(root: &Root, plan: &Plan) -> Result<bool, Fault> {
+fn already_done(root: &Root, state: &StateDir, plan: &Plan) -> Result<bool, Fault> {
     if plan.effects.is_empty() {
         return Ok(false);
     }
@@ -118,6 +118,8 @@ fn already_done(root: &Root, plan: &Plan) -> Result<bool, Fault> {
         let stands = match (effect, effect.change()) {
             (_, Some(change)) => jail::state(root.dir(), &change.path)? == change.after,
             (Effect::Refs(moves), _) => refs::stand(root, moves)?,
+            // Not every server knows a key of idempotency.
+            (Effect::Request(_), _) => state.was_sent(plan)?,
             _ => false,
         };
         if !stands {
@@ -300,6 +302,7 @@ fn check_preconditions(root: &Root, plan: &Plan) -> Result<(), Fault> {
     plan.effects.iter().try_for_each(|effect| match effect {
         Effect::Refs(planned) => refs::check(root, planned),
         Effect::Push(planned) => push::check(root, planned),
+        Effect::Request(planned) => refs::check_seen(root, &planned.seen),
         _ => Ok(()),
     })
 }

@@ -9,7 +9,7 @@ pub(crate) mod told;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use contract::{Code, Fault, RefMove, Refs};
+use contract::{Code, Fault, RefMove, Refs, SeenRef};
 use gix::ObjectId;
 use gix::lock::acquire::Fail;
 use gix::objs::Kind;
@@ -145,6 +145,24 @@ fn at(repo: &gix::Repository, name: &str) -> Result<Option<String>, Fault> {
 /// Where a ref is now.
 pub(crate) fn where_is(root: &Root, name: &str) -> Result<Option<String>, Fault> {
     at(&open(root)?, name)
+}
+
+/// Fails unless refs are where they were seen.
+pub(crate) fn check_seen(root: &Root, seen: &[SeenRef]) -> Result<(), Fault> {
+    if seen.is_empty() {
+        return Ok(());
+    }
+    let repo = open(root)?;
+    for one in seen {
+        if at(&repo, &one.name)?.as_ref() != Some(&one.id) {
+            let message =
+                format!("{} is not where the request that is planned saw it; nothing was changed", one.name);
+            return Err(Fault::new(Code::Conflict, message)
+                .about(one.name.as_str())
+                .suggest("Rehearse again: call the tool without `plan`."));
+        }
+    }
+    Ok(())
 }
 
 /// Whether every ref is where the effect moves it already.

@@ -329,7 +329,7 @@ impl OneTool {
 impl Guest for OneTool {
     fn definition(&self) -> Definition {
         let tool = self.tool();
-        let fetches = tool.file.git.as_ref().is_some_and(|git| git.fetch || git.pulls.is_some());
+        let fetches = tool.file.git.as_ref().is_some_and(|git| git.fetch);
         Definition {
             name: tool.name.clone(),
             title: tool.file.title.clone(),
@@ -340,7 +340,7 @@ impl Guest for OneTool {
             limits: Limits::RUNS,
             identity: if self.is_ours() { Value::Null } else { self.hosted.identity(tool) },
             asks: false,
-            // Its programs work over the root; those with hosts, or with what was fetched or asked, hear from outside, and tell.
+            // Its programs work over the root; those with hosts, or with what was fetched, hear from outside, and tell.
             labels: if tool.file.network.hosts.is_empty() && !fetches {
                 vec![Label::Private]
             } else {

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use contract::{Code, Fault, FileMode, RelPath};
+use contract::{Code, Fault, FileMode, RelPath, SeenRef};
+use exec::push::Remote;
 use exec::run::{Command, Ran};
 use exec::workshop::persist::{Declared as Declaration, Settled, SideWrites};
 use exec::{Draft, View, Workshop};
@@ -56,15 +57,31 @@ impl RunDesk {
         self.propose(|draft, view| draft.append(view, path, line))
     }
 
-    /// Proposes one request after everything else, whatever programs of the same call wrote.
+    /// Proposes one request after everything else, whatever programs of the same call wrote: only while the refs that it is about are
+    /// where they were `seen`.
     pub fn request(
         &self,
         method: &str,
         url: &str,
         headers: Vec<(String, String)>,
         body: Vec<u8>,
+        seen: Vec<SeenRef>,
     ) -> Result<(), Fault> {
-        self.propose(|draft, _| draft.request(method, url, headers, body))
+        self.propose(|draft, _| draft.request_about(method, url, headers, body, seen))
+    }
+
+    /// Fails unless a plan's request may go to this address.
+    pub fn check_reaches(&self, url: &str) -> Result<(), Fault> {
+        let reached = match (Remote::of_url(url), &self.read.setting.sender) {
+            (Some(host), Some(sender)) => sender.reaches(&host),
+            (Some(host), None) => Err(format!("{host} is not allowed by configuration: no connections are")),
+            (None, _) => Err("it is no address of a host".to_owned()),
+        };
+        reached.map_err(|why| {
+            Fault::new(Code::Forbidden, format!("nothing can be sent to {url}: {why}")).suggest(
+                "A person's [egress] hosts in the user's configuration names the hosts that gatewright may connect to.",
+            )
+        })
     }
 
     fn propose(&self, work: impl FnOnce(&mut Draft, &View) -> Result<(), Fault>) -> Result<(), Fault> {

@@ -6,17 +6,19 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use super::{Bench, Session, bench, effects, ok, remote, stacked};
+use super::{Bench, Session, bench, effects, id, ok, remote, stacked};
 
 /// What is nobody's token.
 const TOKEN: &str = "pat-of-nobody-0123456789";
 
-/// What a GitHub has: its pull requests, and what it was asked.
+/// What a GitHub has: the repository, its pull requests, and what it was asked.
 #[derive(Default)]
 struct Kept {
+    folder: String,
     pulls: Vec<Value>,
     asked: Vec<String>,
-    refuses: bool,
+    /// What it answers to whoever opens something.
+    refuses: Option<u16>,
 }
 
 /// It answers until the process ends.
@@ -84,30 +86,65 @@ fn converse(stream: TcpStream, kept: &Mutex<Kept>) -> Option<()> {
 }
 
 impl Kept {
+    /// Its branches, and where they are.
+    fn branches(&self) -> Vec<(String, String)> {
+        let args = ["-C", &self.folder, "for-each-ref", "--format=%(refname) %(objectname)", "refs/heads"];
+        let out = std::process::Command::new("git").args(args).output().unwrap();
+        let text = String::from_utf8(out.stdout).unwrap();
+        text.lines()
+            .filter_map(|line| line.split_once(' '))
+            .map(|(a, b)| (a.to_owned(), b.to_owned()))
+            .collect()
+    }
+
+    /// A pull request as it is now: that of a branch which goes on goes with it.
+    fn shown(&self, pull: &Value) -> Value {
+        let mut pull = pull.clone();
+        let name = format!("refs/heads/{}", pull["head"]["ref"].as_str().unwrap());
+        if let Some((_, id)) = self.branches().iter().find(|(own, _)| *own == name && pull["state"] == "open")
+        {
+            pull["head"]["sha"] = json!(id);
+        }
+        pull
+    }
+
     fn answer(&mut self, method: &str, path: &str, body: &[u8]) -> (u16, Value) {
         let sent: Value = serde_json::from_slice(body).unwrap_or_default();
+        if let Some(name) = path.strip_prefix("/repos/acme/shop/git/matching-refs/heads/") {
+            let front = format!("refs/heads/{name}");
+            let all = self.branches().into_iter().filter(|(own, _)| own.starts_with(&front));
+            return (
+                200,
+                all.map(|(name, id)| json!({ "ref": name, "object": { "sha": id, "type": "commit" } }))
+                    .collect(),
+            );
+        }
         match (method, path.strip_prefix("/repos/acme/shop/pulls")) {
             ("GET", Some(query)) => {
                 let head = query.split("head=acme%3A").nth(1).unwrap().split('&').next().unwrap();
                 let own = self.pulls.iter().filter(|pull| pull["head"]["ref"] == head);
-                (200, Value::Array(own.cloned().collect()))
+                (200, own.map(|pull| self.shown(pull)).collect())
             }
-            ("POST", Some("")) if self.refuses => (422, json!({ "message": "Validation Failed" })),
+            ("POST", Some("")) if self.refuses.is_some() => {
+                (self.refuses.unwrap(), json!({ "message": "Validation Failed" }))
+            }
             ("POST", Some("")) => {
                 let number = self.pulls.len() + 1;
-                let side = |name: &Value| json!({ "ref": name, "label": format!("acme:{}", name.as_str().unwrap()) });
+                let side =
+                    |name: &Value| json!({ "ref": name, "sha": "", "repo": { "full_name": "Acme/shop" } });
                 self.pulls.push(json!({
                     "number": number,
                     "html_url": format!("https://forge.test/acme/shop/pull/{number}"),
+                    "state": "open", "merged_at": null,
                     "title": sent["title"], "body": sent["body"], "draft": sent["draft"],
                     "head": side(&sent["head"]), "base": side(&sent["base"]),
                 }));
-                (201, self.pulls[number - 1].clone())
+                (201, self.shown(&self.pulls[number - 1]))
             }
             ("PATCH", Some(number)) => {
                 let number: usize = number.trim_start_matches('/').parse().unwrap();
                 self.pulls[number - 1]["base"]["ref"] = sent["base"].clone();
-                (200, self.pulls[number - 1].clone())
+                (200, self.shown(&self.pulls[number - 1]))
             }
             _ => (404, json!({ "message": "Not Found" })),
         }
@@ -118,6 +155,7 @@ impl Kept {
 fn at_forge(github: &GitHub, hosts: &[&str]) -> Bench {
     let bench = bench();
     let folder = remote(&bench);
+    github.kept.lock().unwrap().folder.clone_from(&folder);
     bench.git(&["remote", "set-url", "origin", "https://forge.test/Acme/shop.git"]);
     let own = format!(
         "[url \"{folder}\"]\n\tinsteadOf = https://forge.test/Acme/shop.git\n[user]\n\tname = Test\n\temail = test@example.com\n"
@@ -165,10 +203,18 @@ fn each_call_opens_one_pull_request_of_a_stack_that_was_pushed_the_lowest_first(
     assert_eq!(shown["result"]["pullRequests"]["left"], 1);
     assert_eq!(effects(&shown).last(), Some(&post.as_str()), "{shown:#}");
     let diff = shown["plan"]["diff"].as_str().unwrap();
-    assert!(diff.contains("\"title\": \"one\"") && diff.contains("\"base\": \"main\""), "{diff}");
+    assert!(diff.contains("  title: one\n") && diff.contains("  base: main\n"), "{diff}");
     assert!(github.asked().iter().all(|ask| ask.starts_with("GET ")) && github.pulls().is_empty());
-    let opened = submit(&mut session, json!({ "fill": true, "plan": shown["plan"]["id"], "apply": true }));
+    let same = json!({ "fill": true, "plan": shown["plan"]["id"], "apply": true });
+    let opened = submit(&mut session, same.clone());
     assert_eq!(opened["status"], "completed", "{opened:#}");
+    github.asked();
+    // Applied once more it has happened already, wherever its ref of git-spice's has gone since.
+    let again = session.call("git_spice_stack_submit", same);
+    assert!(
+        github.pulls().len() == 1 && github.asked().iter().all(|ask| ask.starts_with("GET ")),
+        "{again:#}"
+    );
     let first = &github.pulls()[0];
     assert_eq!(
         (&first["title"], &first["head"]["ref"], &first["base"]["ref"]),
@@ -192,7 +238,35 @@ fn each_call_opens_one_pull_request_of_a_stack_that_was_pushed_the_lowest_first(
     assert_eq!(done["result"]["pullRequests"]["branches"][1]["number"], 2);
     assert!(done["message"].as_str().unwrap().contains("https://forge.test/acme/shop/pull/2"), "{done:#}");
     assert!(effects(&done).iter().all(|effect| effect.starts_with("refs: ")), "{done:#}");
-    // One that is onto another base is moved.
+    // What a branch was merged or closed with is not opened again, and nothing is put onto it.
+    for (merged, state) in [(json!("2026-11-27T00:00:00Z"), "merged"), (Value::Null, "closed")] {
+        let ended = |pull: &mut Value| {
+            pull["head"]["sha"] = json!(id(&bench, pull["head"]["ref"].as_str().unwrap()));
+            (pull["state"], pull["merged_at"]) = (json!("closed"), merged.clone());
+        };
+        github.kept.lock().unwrap().pulls.iter_mut().take(1).for_each(ended);
+        let done = submit(&mut session, json!({ "fill": true, "apply": true }));
+        is(&done, state, "open");
+        github.kept.lock().unwrap().pulls[1]["base"]["ref"] = json!("main");
+        let left = submit(&mut session, json!({ "fill": true, "apply": true }));
+        is(&left, state, "unbased");
+        assert_eq!(github.pulls().len(), 2, "{left:#}");
+        github.kept.lock().unwrap().pulls[1]["base"]["ref"] = json!("one");
+    }
+    github.kept.lock().unwrap().pulls[0]["state"] = json!("open");
+    // One that is onto another base is moved, as long as the branch is where it was seen.
+    github.kept.lock().unwrap().pulls[1]["base"]["ref"] = json!("main");
+    let planned = submit(&mut session, json!({ "fill": true }));
+    let two = id(&bench, "two");
+    bench.git(&["update-ref", "refs/heads/two", "two^"]);
+    let moved = json!({ "fill": true, "plan": planned["plan"]["id"], "apply": true });
+    let error = session.fails("git_spice_stack_submit", moved);
+    assert!(
+        error["code"] == "conflict" && error["message"].as_str().unwrap().contains("refs/heads/two"),
+        "{error:#}"
+    );
+    bench.git(&["update-ref", "refs/heads/two", &two]);
+    assert_eq!(github.pulls()[1]["base"]["ref"], "main");
     github.kept.lock().unwrap().pulls[1]["base"]["ref"] = json!("main");
     let moved = submit(&mut session, json!({ "fill": true, "apply": true }));
     is(&moved, "open", "moves");
@@ -213,27 +287,40 @@ fn a_pull_request_that_cannot_be_opened_says_why_and_what_is_no_longer_ours_is_l
     let bench = at_forge(&github, &["forge.test"]).telling("SHOP_TOKEN", token);
     let mut session = stacked(&bench);
     submit(&mut session, json!({ "apply": true }));
-    let error = session.fails("git_spice_stack_submit", fill());
-    assert!(said(&error).contains(&format!("the host {} is not allowed", github.host)), "{error:#}");
-    assert!(github.pulls().is_empty());
+    let error = session.fails("git_spice_stack_submit", json!({ "fill": true }));
+    assert!(
+        error["code"] == "forbidden" && said(&error).contains(&format!("{} is not allowed", github.host)),
+        "{error:#}"
+    );
+    assert!(github.asked().is_empty(), "nobody is asked where nothing could be sent");
     drop(session);
     let own = bench.place.scratch.path().join("config/gatewright/config.toml");
     let allowed = std::fs::read_to_string(&own).unwrap();
     let allowed = allowed.replace("[\"forge.test\"]", &format!("[\"forge.test\", {:?}]", github.host));
     std::fs::write(&own, &allowed).unwrap();
     let mut session = bench.serve();
-    github.kept.lock().unwrap().refuses = true;
+    github.kept.lock().unwrap().refuses = Some(422);
     let error = session.fails("git_spice_stack_submit", fill());
     assert!(error["code"] == "tool_execution_failed" && said(&error).contains("answered 422"), "{error:#}");
     assert!(said(&error).contains("Validation Failed") && !said(&error).contains(TOKEN), "{error:#}");
-    github.kept.lock().unwrap().refuses = false;
-    // Somebody else pushed: what stands there is not this branch.
+    // A repository that has moved: a redirect is not followed, and nothing was opened by it.
+    github.kept.lock().unwrap().refuses = Some(307);
+    let error = session.fails("git_spice_stack_submit", fill());
+    assert!(
+        said(&error).contains("answered 307") && error["suggestions"].to_string().contains("set-url"),
+        "{error:#}"
+    );
+    github.kept.lock().unwrap().refuses = None;
+    // What a repository says of its remote is its own word, and GitHub is asked, too.
+    let (one, folder) = (id(&bench, "one"), github.kept.lock().unwrap().folder.clone());
+    bench.git(&["-C", &folder, "update-ref", "refs/heads/one", "main"]);
+    is(&submit(&mut session, json!({ "fill": true })), "elsewhere", "unbased");
+    bench.git(&["-C", &folder, "update-ref", "refs/heads/one", &one]);
+    // Somebody else pushed: what stands there is not this branch, and nothing is put onto it.
     bench.git(&["update-ref", "refs/remotes/origin/one", "main"]);
-    bench.git(&["update-ref", "refs/heads/two", "one"]);
-    bench.git(&["update-ref", "refs/remotes/origin/two", "one"]);
     std::fs::write(bench.place.scratch.path().join("recorder/no-push"), "").unwrap();
     let left = submit(&mut session, json!({ "fill": true }));
-    is(&left, "elsewhere", "empty");
+    is(&left, "elsewhere", "unbased");
     assert!(effects(&left).iter().all(|effect| effect.starts_with("refs: ")), "{left:#}");
     drop(session);
     // Credentials that are not accepted, and none at all.
@@ -247,6 +334,15 @@ fn a_pull_request_that_cannot_be_opened_says_why_and_what_is_no_longer_ours_is_l
     submit(&mut session, json!({ "apply": true }));
     let error = session.fails("git_spice_stack_submit", fill());
     assert!(said(&error).contains("no pull request can be opened: there is no token"), "{error:#}");
+    drop(session);
+    // Which of two repositories is meant is nobody's guess.
+    let bench = at_forge(&github, &["forge.test", &github.host]).telling("SHOP_TOKEN", TOKEN.into());
+    let mut session = stacked(&bench);
+    submit(&mut session, json!({ "apply": true }));
+    bench.git(&["remote", "add", "upstream", "git@forge.test:theirs/shop.git"]);
+    let none = submit(&mut session, json!({ "fill": true }));
+    let why = none["result"]["pullRequests"]["none"].as_str().unwrap();
+    assert!(why.contains("forge.test/acme/shop and forge.test/theirs/shop"), "{none:#}");
     drop(session);
     let bench = super::bench();
     let folder = remote(&bench);
