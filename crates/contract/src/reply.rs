@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::fault::Severity;
 use crate::id::{PlanId, TranscriptId};
+use crate::media::Media;
 
 /// How far a call came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -181,6 +182,8 @@ pub struct Reply {
     pub envelope: Envelope,
     /// The tool's own fields.
     pub output: Map<String, Value>,
+    /// What goes beside that object, in the order of its `attached`.
+    pub media: Vec<Media>,
 }
 
 impl Reply {
@@ -232,7 +235,7 @@ mod tests {
         let metadata = Metadata { tokens_used: 1, duration: 2, results_count: None, transcript: None };
         let envelope = Envelope::new(true, Status::Completed, "m".into(), metadata);
         let output = serde_json::json!({"success": false, "x": 1}).as_object().unwrap().clone();
-        let reply = Reply { envelope, output };
+        let reply = Reply { envelope, output, media: Vec::new() };
         let value = reply.to_value().unwrap();
         assert_eq!((&value["success"], &value["x"]), (&Value::Bool(true), &Value::from(1)));
         assert_eq!(reply.into_value().unwrap(), value);

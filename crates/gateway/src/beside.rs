@@ -13,6 +13,7 @@ use rmcp::model::{
 use serde_json::{Map, Value, json};
 
 use crate::error::SessionError;
+use crate::media::Gallery;
 use crate::name;
 use crate::session::Session;
 use crate::tool::{described, resource};
@@ -210,7 +211,7 @@ fn listed<'a>(intro: &str, things: impl Iterator<Item = (&'a str, &'a Value)>) -
 
 /// Reads a resource, or gets a prompt, of those that were approved.
 pub(crate) async fn call(
-    session: &Session,
+    (session, mut gallery): (&Session, Gallery),
     offered: &Value,
     arguments: &Map<String, Value>,
     wire: &str,
@@ -229,12 +230,13 @@ pub(crate) async fn call(
             GetPromptResponse::Complete(result) => {
                 let messages = result.messages.into_iter().map(|message| {
                     let role = serde_json::to_value(message.role).unwrap_or_default();
-                    Ok(json!({ "role": role, "content": described(message.content)? }))
+                    Ok(json!({ "role": role, "content": described(message.content, &mut gallery)? }))
                 });
                 messages.collect::<Result<Vec<Value>, Fault>>().map(|messages| {
                     let said = messages.iter().filter_map(|m| m.pointer("/content/text")?.as_str());
                     let said = said.collect::<Vec<_>>().join("\n\n");
-                    Answer::new(said, Map::from_iter([("messages".to_owned(), Value::Array(messages))]))
+                    let output = Map::from_iter([("messages".to_owned(), Value::Array(messages))]);
+                    Answer { media: gallery.all, ..Answer::new(said, output) }
                 })
             }
             _ => Err(asks_for_more(wire)),
@@ -250,12 +252,13 @@ pub(crate) async fn call(
     }
     Ok(match session.resource(ReadResourceRequestParams::new(uri)).await? {
         ReadResourceResponse::Complete(result) => {
-            let contents = result.contents.into_iter().map(resource).collect::<Result<Vec<Value>, Fault>>();
-            contents.map(|contents| {
+            let contents = result.contents.into_iter().map(|contents| resource(contents, &mut gallery));
+            contents.collect::<Result<Vec<Value>, Fault>>().map(|contents| {
                 let said = contents.iter().filter_map(|content| content.get("text")?.as_str());
                 let said = said.collect::<Vec<_>>().join("\n\n");
                 let message = if said.is_empty() { format!("{wire} answered.") } else { said };
-                Answer::new(message, Map::from_iter([("contents".to_owned(), Value::Array(contents))]))
+                let output = Map::from_iter([("contents".to_owned(), Value::Array(contents))]);
+                Answer { media: gallery.all, ..Answer::new(message, output) }
             })
         }
         _ => Err(asks_for_more(wire)),

@@ -23,6 +23,8 @@ pub struct Upstream {
     pub chosen: Chosen,
     /// Whether links in its results that could carry something away are taken apart.
     pub defang: bool,
+    /// Whether pictures and sounds of its results are passed on.
+    pub media: bool,
     /// Whether its resources are offered.
     pub resources: bool,
     /// Whether its prompts are.

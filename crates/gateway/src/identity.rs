@@ -207,6 +207,7 @@ mod tests {
             }),
             chosen: Chosen::default(),
             defang: true,
+            media: true,
             resources: false,
             prompts: false,
             asks: Asks::default(),

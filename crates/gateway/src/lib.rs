@@ -30,6 +30,7 @@ mod exchange;
 mod identity;
 mod life;
 mod link;
+mod media;
 mod name;
 mod pin;
 mod program;

@@ -16,6 +16,7 @@ use crate::config::{Credential, Ground, Reached, Upstream};
 use crate::error::SessionError;
 use crate::identity::{self, Listed, Refusal};
 use crate::life::{self, Breaker};
+use crate::media::Gallery;
 use crate::pin::{self, Keys};
 use crate::session::Session;
 use crate::tool::UpstreamTool;
@@ -136,6 +137,11 @@ impl Link {
     /// Whether the configuration has a tool of it offered.
     pub(crate) fn wants(&self, there: &str) -> bool {
         self.upstream.chosen.wants(there)
+    }
+
+    /// Where pictures and sounds of one result go.
+    pub(crate) const fn gallery(&self) -> Gallery {
+        Gallery::new(self.upstream.media)
     }
 
     /// Whether links in its results are taken apart.

@@ -17,6 +17,7 @@ use crate::defang::defanged;
 use crate::error::{SessionError, their_words};
 use crate::identity::{self, Refusal};
 use crate::link::{Link, gone};
+use crate::media::{self, Gallery};
 use crate::session::Session;
 
 /// How long an upstream is left to itself that wants to be called again without having asked anything.
@@ -103,7 +104,8 @@ impl Foreign for UpstreamTool {
                     rounds(&link, &session, params, (&desk, &asking.asker), wanted).await
                 }
                 Some(offered) => {
-                    let answered = beside::call(&session, offered, &arguments, wire.as_str()).await;
+                    let answered =
+                        beside::call((&session, link.gallery()), offered, &arguments, wire.as_str()).await;
                     answered.map(Answered::Beside)
                 }
             };
@@ -138,7 +140,7 @@ impl Foreign for UpstreamTool {
                 }
             };
             match answered {
-                CallToolResponse::Complete(result) => answer(wire.as_str(), result)
+                CallToolResponse::Complete(result) => answer(wire.as_str(), result, link.gallery())
                     .map(|answer| masked_answer(&session, answer))
                     .map(|answer| if link.defangs() { harmless(answer) } else { answer })
                     .map(|mut answer| {
@@ -243,12 +245,16 @@ fn links_apart(value: Value) -> Value {
 }
 
 /// The upstream's result as ours: its structured content, or what of its content is no text; the text is the message.
-fn answer(wire: &str, result: CallToolResult) -> Result<Answer<Map<String, Value>>, Fault> {
+fn answer(
+    wire: &str,
+    result: CallToolResult,
+    mut gallery: Gallery,
+) -> Result<Answer<Map<String, Value>>, Fault> {
     let (mut text, mut rest) = (Vec::new(), Vec::new());
     for block in result.content {
         match block {
             ContentBlock::Text(block) => text.push(block.text),
-            other => rest.push(described(other)?),
+            other => rest.push(described(other, &mut gallery)?),
         }
     }
     let text = text.join("\n\n");
@@ -258,7 +264,7 @@ fn answer(wire: &str, result: CallToolResult) -> Result<Answer<Map<String, Value
     match result.structured_content {
         Some(Value::Object(output)) => {
             let message = if text.is_empty() { format!("{wire} answered.") } else { text };
-            Ok(Answer::new(message, output))
+            Ok(Answer { media: gallery.all, ..Answer::new(message, output) })
         }
         Some(_) => Err(Fault::new(
             Code::ToolExecutionFailed,
@@ -271,7 +277,8 @@ fn answer(wire: &str, result: CallToolResult) -> Result<Answer<Map<String, Value
                 (true, _) => format!("{wire} answered with {}.", contract::text::counted(count, "block")),
                 (false, _) => text,
             };
-            Ok(Answer::new(message, Map::from_iter([("content".to_owned(), Value::Array(rest))])))
+            let output = Map::from_iter([("content".to_owned(), Value::Array(rest))]);
+            Ok(Answer { media: gallery.all, ..Answer::new(message, output) })
         }
     }
 }
@@ -300,26 +307,30 @@ fn masked(session: &Session, value: Value) -> Value {
     }
 }
 
-/// A block that is no text. Bytes are not passed on: their kind and size are.
-pub(crate) fn described(block: ContentBlock) -> Result<Value, Fault> {
-    let bytes = |kind: &str, mime: Option<String>, data: &str| json!({ "type": kind, "mimeType": mime, "bytes": data.len() / 4 * 3, "omitted": true });
+/// A block that is no text. Bytes go into the gallery, and what they are is said.
+pub(crate) fn described(block: ContentBlock, gallery: &mut Gallery) -> Result<Value, Fault> {
     let described = match block {
-        ContentBlock::Image(image) => bytes("image", Some(image.mime_type), &image.data),
-        ContentBlock::Audio(audio) => bytes("audio", Some(audio.mime_type), &audio.data),
+        ContentBlock::Image(image) => gallery.hung("image", Some(&image.mime_type), &image.data),
+        ContentBlock::Audio(audio) => gallery.hung("audio", Some(&audio.mime_type), &audio.data),
         ContentBlock::Resource(inner) => match inner.resource {
-            blob @ ResourceContents::BlobResourceContents { .. } => resource(blob)?,
-            text => json!({ "type": "resource", "resource": resource(text)? }),
+            blob @ ResourceContents::BlobResourceContents { .. } => resource(blob, gallery)?,
+            text => json!({ "type": "resource", "resource": resource(text, gallery)? }),
         },
         other => plain(&other)?,
     };
     Ok(without_looks(described))
 }
 
-/// What a resource holds. Bytes are not passed on: their kind and size are.
-pub(crate) fn resource(contents: ResourceContents) -> Result<Value, Fault> {
+/// What a resource holds. Bytes go into the gallery, and what they are is said.
+pub(crate) fn resource(contents: ResourceContents, gallery: &mut Gallery) -> Result<Value, Fault> {
     Ok(match contents {
-        ResourceContents::BlobResourceContents { mime_type, blob, .. } => {
-            json!({ "type": "resource", "mimeType": mime_type, "bytes": blob.len() / 4 * 3, "omitted": true })
+        ResourceContents::BlobResourceContents { mime_type, blob, uri, .. } => {
+            if let Some(text) = media::text(mime_type.as_deref(), &blob) {
+                return Ok(json!({ "uri": uri, "mimeType": mime_type, "text": text }));
+            }
+            let mut told = gallery.hung("resource", mime_type.as_deref(), &blob);
+            told["uri"] = json!(uri);
+            told
         }
         text => without_looks(plain(&text)?),
     })

@@ -78,6 +78,9 @@ pub struct UpstreamSection {
     /// Whether pictures from elsewhere and links with much in them are taken apart in what it answers.
     #[serde(default = "yes")]
     pub defang: bool,
+    /// Whether pictures and sounds in what it answers are passed on, as they are.
+    #[serde(default = "yes")]
+    pub media: bool,
     /// Whether its resources are offered, as the tool `NAME__resource_read`.
     #[serde(default)]
     pub resources: bool,
@@ -254,6 +257,7 @@ impl UpstreamSection {
                 describe: pairs(&self.describe),
             },
             defang: self.defang,
+            media: self.media,
             resources: self.resources,
             prompts: self.prompts,
             asks: match self.confirm {

@@ -38,6 +38,7 @@ impl Engine {
         let cleaner = self.cleaner();
         let budget = tool.tool.budget(self.parts.budget);
         let mut truncated = answer.truncated.take();
+        let media = std::mem::take(&mut answer.media);
         notes.choice =
             answer.choice.take().map(|choice| Choice { text: cleaner.text(&choice.text), ..choice });
         let (plan, status) = match &planned.proposal {
@@ -104,7 +105,8 @@ impl Engine {
             truncated,
             ..Envelope::new(answer.success, status, cleaner.text(&answer.message), metadata)
         };
-        let Shaped { reply, shown, whole } = shape::reply(envelope, output, budget)?;
+        let Shaped { mut reply, shown, whole } = shape::reply(envelope, output, budget)?;
+        reply.media = media;
         notes.measured.shown = Some(shown);
         notes.measured.cut = notes.measured.cut.saturating_add(whole.saturating_sub(shown));
         if self.parts.check_outputs || tool.head().kind == Kind::Foreign {

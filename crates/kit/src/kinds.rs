@@ -3,7 +3,7 @@
 
 use std::future::Future;
 
-use contract::{Fault, ToolName, Toolset, Truncated};
+use contract::{Fault, Media, ToolName, Toolset, Truncated};
 use exec::run::Cache;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -272,6 +272,9 @@ pub struct Answer<T> {
     /// What the caller's user may be asked, where the front door can ask: the same call is then made with what was chosen.
     #[serde(default)]
     pub choice: Option<Choice>,
+    /// Pictures and sounds that go beside the output, which says of each what it is. None is kept beside a plan.
+    #[serde(skip)]
+    pub media: Vec<Media>,
 }
 
 /// A list in an output: what is shown is a part of what there is.
@@ -289,7 +292,16 @@ impl<T> Answer<T> {
     /// A successful answer.
     #[must_use]
     pub const fn new(message: String, output: T) -> Self {
-        Self { success: true, message, output, results: None, truncated: None, list: None, choice: None }
+        Self {
+            success: true,
+            message,
+            output,
+            results: None,
+            truncated: None,
+            list: None,
+            choice: None,
+            media: Vec::new(),
+        }
     }
 
     /// The answer, in whose place an empty one is left.
@@ -303,13 +315,13 @@ impl<T> Answer<T> {
     /// The answer with the same words about it and another output.
     #[must_use]
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Answer<U> {
-        let Self { success, message, output, results, truncated, list, choice } = self;
-        Answer { success, message, output: map(output), results, truncated, list, choice }
+        let Self { success, message, output, results, truncated, list, choice, media } = self;
+        Answer { success, message, output: map(output), results, truncated, list, choice, media }
     }
 
     /// As [`Answer::map`], of an output that may not be had.
     pub(crate) fn try_map<U, E>(self, map: impl FnOnce(T) -> Result<U, E>) -> Result<Answer<U>, E> {
-        let Self { success, message, output, results, truncated, list, choice } = self;
-        Ok(Answer { success, message, output: map(output)?, results, truncated, list, choice })
+        let Self { success, message, output, results, truncated, list, choice, media } = self;
+        Ok(Answer { success, message, output: map(output)?, results, truncated, list, choice, media })
     }
 }

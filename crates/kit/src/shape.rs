@@ -191,7 +191,7 @@ pub fn reply(mut envelope: Envelope, output: Map<String, Value>, budget: u64) ->
             .suggest("Ask for less: a narrower input, or a smaller limit."));
     }
     envelope.metadata.tokens_used = tokens_used(size);
-    Ok(Shaped { reply: Reply { envelope, output }, shown: size, whole })
+    Ok(Shaped { reply: Reply { envelope, output, media: Vec::new() }, shown: size, whole })
 }
 
 /// How many characters `field` of `output` may take in a result of `budget` tokens with this message.
@@ -273,7 +273,9 @@ mod tests {
             serde_json::json!({}),
         ] {
             let output = output.as_object().unwrap();
-            let mut value = Reply { envelope: envelope.clone(), output: output.clone() }.to_value().unwrap();
+            let mut value = Reply { envelope: envelope.clone(), output: output.clone(), media: Vec::new() }
+                .to_value()
+                .unwrap();
             value.as_object_mut().unwrap().remove("metadata");
             assert_eq!(cost(&envelope, output).unwrap(), value.to_string().chars().count() as u64);
         }

@@ -5,12 +5,14 @@
 use kit::Done;
 use kit::call::{Bearer, ClientInfo};
 use rmcp::model::{
-    CallToolRequestParams, ClientCapabilities, ProtocolVersion, RequestId, ServerJsonRpcMessage, ServerResult,
+    CallToolRequestParams, ClientCapabilities, ContentBlock, ProtocolVersion, RequestId,
+    ServerJsonRpcMessage, ServerResult,
 };
 use serde::{Deserialize as _, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use crate::server::block;
 use crate::{confirm, inquiring};
 
 /// A plain call.
@@ -154,7 +156,7 @@ struct Made<'a> {
     /// Of the newer era alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     result_type: Option<&'static str>,
-    content: [Text<'a>; 1],
+    content: Vec<Block<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     structured_content: Option<&'a RawValue>,
     is_error: bool,
@@ -163,20 +165,24 @@ struct Made<'a> {
 }
 
 #[derive(Serialize)]
-struct Text<'a> {
-    r#type: &'static str,
-    text: &'a str,
+#[serde(untagged)]
+enum Block<'a> {
+    Text { r#type: &'static str, text: &'a str },
+    Media(ContentBlock),
 }
 
 fn of_done(id: &RequestId, mut done: Done, form: Form) -> serde_json::Result<Vec<u8>> {
     let (anchor, is_error) = (done.anchor.take(), done.result.is_err());
+    let media = done.result.as_mut().map(|reply| std::mem::take(&mut reply.media)).unwrap_or_default();
     let text = serde_json::value::to_raw_value(&done.into_value())?;
+    let mut content = vec![Block::Text { r#type: "text", text: text.get() }];
+    content.extend(media.into_iter().filter_map(block).map(Block::Media));
     serde_json::to_vec(&Message {
         jsonrpc: "2.0",
         id,
         result: Made {
             result_type: (form == Form::Stateless).then_some("complete"),
-            content: [Text { r#type: "text", text: text.get() }],
+            content,
             structured_content: (!is_error).then_some(&*text),
             is_error,
             meta: anchor.map(|anchor| json!({ "gatewright/anchor": anchor })),

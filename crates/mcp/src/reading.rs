@@ -18,6 +18,8 @@ use rmcp::model::{
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::server::block;
+
 /// How long a list that cannot change while the server runs counts as fresh, in milliseconds.
 pub(crate) const STEADY: u64 = 3_600_000;
 
@@ -130,7 +132,13 @@ pub(crate) fn templates(house: &House, caller: &Principal) -> ListResourceTempla
 pub(crate) async fn read(house: &House, uri: &str, call: Call) -> Result<ReadResourceResult, ErrorData> {
     if uri.starts_with("upstream://") {
         let held = house.read_outside(uri, call).await.map_err(|fault| error(&fault))?;
-        let all = held.into_iter().map(|h| ResourceContents::text(h.text, h.uri).with_mime_type(h.mime));
+        let all = held.into_iter().map(|held| {
+            let contents = match held.media {
+                Some(media) => ResourceContents::blob(media.data, held.uri),
+                None => ResourceContents::text(held.text, held.uri),
+            };
+            contents.with_mime_type(held.mime)
+        });
         return Ok(ReadResourceResult::new(all.collect()));
     }
     let content = house.read(uri, call).await.map_err(|fault| error(&fault))?;
@@ -181,7 +189,10 @@ pub(crate) async fn prompt(
             let said = said.map_err(|fault| error(&fault))?;
             let message = |message: Message| {
                 let role = if message.is_users { Role::User } else { Role::Assistant };
-                PromptMessage::new_text(role, message.text)
+                match message.media.and_then(block) {
+                    Some(shown) => PromptMessage::new(role, shown),
+                    None => PromptMessage::new_text(role, message.text),
+                }
             };
             return Ok(GetPromptResult::new(said.into_iter().map(message).collect()));
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::request::Parts;
-use contract::{CallId, Principal};
+use contract::{CallId, Media, MediaKind, Principal};
 use kit::call::{Bearer, ClientInfo};
 use kit::consent::Consent;
 use kit::menu::Choose;
@@ -233,12 +233,22 @@ fn whole(request: Option<PaginatedRequestParams>, method: &str) -> Result<(), Er
     }
 }
 
+/// A picture or a sound on the wire. Bytes for programs are only read as resources.
+pub(crate) fn block(media: Media) -> Option<ContentBlock> {
+    match media.kind {
+        MediaKind::Image => Some(ContentBlock::image(media.data, media.mime)),
+        MediaKind::Audio => Some(ContentBlock::audio(media.data, media.mime)),
+        MediaKind::Other => None,
+    }
+}
+
 /// What a call's end is on the wire.
 pub(crate) fn result(done: &Done) -> CallToolResult {
     let value = done.to_value();
-    let text = vec![ContentBlock::text(value.to_string())];
+    let mut text = vec![ContentBlock::text(value.to_string())];
     let mut result = match &done.result {
-        Ok(_) => {
+        Ok(reply) => {
+            text.extend(reply.media.iter().cloned().filter_map(block));
             let mut result = CallToolResult::success(text);
             result.structured_content = Some(value);
             result

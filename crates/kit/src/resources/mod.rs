@@ -283,5 +283,5 @@ async fn look(engine: &Arc<Engine>, uri: &str, owner: &Principal) -> Result<Cont
 /// What the record shows of a read: that it was.
 fn empty() -> Reply {
     let envelope = Envelope::new(true, Status::Completed, String::new(), shape::metadata());
-    Reply { envelope, output: Map::<String, Value>::new() }
+    Reply { envelope, output: Map::<String, Value>::new(), media: Vec::new() }
 }

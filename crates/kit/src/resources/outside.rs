@@ -1,7 +1,7 @@
 //! Resources and prompts that tools of others give: listed beside ours under names that cannot be taken for ours, and read
 //! by calls of the tools that give them, so that approval, policy, record, limits and cleaning hold for them as they are.
 
-use contract::{Code, Fault, Principal};
+use contract::{Code, Fault, Media, Principal};
 use serde_json::{Map, Value, json};
 
 use crate::authorise::lacking;
@@ -62,8 +62,10 @@ pub struct Held {
     pub uri: String,
     /// Its media type.
     pub mime: String,
-    /// Its text; of what is no text, what it is.
+    /// Its text; of bytes that do not come along, what they are.
     pub text: String,
+    /// Its bytes, where they come along.
+    pub media: Option<Media>,
 }
 
 /// A message of a prompt of others.
@@ -73,6 +75,8 @@ pub struct Message {
     pub is_users: bool,
     /// What is said.
     pub text: String,
+    /// What is shown in its place.
+    pub media: Option<Media>,
 }
 
 /// The URI of others' resource here: it names whose it is, and holds the other one so that it comes back as it was.
@@ -207,9 +211,9 @@ impl House {
         });
         let there = listed.or_else(|| unwrapped(path)).ok_or_else(missing)?;
         let arguments = json!({ "uri": there });
-        let output = self.given(tool.head().name.as_str(), arguments, call).await?;
+        let (output, media) = self.given(tool.head().name.as_str(), arguments, call).await?;
         let contents = output.get("contents").and_then(Value::as_array).into_iter().flatten();
-        Ok(contents.map(|content| held(server, uri, content)).collect())
+        Ok(contents.map(|content| held(server, uri, content, &media)).collect())
     }
 
     /// Gets a prompt of others, by a call of the tool that gives it; `None` where there is none of that name.
@@ -226,43 +230,59 @@ impl House {
         });
         let (tool, there) = found?;
         let arguments = json!({ "name": there, "arguments": arguments });
-        let output = match self.given(&tool, arguments, call).await {
-            Ok(output) => output,
+        let (output, media) = match self.given(&tool, arguments, call).await {
+            Ok(given) => given,
             Err(fault) => return Some(Err(fault)),
         };
         let messages = output.get("messages").and_then(Value::as_array).into_iter().flatten();
-        Some(Ok(messages.map(message).collect()))
+        Some(Ok(messages.map(|said| message(said, &media)).collect()))
     }
 
-    /// What a tool of others answers, without the envelope.
-    async fn given(&self, tool: &str, arguments: Value, call: Call) -> Result<Map<String, Value>, Fault> {
+    /// What a tool of others answers, without the envelope, and what comes along.
+    async fn given(
+        &self,
+        tool: &str,
+        arguments: Value,
+        call: Call,
+    ) -> Result<(Map<String, Value>, Vec<Media>), Fault> {
         let done = self.call(Call { tool: tool.to_owned(), arguments, ..call }).await;
         let mut reply = done.result?;
         match reply.output.remove("result") {
-            Some(Value::Object(own)) => Ok(own),
+            Some(Value::Object(own)) => Ok((own, reply.media)),
             _ => Err(Fault::new(Code::ToolExecutionFailed, format!("{tool}: it answered with nothing"))),
         }
     }
 }
 
-fn held(server: &str, uri: &str, content: &Value) -> Held {
+/// What of `media` a part of an output stands for.
+fn attached(part: &Value, media: &[Media]) -> Option<Media> {
+    media.get(usize::try_from(part.get("attached")?.as_u64()?).ok()?).cloned()
+}
+
+fn held(server: &str, uri: &str, content: &Value, media: &[Media]) -> Held {
     let text = |field: &str| content.get(field).and_then(Value::as_str);
     let uri = text("uri").map_or_else(|| uri.to_owned(), |there| wrapped(server, there));
-    match text("text") {
-        Some(said) => {
+    match (text("text"), attached(content, media)) {
+        (Some(said), _) => {
             let mime = text("mimeType").unwrap_or("text/plain").to_owned();
-            Held { uri, mime, text: said.to_owned() }
+            Held { uri, mime, text: said.to_owned(), media: None }
         }
-        // Bytes are not passed on: what they are is.
-        None => Held { uri, mime: "application/json".to_owned(), text: content.to_string() },
+        (None, Some(media)) => {
+            Held { uri, mime: media.mime.clone(), text: String::new(), media: Some(media) }
+        }
+        // What is not passed on is described.
+        (None, None) => {
+            Held { uri, mime: "application/json".to_owned(), text: content.to_string(), media: None }
+        }
     }
 }
 
-fn message(said: &Value) -> Message {
+fn message(said: &Value, media: &[Media]) -> Message {
     let content = said.get("content").cloned().unwrap_or_default();
     let text = content.get("text").or_else(|| content.pointer("/resource/text")).and_then(Value::as_str);
     let text = text.map_or_else(|| content.to_string(), str::to_owned);
-    Message { is_users: said.get("role").and_then(Value::as_str) != Some("assistant"), text }
+    let is_users = said.get("role").and_then(Value::as_str) != Some("assistant");
+    Message { is_users, text, media: attached(&content, media) }
 }
 
 #[cfg(test)]

@@ -62,11 +62,11 @@ fn resources_templates_and_prompts_of_an_upstream_are_listed_and_read_as_the_pro
         let filled = template["uriTemplate"].as_str().unwrap().replace("{resourceId}", "7");
         let read = ask(&mut wire, is_current, "resources/read", json!({ "uri": filled }))["result"].clone();
         assert!(read["contents"][0]["text"].as_str().unwrap().contains('7'), "{read}");
-        // Bytes are not passed on: what they are is said.
+        // Text that comes as bytes is text, and cleaned as such.
         let blob = filled.replace("text", "blob");
         let read = ask(&mut wire, is_current, "resources/read", json!({ "uri": blob }))["result"].clone();
-        assert_eq!(read["contents"][0]["mimeType"], "application/json", "{read}");
-        assert!(read["contents"][0]["text"].as_str().unwrap().contains("\"omitted\":true"), "{read}");
+        assert_eq!(read["contents"][0]["mimeType"], "text/plain", "{read}");
+        assert!(read["contents"][0]["text"].as_str().unwrap().contains("Resource 7"), "{read}");
         for other in
             ["upstream://every/file%3A%2F%2F%2Fetc%2Fpasswd", "upstream://nobody/x", "upstream://every"]
         {

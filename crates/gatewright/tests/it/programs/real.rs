@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
 use super::super::scripts::{nobody_left, python, top};
-use super::super::wire::Wire;
+use super::super::wire::{Wire, meta};
 use super::super::{Place, exists, skip};
 use super::{approve, call, error, possible, said};
 
@@ -66,6 +68,46 @@ fn the_reference_servers_of_npm_are_started_when_they_are_called_and_see_what_th
     assert_eq!(upstream["name"], "every", "{records}");
     assert!(upstream["at"].as_str().unwrap().ends_with("/node"), "{upstream}");
     assert!(upstream["server"].as_str().unwrap().contains("everything"), "{upstream}");
+}
+
+#[test]
+fn a_picture_of_a_server_reaches_clients_of_both_eras_as_it_is_unless_it_is_not_wanted() {
+    let script = script("server-everything");
+    for passes in [true, false] {
+        let Some(place) = place("none") else { return };
+        place.configure(&format!(
+            "[upstreams.every]\ncommand = \"node\"\nargs = [{script:?}]\nmedia = {passes}\n"
+        ));
+        approve(&place, &["every__get_tiny_image"]);
+        for is_current in [false, true] {
+            let mut wire = if is_current { Wire::start(&place) } else { Wire::initialized(&place) };
+            let mut params = json!({ "name": "every__get_tiny_image", "arguments": {} });
+            if is_current {
+                params["_meta"] = meta("2026-07-28");
+            }
+            let result = wire.request("tools/call", params)["result"].clone();
+            let told = result["structuredContent"]["result"]["content"][0].clone();
+            assert_eq!(
+                (&told["type"], &told["mimeType"]),
+                (&json!("image"), &json!("image/png")),
+                "{result}"
+            );
+            if !passes {
+                assert!(told["omitted"].as_str().unwrap().contains("not passed on"), "{result}");
+                assert_eq!(result["content"].as_array().unwrap().len(), 1, "{result}");
+                continue;
+            }
+            let shown = &result["content"][1];
+            assert_eq!(
+                (&shown["type"], &shown["mimeType"]),
+                (&json!("image"), &json!("image/png")),
+                "{result}"
+            );
+            let bytes = STANDARD.decode(shown["data"].as_str().unwrap()).unwrap();
+            assert!(bytes.starts_with(b"\x89PNG") && told["bytes"] == bytes.len(), "{told}");
+            assert_eq!((&told["attached"], told["sha256"].as_str().map(str::len)), (&json!(0), Some(64)));
+        }
+    }
 }
 
 #[test]
