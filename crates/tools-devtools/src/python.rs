@@ -3,7 +3,9 @@
 pub(crate) mod audit;
 pub(crate) mod managers;
 pub(crate) mod memray;
+pub(crate) mod newest;
 pub(crate) mod pins;
+pub(crate) mod pipenv;
 
 use contract::{Code, Fault, RelPath};
 use exec::run::{Cache, Command, INPUT, find};
@@ -161,6 +163,7 @@ pub(crate) fn quiet(mut command: Command) -> Command {
         ("UV_NO_PROGRESS", "1"),
         ("UV_PYTHON_DOWNLOADS", "never"),
         ("POETRY_NO_INTERACTION", "1"),
+        ("VIRTUALENV_NO_PERIODIC_UPDATE", "1"),
     ] {
         command.env.entry(name.to_owned()).or_insert_with(|| value.to_owned());
     }
