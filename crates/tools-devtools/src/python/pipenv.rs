@@ -52,13 +52,15 @@ fn of_pipfile(text: &str) -> Result<Vec<String>, Fault> {
     let read: Map<String, Value> = toml::from_str(text).map_err(|error| {
         Fault::new(Code::InvalidSource, format!("Pipfile: {}", error.message())).suggest("Mend the Pipfile.")
     })?;
+    verified("Pipfile", read.get("source"))?;
     let mut found = Vec::new();
     for (section, entries) in &read {
         if section == "build-system" {
             // Its `requires` are installed and then imported, by whatever is built.
             found.push(section.clone());
         }
-        let settings = ["source", "requires", "scripts", "pipenv", "build-system", "pipfile"];
+        // Whatever else has packages to pipenv, under a name of the project's.
+        let settings = ["source", "requires", "scripts", "pipenv", "build-system"];
         if settings.contains(&section.as_str()) {
             continue;
         }
@@ -71,8 +73,27 @@ fn of_lock(bytes: &[u8]) -> Result<Vec<String>, Fault> {
     let read: Map<String, Value> = serde_json::from_slice(bytes).map_err(|error| {
         Fault::new(Code::InvalidSource, format!("Pipfile.lock: {error}")).suggest("Make the lock anew.")
     })?;
+    verified("Pipfile.lock", read.get("_meta").and_then(|meta| meta.get("sources")))?;
     let sections = read.iter().filter(|(name, _)| *name != "_meta");
     Ok(sections.flat_map(|(_, entries)| unplain(entries, is_range)).collect())
+}
+
+/// A fault where a source says that anybody may stand for its host: whom to trust is the user's to say.
+fn verified(file: &str, sources: Option<&Value>) -> Result<(), Fault> {
+    for source in sources.and_then(Value::as_array).into_iter().flatten() {
+        let url = source["url"].as_str().unwrap_or_default();
+        let checked = match &source["verify_ssl"] {
+            Value::Null => true,
+            Value::String(said) => said.eq_ignore_ascii_case("true"),
+            other => *other == Value::Bool(true),
+        };
+        if !checked || url.to_lowercase().starts_with("http:") {
+            let name = source["name"].as_str().unwrap_or("a source");
+            return Err(Fault::invalid(format!("{file}: {name:?} is to be believed without its certificate"))
+                .suggest("Say `verify_ssl = true` and https://; an authority of your own is `[security] ca-file` in your configuration."));
+        }
+    }
+    Ok(())
 }
 
 /// Entries that are not merely a package of a registry: pipenv makes lines of requirements from them, in which a path or an address in
@@ -268,7 +289,16 @@ mod tests {
         found.sort();
         assert_eq!(found, ["./evil", "archive", "at", "extra", "here", "lines", "vcs"]);
         assert_eq!(of_pipfile("[build-system]\nrequires = ['x']\n").unwrap(), ["build-system"]);
+        assert_eq!(of_pipfile("[pipfile]\nx = {path = '.'}\n").unwrap(), ["x"]);
         assert!(of_pipfile("[packages\n").is_err());
+        for source in [
+            "url = 'https://x'\nverify_ssl = false",
+            "url = 'https://x'\nverify_ssl = 'no'",
+            "url = 'HTTP://x'",
+        ] {
+            let fault = of_pipfile(&format!("[[source]]\nname = 'odd'\n{source}\n")).unwrap_err();
+            assert!(fault.message.contains("odd"), "{source}: {}", fault.message);
+        }
     }
 
     #[test]
@@ -277,6 +307,7 @@ mod tests {
         let mut found = of_lock(text.as_bytes()).unwrap();
         found.sort();
         assert_eq!(found, ["at", "here", "two"]);
+        assert!(of_lock(br#"{"_meta": {"sources": [{"url": "https://x", "verify_ssl": false}]}}"#).is_err());
     }
 
     #[test]

@@ -107,11 +107,17 @@ fn nothing_of_a_pipfile_is_built_unless_that_is_asked_for() {
 #[test]
 fn pipenv_asks_nobody_but_the_registries() {
     let hostile = "[[source]]\nurl = \"https://evil.example/simple\"\nverify_ssl = true\nname = \"evil\"\n\n[packages]\nsix = \"*\"\n";
-    let Some((_bench, mut session)) = serve(&[("Pipfile", hostile)]) else { return };
+    let trusting = SOURCE.replace("= true", "= false");
+    let Some((_bench, mut session)) = serve(&[("Pipfile", hostile), ("trusting/Pipfile", &trusting)]) else {
+        return;
+    };
     for tool in ["python_install_deps", "python_update_deps"] {
         let fault = session.fails(tool, json!({}));
         assert_eq!(fault["code"], "tool_execution_failed", "{fault:#}");
         assert!(fault["suggestions"].to_string().contains("evil.example"), "{fault:#}");
+        let fault = session.fails(tool, json!({ "directory": "trusting" }));
+        assert_eq!(fault["code"], "invalid_argument", "{fault:#}");
+        assert!(fault["message"].as_str().unwrap().contains("without its certificate"), "{fault:#}");
     }
 }
 
