@@ -267,7 +267,7 @@ fn named(line: &str) -> String {
     plain(line.split_at(end).0)
 }
 
-/// Whether everything that the Pipfile names comes from one registry: PyPI, or `registry` in its place.
+/// Whether everything that the Pipfile names comes from one registry: the public one, or `registry` in its place.
 pub(crate) fn has_one_source(desk: &ReadDesk, dir: Option<&RelPath>, registry: Option<&str>) -> bool {
     let text = file(desk, dir, "Pipfile").ok().flatten().unwrap_or_default();
     let read: Map<String, Value> = toml::from_str(&String::from_utf8_lossy(&text)).unwrap_or_default();

@@ -151,8 +151,8 @@ impl Run for PythonUpdateDeps {
         let outdated = moved.changed.clone();
         let newest = match (&after, looks) {
             (Some(after), true) => {
-                let locks = (before.as_ref(), after);
-                Newest::of(&place, manager, dir.as_ref(), locks, &input.packages).await?
+                let pair = (before.as_ref(), after);
+                Newest::of(&place, manager, dir.as_ref(), pair, &input.packages).await?
             }
             _ => Newest::default(),
         };
