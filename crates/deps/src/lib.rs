@@ -28,4 +28,4 @@ pub use advisory::{Advisory, Audit, Auditor, Fix, MAX_PATHS, Remark, Severity, S
 pub use difference::{Change, Difference, Pin};
 pub use lock::{Format, Lock, MAX_BYTES, MAX_PACKAGES, Package, Source, Unread, read};
 pub use outdated::{Lister, Outdated, outdated};
-pub use version::{Ecosystem, Step, python_admits, step};
+pub use version::{Ecosystem, Step, python_admits, python_fits, python_follows, step};

@@ -61,6 +61,18 @@ pub fn step(ecosystem: Ecosystem, from: &str, to: &str) -> Option<Step> {
     })
 }
 
+/// Whether a range of versions (PEP 440) admits `version`; none where one of them is not understood.
+pub fn python_fits(range: &str, version: &str) -> Option<bool> {
+    let range = pep440_rs::VersionSpecifiers::from_str(range.trim()).ok()?;
+    Some(range.contains(&pep440_rs::Version::from_str(version.trim()).ok()?))
+}
+
+/// Whether `version` comes after `than` (PEP 440); none where one of them is not understood.
+pub fn python_follows(version: &str, than: &str) -> Option<bool> {
+    let read = |text: &str| pep440_rs::Version::from_str(text.trim()).ok();
+    Some(read(version)? > read(than)?)
+}
+
 /// Whether a range of Pythons (PEP 440, as `requires-python` has it) admits `version`; none where one of them is not understood. A
 /// version of two parts stands for its newest release.
 pub fn python_admits(range: &str, version: &str) -> Option<bool> {
@@ -102,6 +114,18 @@ fn parts(ecosystem: Ecosystem, version: &str) -> Option<Parts> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn versions_of_python_are_ordered_and_held_against_ranges() {
+        assert_eq!(python_follows("2.0", "2.0rc1"), Some(true));
+        assert_eq!(python_follows("1.10", "1.9"), Some(true));
+        assert_eq!(python_follows("1.0.0", "1.0"), Some(false));
+        assert_eq!(python_follows("main", "1.0"), None);
+        assert_eq!(python_fits(">=1.17,<1.16", "1.16"), Some(false));
+        assert_eq!(python_fits("==0.6.2", "0.6.2"), Some(true));
+        assert_eq!(python_fits("", "3"), Some(true));
+        assert_eq!(python_fits("@ file:///x", "3"), None);
+    }
 
     #[test]
     fn a_range_of_pythons_admits_versions_of_two_parts_by_their_newest_release() {

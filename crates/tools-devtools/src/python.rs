@@ -4,7 +4,9 @@ pub(crate) mod audit;
 pub(crate) mod driver;
 pub(crate) mod managers;
 pub(crate) mod memray;
+pub(crate) mod newest;
 pub(crate) mod pins;
+pub(crate) mod pipenv;
 pub(crate) mod spy;
 
 use contract::{Code, Fault, RelPath};
@@ -163,6 +165,7 @@ pub(crate) fn quiet(mut command: Command) -> Command {
         ("UV_NO_PROGRESS", "1"),
         ("UV_PYTHON_DOWNLOADS", "never"),
         ("POETRY_NO_INTERACTION", "1"),
+        ("VIRTUALENV_NO_PERIODIC_UPDATE", "1"),
     ] {
         command.env.entry(name.to_owned()).or_insert_with(|| value.to_owned());
     }

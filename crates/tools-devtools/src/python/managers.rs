@@ -18,6 +18,7 @@ use crate::window::detected;
 pub enum Manager {
     Uv,
     Poetry,
+    Pipenv,
     Pip,
 }
 
@@ -81,17 +82,21 @@ impl Manager {
                 )?
             }
         };
-        match named.as_str() {
-            "uv" => Ok(Self::Uv),
-            "poetry" => Ok(Self::Poetry),
-            "pip" => Ok(Self::Pip),
-            other => Err(Fault::new(
-                Code::InvalidArgument,
-                format!(
-                    "packageManager: {other} is not offered: it was not tried within the confinement of runs"
-                ),
-            )
-            .suggest("Name `uv`, `poetry` or `pip`, or run pipenv yourself.")),
+        Ok(match named.as_str() {
+            "uv" => Self::Uv,
+            "poetry" => Self::Poetry,
+            "pipenv" => Self::Pipenv,
+            _ => Self::Pip,
+        })
+    }
+
+    /// The program of its name.
+    pub(crate) const fn program(self) -> &'static str {
+        match self {
+            Self::Uv => "uv",
+            Self::Poetry => "poetry",
+            Self::Pipenv => "pipenv",
+            Self::Pip => "pip",
         }
     }
 
@@ -100,6 +105,7 @@ impl Manager {
         match self {
             Self::Uv => Some("uv.lock"),
             Self::Poetry => Some("poetry.lock"),
+            Self::Pipenv => Some("Pipfile.lock"),
             Self::Pip => None,
         }
     }
@@ -108,12 +114,17 @@ impl Manager {
     pub(crate) fn fetching(desk: &RunDesk, mut command: Command, build: bool) -> Command {
         let registry = registries(desk).python;
         if let Some(url) = &registry.url {
-            for name in ["UV_DEFAULT_INDEX", "PIP_INDEX_URL"] {
+            for name in ["UV_DEFAULT_INDEX", "PIP_INDEX_URL", "PIPENV_PYPI_MIRROR"] {
                 command.env.insert(name.to_owned(), url.to_string());
             }
         }
         for (name, value) in [("UV_LINK_MODE", "copy"), ("POETRY_VIRTUALENVS_IN_PROJECT", "true")] {
             command.env.insert(name.to_owned(), value.to_owned());
+        }
+        if &*command.program == "pipenv" {
+            for (name, value) in super::pipenv::TOLD {
+                command.env.entry(name.to_owned()).or_insert_with(|| value.to_owned());
+            }
         }
         if !build {
             for name in ["PIP_ONLY_BINARY", "POETRY_INSTALLER_ONLY_BINARY"] {
@@ -141,11 +152,22 @@ pub(crate) async fn lock_then(
     manager: Manager,
     dir: Option<RelPath>,
 ) -> Result<Option<Lock>, Fault> {
-    let (Some(name), Some(workshop)) = (manager.lock(), desk.workshop().cloned()) else { return Ok(None) };
+    let Some(name) = manager.lock() else { return Ok(None) };
+    let bytes = bytes_then(desk, name, dir.as_ref()).await?;
+    bytes.map(|bytes| read(name, &bytes)).transpose()
+}
+
+/// A file of `dir` as programs left it.
+pub(crate) async fn bytes_then(
+    desk: &RunDesk,
+    name: &str,
+    dir: Option<&RelPath>,
+) -> Result<Option<Vec<u8>>, Fault> {
+    let Some(workshop) = desk.workshop().cloned() else { return Ok(None) };
     let path = dir.map_or_else(|| RelPath::new(name), |dir| dir.join(name));
     let path = path.map_err(|e| Fault::internal(e.to_string()))?;
     desk.blocking(move |_| match workshop.read(&path) {
-        Ok(bytes) => read(name, &bytes).map(Some),
+        Ok(bytes) => Ok(Some(bytes)),
         Err(fault) if fault.code == Code::NotFound => Ok(None),
         Err(fault) => Err(fault),
     })
@@ -220,6 +242,10 @@ pub(crate) fn kind(step: Option<deps::Step>) -> String {
 
 /// Packages that have no built distribution, as managers name them.
 pub(crate) fn unbuilt(ran: &Ran) -> Vec<String> {
+    // Of what the door refuses managers say the same as of what there is not.
+    if !ran.refused.is_empty() {
+        return Vec::new();
+    }
     let said = format!("{}\n{}", ran.stdout.text(), ran.stderr.text());
     let mut found: Vec<String> = Vec::new();
     for line in said.lines() {

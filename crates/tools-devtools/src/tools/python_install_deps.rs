@@ -1,10 +1,10 @@
 //! Install what a Python project depends on.
 //!
-//! Resolves with uv, poetry or pip; the change of the lock file is the plan. Applying it fetches built packages through the user's registry
+//! Resolves with uv, poetry, pipenv or pip; the change of the lock file is the plan. Applying it fetches built packages through the user's registry
 //! and unpacks them into the project's environment. Source distributions run code when built and are named and refused, unless `build` is set.
 
 use contract::{Code, Fault, RelPath, Toolset};
-use exec::run::{Cache, Command, MAX_TIMEOUT};
+use exec::run::{Cache, Command, MAX_TIMEOUT, Ran};
 use kit::limits::Limits;
 use kit::{Answer, Define, Doc, ForeignCode, ForeignCodeOf, Run, RunDesk, doc};
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::families::PYTHON;
 use crate::python::managers::{self, Manager, Moved, Wanted};
 use crate::python::pins::file;
-use crate::python::{self, Venv};
+use crate::python::{self, Venv, pipenv};
 use crate::running::{self, Asked, words};
 
 /// What it takes.
@@ -78,7 +78,7 @@ impl Define for PythonInstallDeps {
 
     const OPEN_WORLD: bool = true;
     const LIMITS: Limits = Limits::RUNS;
-    const PROGRAMS: &'static [&'static str] = &["uv", "poetry", "python3", "pip"];
+    const PROGRAMS: &'static [&'static str] = &["uv", "poetry", "pipenv", "python3", "pip"];
     const CACHES: &'static [Cache] = python::CACHES;
     const SETTLES: &'static [&'static str] = &["**/.venv", "**/venv"];
     // To resolve it may take building already.
@@ -101,6 +101,9 @@ impl Run for PythonInstallDeps {
     async fn run(&self, input: Input, desk: RunDesk) -> Result<Answer<Output>, Fault> {
         let (manager, dir) = chosen(&desk, &input).await?;
         let asked = Asked::of(&desk);
+        if let Some(refused) = unplain(&desk, manager, dir.as_ref(), &input).await? {
+            return Ok(refused);
+        }
         let command = match manager {
             Manager::Uv => {
                 let flags = if input.frozen { &["lock", "--check"][..] } else { &["lock"] };
@@ -116,6 +119,12 @@ impl Run for PythonInstallDeps {
                 command.env.insert("POETRY_VIRTUALENVS_CREATE".to_owned(), "false".to_owned());
                 command
             }
+            Manager::Pipenv => {
+                // To lock moves all that the Pipfile lets move, so a lock that stands is left alone.
+                let stands = asked.args.is_empty() && pipenv::stands(&desk, &asked).await?;
+                let flags = if input.frozen || stands { "verify" } else { "lock" };
+                pipenv::resolving(asked.command("pipenv", words(&[flags]), Vec::new())?)
+            }
             Manager::Pip => {
                 let mut flags = words(&["-m", "pip", "install", "--dry-run", "--no-input", "-q"]);
                 flags.extend(required(&desk, dir.as_ref(), &input)?);
@@ -128,7 +137,7 @@ impl Run for PythonInstallDeps {
         let before = managers::lock_now(&desk, manager, dir.as_ref())?;
         let ran = run(&desk, command, input.build).await?;
         if !ran.is_success() {
-            let sdists = managers::unbuilt(&ran);
+            let sdists = unbuilt(&desk, manager, dir.as_ref(), &ran).await?;
             if sdists.is_empty() {
                 return Err(managers::failed(&format!("`{}`", ran.line.join(" ")), &ran));
             }
@@ -141,7 +150,7 @@ impl Run for PythonInstallDeps {
                 managers::lock_then(&desk, manager, dir.clone()).await?.as_ref(),
             ),
         };
-        let venv = place(&desk, dir.as_ref())?;
+        let venv = place(&desk, manager, dir.as_ref())?;
         let unkept = desk.unkept(&venv).await?;
         let mut message = if lock.is_empty() { "The lock stands.".to_owned() } else { lock.told() };
         if let Some(why) = &unkept {
@@ -158,7 +167,7 @@ impl Run for PythonInstallDeps {
     async fn settle(&self, input: Input, desk: RunDesk) -> Result<Option<Answer<Output>>, Fault> {
         let (manager, dir) = chosen(&desk, &input).await?;
         let asked = Asked { directory: desk.asked().directory.as_deref(), args: &[] };
-        let venv = place(&desk, dir.as_ref())?;
+        let venv = place(&desk, manager, dir.as_ref())?;
         let command = match manager {
             Manager::Uv => {
                 let mut flags = words(&["sync", "--frozen"]);
@@ -171,6 +180,11 @@ impl Run for PythonInstallDeps {
                 flags.extend((!input.build).then(|| "--no-root".to_owned()));
                 flags.extend(words(if input.dev { &[] } else { &["--only", "main"] }));
                 asked.command("poetry", flags, Vec::new())?
+            }
+            Manager::Pipenv => {
+                let mut flags = words(&["sync"]);
+                flags.extend(input.dev.then(|| "--dev".to_owned()));
+                asked.command("pipenv", flags, Vec::new())?
             }
             Manager::Pip => {
                 if Venv::near(&desk, dir.as_ref())?.is_none() {
@@ -197,7 +211,7 @@ impl Run for PythonInstallDeps {
         };
         let ran = run(&desk, command, input.build).await?;
         if !ran.is_success() {
-            let sdists = managers::unbuilt(&ran);
+            let sdists = unbuilt(&desk, manager, dir.as_ref(), &ran).await?;
             if sdists.is_empty() {
                 return Err(managers::failed(&format!("`{}`", ran.line.join(" ")), &ran));
             }
@@ -222,15 +236,48 @@ async fn chosen(desk: &RunDesk, input: &Input) -> Result<(Manager, Option<RelPat
     .await
 }
 
-async fn run(desk: &RunDesk, mut command: Command, build: bool) -> Result<exec::run::Ran, Fault> {
+async fn run(desk: &RunDesk, mut command: Command, build: bool) -> Result<Ran, Fault> {
     command.timeout = MAX_TIMEOUT;
     let command = running::configured(desk, Manager::fetching(desk, command, build)).await?;
     desk.run(command).await
 }
 
+/// What pipenv would build before anything is resolved, which is refused unless it was asked for.
+async fn unplain(
+    desk: &RunDesk,
+    manager: Manager,
+    dir: Option<&RelPath>,
+    input: &Input,
+) -> Result<Option<Answer<Output>>, Fault> {
+    if manager != Manager::Pipenv {
+        return Ok(None);
+    }
+    let dir = dir.cloned();
+    let found = desk.blocking(move |desk| pipenv::builds(desk, dir.as_ref())).await?;
+    Ok((!found.is_empty() && !input.build).then(|| {
+        refused(manager, found, "They are of folders, archives or repositories, by the Pipfile or its lock.")
+    }))
+}
+
+/// Packages without a built distribution, by what the manager said.
+async fn unbuilt(
+    desk: &RunDesk,
+    manager: Manager,
+    dir: Option<&RelPath>,
+    ran: &Ran,
+) -> Result<Vec<String>, Fault> {
+    match manager {
+        Manager::Pipenv => pipenv::only_sources(desk, dir, ran).await,
+        _ => Ok(managers::unbuilt(ran)),
+    }
+}
+
 /// The environment that is installed into.
-fn place(desk: &RunDesk, dir: Option<&RelPath>) -> Result<RelPath, Fault> {
-    if let Some(venv) = Venv::near(desk, dir)? {
+fn place(desk: &RunDesk, manager: Manager, dir: Option<&RelPath>) -> Result<RelPath, Fault> {
+    // pipenv has its own in the folder of the Pipfile, whatever is above.
+    if manager != Manager::Pipenv
+        && let Some(venv) = Venv::near(desk, dir)?
+    {
         return Ok(venv.dir);
     }
     let path = dir.map_or_else(|| RelPath::new(".venv"), |dir| dir.join(".venv"));

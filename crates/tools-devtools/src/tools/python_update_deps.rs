@@ -1,9 +1,10 @@
 //! Move what a Python project's lock pins.
 //!
 //! With `check` it says which packages could move within what the manifest allows, and how far. The other modes move them: by patches, by
-//! minor or by major versions; the change of the lock is the plan, and `python_install_deps` installs it. Ranges are never widened.
+//! minor or by major versions; the change of the lock is the plan, and `python_install_deps` installs it. Ranges are never widened: `beyond`
+//! names what is newer still.
 
-use contract::{Code, Fault, Toolset};
+use contract::{Code, Fault, RelPath, Toolset};
 use deps::Lock;
 use exec::run::{Cache, MAX_TIMEOUT};
 use kit::choice::{Choice, MOST, Offered};
@@ -16,6 +17,8 @@ use serde_json::{Value, json};
 use crate::families::PYTHON;
 use crate::python;
 use crate::python::managers::{self, Manager, Moved, Step, Wanted};
+use crate::python::newest::{Beyond, Newest};
+use crate::python::pipenv;
 use crate::running::{self, Asked, words};
 
 /// What it takes.
@@ -65,6 +68,12 @@ pub struct Output {
     /// What the lock gains, loses and moves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lock: Option<Moved>,
+    /// Newer versions than the ranges allow, where nothing is moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beyond: Option<Vec<Beyond>>,
+    /// Packages whose newest version is not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
 }
 
 /// The tool.
@@ -80,7 +89,7 @@ impl Define for PythonUpdateDeps {
 
     const OPEN_WORLD: bool = true;
     const LIMITS: Limits = Limits::RUNS;
-    const PROGRAMS: &'static [&'static str] = &["uv", "poetry"];
+    const PROGRAMS: &'static [&'static str] = &["uv", "poetry", "pipenv", "python3"];
     const CACHES: &'static [Cache] = python::CACHES;
 
     fn examples() -> Vec<Value> {
@@ -111,30 +120,50 @@ impl Run for PythonUpdateDeps {
             .await?;
         if manager == Manager::Pip {
             return Err(Fault::new(Code::InvalidArgument, "pip has no lock that could be moved")
-                .suggest("Change requirements.txt yourself, or keep a lock with uv or poetry; `python_security {\"fix\":true}` moves what is vulnerable."));
+                .suggest("Change requirements.txt yourself, or keep a lock with uv, poetry or pipenv; `python_security {\"fix\":true}` moves what is vulnerable."));
         }
         let looks = input.mode == Mode::Check || input.interactive || input.dry_run;
         // What is only looked at is resolved elsewhere, and is nobody's proposal.
         let place = if looks { desk.afresh() } else { desk.clone() };
         let mode = if input.mode == Mode::Check { Mode::UpdateMajor } else { input.mode };
+        if manager == Manager::Pipenv {
+            plain(&desk, dir.as_ref()).await?;
+        }
         let args = told(manager, mode, &input.packages, before.as_ref())?;
         let asked = Asked { directory: directory.as_deref(), args: &desk.asked().args };
-        let mut command = asked.command(program(manager), args, Vec::new())?;
+        let mut command = asked.command(manager.program(), args, Vec::new())?;
+        if manager == Manager::Pipenv {
+            command = pipenv::resolving(command);
+        }
         command.timeout = MAX_TIMEOUT;
         let command = running::configured(&place, Manager::fetching(&place, command, false)).await?;
         let ran = place.run(command).await?;
         if !ran.is_success() {
             return Err(managers::failed(&format!("`{}`", ran.line.join(" ")), &ran));
         }
-        let after = managers::lock_then(&place, manager, dir).await?;
+        if manager == Manager::Pipenv && !input.packages.is_empty() {
+            let left = managers::bytes_then(&place, "Pipfile.lock", dir.as_ref()).await?;
+            pipenv::sound(&place, dir.as_ref(), &left.unwrap_or_default()).await?;
+        }
+        let after = managers::lock_then(&place, manager, dir.clone()).await?;
         let moved = Moved::between(before.as_ref(), after.as_ref());
         let held = held(&input.packages, &moved);
         let outdated = moved.changed.clone();
-        let message = message(&moved, &held, &input, looks);
+        let newest = match (&after, looks) {
+            (Some(after), true) => {
+                let pair = (before.as_ref(), after);
+                Newest::of(&place, manager, dir.as_ref(), pair, &input.packages).await?
+            }
+            _ => Newest::default(),
+        };
+        let mut message = message(&moved, &held, &input, looks);
+        message.extend(newest.in_words().map(|told| format!("\n\n{told}")));
         let choice =
             if input.interactive && !input.dry_run { choice(manager, input.mode, &outdated) } else { None };
         let lock = (!looks).then_some(moved);
-        Ok(Answer { choice, ..Answer::new(message, Output { manager, outdated, held, lock }) })
+        let (beyond, unknown) = (newest.beyond, newest.unknown);
+        let output = Output { manager, outdated, held, lock, beyond, unknown };
+        Ok(Answer { choice, ..Answer::new(message, output) })
     }
 }
 
@@ -153,7 +182,7 @@ fn choice(manager: Manager, mode: Mode, outdated: &[Step]) -> Option<Choice> {
         _ => json!({}),
     };
     (!outdated.is_empty()).then(|| Choice {
-        text: format!("Which packages of {}'s lock are to move?{rest}", program(manager)),
+        text: format!("Which packages of {}'s lock are to move?{rest}", manager.program()),
         options: outdated.iter().map(offered).collect(),
         argument: "packages".to_owned(),
         instead_of: "interactive".to_owned(),
@@ -161,11 +190,15 @@ fn choice(manager: Manager, mode: Mode, outdated: &[Step]) -> Option<Choice> {
     })
 }
 
-const fn program(manager: Manager) -> &'static str {
-    match manager {
-        Manager::Poetry => "poetry",
-        _ => "uv",
+/// A fault where pipenv would run code to resolve.
+async fn plain(desk: &RunDesk, dir: Option<&RelPath>) -> Result<(), Fault> {
+    let dir = dir.cloned();
+    let found = desk.blocking(move |desk| pipenv::builds(desk, dir.as_ref())).await?;
+    if found.is_empty() {
+        return Ok(());
     }
+    Err(Fault::invalid(format!("pipenv would build {} to resolve, which runs their code", found.join(", ")))
+        .suggest("`python_install_deps` with `build: true` locks anew and installs, once you agree to that."))
 }
 
 /// What the manager is told: which packages, and how far each may go.
@@ -189,13 +222,21 @@ fn told(
     }
     let wanted =
         |name: &str| packages.is_empty() || packages.iter().any(|named| named.eq_ignore_ascii_case(name));
-    if manager == Manager::Poetry {
+    if manager != Manager::Uv {
         if mode != Mode::UpdateMajor {
-            return Err(Fault::invalid("mode: poetry cannot be told how far packages may move").suggest(
+            return Err(Fault::invalid(format!(
+                "mode: {} cannot be told how far packages may move",
+                manager.program()
+            ))
+            .suggest(
                 "Take `check` or `update-major` with `packages`; the manifest's ranges are kept in any case.",
             ));
         }
-        let mut args = words(&["update", "--lock", "-n"]);
+        let mut args = words(match (manager, packages.is_empty()) {
+            (Manager::Pipenv, true) => &["lock"],
+            (Manager::Pipenv, false) => &["upgrade", "--lock-only"],
+            _ => &["update", "--lock", "-n"],
+        });
         args.extend(packages.iter().cloned());
         return Ok(args);
     }

@@ -20,6 +20,8 @@ mod node_tests;
 mod packages;
 mod python;
 mod python_deps;
+mod python_newest;
+mod python_pipenv;
 mod python_security;
 mod python_venvs;
 mod registries;

@@ -153,8 +153,8 @@ fn python_install_deps_installs_with_pip_and_names_what_would_have_to_be_built()
         "{sources:#}"
     );
     assert!(!bench.path("sources/.venv").exists(), "{sources:#}");
-    let pipenv = session.fails("python_install_deps", json!({ "packageManager": "pipenv" }));
-    assert_eq!(pipenv["code"], "invalid_argument", "{pipenv:#}");
+    let unknown = session.fails("python_install_deps", json!({ "packageManager": "conda" }));
+    assert_eq!(unknown["code"], "invalid_argument", "{unknown:#}");
 }
 
 #[test]
@@ -281,19 +281,20 @@ fn python_build_makes_a_wheel_and_sources_without_network() {
     }
 }
 
-/// A wheel (packaging.python.org, "Binary distribution format").
-fn wheel() -> Vec<u8> {
+/// A wheel of `greet` (packaging.python.org, "Binary distribution format").
+pub(super) fn wheel(version: &str) -> Vec<u8> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    let below = format!("greet-{version}.dist-info");
     for (name, text) in [
-        ("greet/__init__.py", "HELLO = 'hello'\n"),
-        ("greet-1.2.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: greet\nVersion: 1.2.0\n"),
+        ("greet/__init__.py".to_owned(), "HELLO = 'hello'\n".to_owned()),
+        (format!("{below}/METADATA"), format!("Metadata-Version: 2.1\nName: greet\nVersion: {version}\n")),
         (
-            "greet-1.2.0.dist-info/WHEEL",
-            "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+            format!("{below}/WHEEL"),
+            "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n".to_owned(),
         ),
         (
-            "greet-1.2.0.dist-info/RECORD",
-            "greet/__init__.py,,\ngreet-1.2.0.dist-info/METADATA,,\ngreet-1.2.0.dist-info/WHEEL,,\ngreet-1.2.0.dist-info/RECORD,,\n",
+            format!("{below}/RECORD"),
+            format!("greet/__init__.py,,\n{below}/METADATA,,\n{below}/WHEEL,,\n{below}/RECORD,,\n"),
         ),
     ] {
         archive.start_file(name, SimpleFileOptions::default()).unwrap();
@@ -309,7 +310,7 @@ fn packages(ask: &Ask) -> Answer {
             let page = "<!DOCTYPE html><html><body><a href=\"/files/greet-1.2.0-py3-none-any.whl\">greet-1.2.0-py3-none-any.whl</a></body></html>";
             (200, "text/html", page.as_bytes().to_vec())
         }
-        "/files/greet-1.2.0-py3-none-any.whl" => (200, "application/octet-stream", wheel()),
+        "/files/greet-1.2.0-py3-none-any.whl" => (200, "application/octet-stream", wheel("1.2.0")),
         _ => (404, "text/plain", b"not found".to_vec()),
     }
 }
@@ -320,6 +321,7 @@ fn packages_of_python_come_from_the_registry_that_the_user_names() {
     let files = [
         ("uv/pyproject.toml", manifest),
         ("pip/requirements.txt", "greet==1.2.0\n"),
+        ("pipenv/Pipfile", "[packages]\ngreet = \"*\"\n"),
         ("gone/requirements.txt", "nobody==1\n"),
     ];
     let Some((bench, _)) = serve(&files) else { return };
@@ -328,16 +330,19 @@ fn packages_of_python_come_from_the_registry_that_the_user_names() {
     let registry = format!("[registries]\npython = {{ url = \"https://{}/simple/\" }}\n", server.host);
     bench.place.configure(&format!("{}{registry}[limits]\ndetach-after = 900\n", server.configuration()));
     let mut session = bench.serve();
-    for manager in ["uv", "pip"] {
+    for manager in ["uv", "pip", "pipenv"] {
         let input = json!({ "directory": manager, "packageManager": manager, "apply": true });
         let done = session.ok("python_install_deps", input);
         assert_eq!(done["success"], true, "{manager}: {done:#}");
-        assert_eq!(done["installed"]["packages"], 1, "{manager}: {done:#}");
+        // Environments of pipenv's have pip, too.
+        let many = done["installed"]["packages"].as_u64();
+        assert!(many == Some(1) || (manager == "pipenv" && many > Some(1)), "{manager}: {done:#}");
         for run in done["runs"].as_array().unwrap() {
             let reached = run["reached"].as_array().cloned().unwrap_or_default();
             assert!(reached.iter().all(|host| *host == json!(server.host)), "{manager}: {done:#}");
         }
-        assert!(bench.path(&format!("{manager}/.venv/lib")).exists(), "{manager}: {done:#}");
+        let info = session.ok("python_venv", json!({ "directory": manager }));
+        assert!(info["venvs"][0]["packages"].to_string().contains("greet 1.2.0"), "{manager}: {info:#}");
     }
     assert!(server.asked().iter().any(|ask| ask.path.ends_with(".whl")), "{:?}", server.asked());
     let gone = session.ok("python_install_deps", json!({ "directory": "gone" }));
