@@ -80,10 +80,31 @@ fn cancelled(cancel: &CancellationToken) -> Result<(), Fault> {
 }
 
 /// Folder by folder, through no link.
-fn folder(root: &Root, path: Option<&RelPath>) -> std::io::Result<Dir> {
+pub(crate) fn folder(root: &Root, path: Option<&RelPath>) -> std::io::Result<Dir> {
     let top = root.dir().try_clone()?;
     let Some(path) = path else { return Ok(top) };
     path.components().try_fold(top, |dir, part| dir.open_dir_nofollow(part))
+}
+
+/// The folders in one that a census would go into, each with how deep it may go there; nothing where it cannot be read.
+pub(crate) fn entered(
+    dir: &Dir,
+    path: Option<&RelPath>,
+    depth: usize,
+    enters: &dyn Fn(&RelPath) -> bool,
+) -> Option<Vec<(Option<RelPath>, usize)>> {
+    let mut all = Vec::new();
+    for entry in dir.entries().ok()?.flatten() {
+        if depth == 0 || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        let named = entry.file_name().into_string().ok().and_then(|name| match path {
+            None => RelPath::new(&name).ok(),
+            Some(path) => path.join(&name).ok(),
+        });
+        all.extend(named.filter(|at| enters(at)).map(|at| (Some(at), depth - 1)));
+    }
+    Some(all)
 }
 
 /// Counts what is there. No folder at the base is nothing there; folders that cannot be opened are left out.

@@ -25,6 +25,7 @@ pub mod apply;
 pub mod archive;
 pub mod branch;
 pub mod census;
+pub mod changes;
 pub mod diff;
 pub mod draft;
 pub mod fetch;

@@ -70,9 +70,10 @@ impl Engine {
             // A list beside a plan leaves the diff its share.
             let diff = plan.as_ref().map_or(0, |plan| plan.diff.chars().count() as u64);
             let room = room - diff.min(room / 2);
-            let (state, name) = (&self.parts.state, tool.head().name.as_str());
+            let tool = tool.head().name.as_str();
+            let of = paging::Of { tool, arguments: wish.arguments, owner: &call.principal };
             let cut = paging::cut(&mut output, &list, wish.page, room, |offset| {
-                paging::keep(state, name, wish.arguments, offset, &call.principal)
+                paging::keep(&self.parts.ledger, of, offset)
             })?;
             if let Some(cut) = cut {
                 notes.measured.cut = cut.characters(wish.wanted);

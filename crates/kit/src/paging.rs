@@ -1,11 +1,11 @@
-//! Pages of a list: what was asked for, what is shown, and the handle that goes on.
+//! Pages of a list: what was asked for, what is shown, and the cursor that goes on.
 //!
-//! A cursor is random, belongs to the principal that got it and to the call that it came from, and expires.
+//! A cursor says where to go on and until when it holds, sealed with this machine's key for the principal that got it and the call that
+//! it came from. Nothing of it is kept.
 
+use audit::Ledger;
 use contract::{Code, Digest, Fault, Principal, Truncated};
-use exec::StateDir;
-use exec::handle::Handle;
-use serde::{Deserialize, Serialize};
+use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::cost;
@@ -26,53 +26,98 @@ impl Default for Page {
     }
 }
 
-/// Where a call may go on, as it is kept.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Kept {
-    tool: String,
-    arguments: Digest,
-    offset: u64,
-}
-
 /// Most characters of one entry, so that a result with it is below the hard cap.
 const MAX_ENTRY: u64 = crate::shape::chars(crate::shape::HARD_CAP) - 2_000;
 
-/// The handles' kind.
-const KIND: &str = "cursor";
+/// What a cursor begins with.
+const KIND: &str = "cursor_";
+
+/// How long a cursor holds, in hours.
+const LIFETIME: u64 = 24;
+
+/// Bytes of the offset, of the hour until which it holds, and of the seal.
+const PARTS: [usize; 3] = [4, 3, 9];
+
+/// The call that a cursor belongs to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Of<'a> {
+    pub(crate) tool: &'a str,
+    /// The digest of its arguments.
+    pub(crate) arguments: Digest,
+    pub(crate) owner: &'a Principal,
+}
+
+/// Hours since 1970.
+fn hour() -> u64 {
+    u64::try_from(Timestamp::now().as_second() / 3_600).unwrap_or(0)
+}
+
+/// The last `N` bytes of a number.
+fn bytes<const N: usize>(number: u64) -> [u8; N] {
+    let all = number.to_be_bytes();
+    std::array::from_fn(|at| all[all.len() - N + at])
+}
+
+fn seal(ledger: &Ledger, head: &[u8], of: Of<'_>) -> Vec<u8> {
+    let Of { tool, arguments, owner } = of;
+    let text = [head, owner.key().as_bytes(), arguments.as_bytes(), tool.as_bytes()].concat();
+    ledger.keyed("cursor", &text).as_bytes()[..PARTS[2]].to_vec()
+}
+
+/// The cursor from `offset` on.
+pub(crate) fn keep(ledger: &Ledger, of: Of<'_>, offset: u64) -> Result<String, Fault> {
+    if offset > u64::from(u32::MAX) {
+        return Err(Fault::new(Code::TooLarge, format!("the list has more than {} entries", u32::MAX)));
+    }
+    let (offset, until) = (bytes::<{ PARTS[0] }>(offset), bytes::<{ PARTS[1] }>(hour() + LIFETIME));
+    let head = [&offset[..], &until[..]].concat();
+    let whole = [&head[..], &seal(ledger, &head, of)[..]].concat();
+    Ok(whole.iter().fold(KIND.to_owned(), |text, byte| text + &format!("{byte:02x}")))
+}
 
 /// The offset that `cursor` stands for, when it came from the same call of the same caller.
-pub(crate) fn resume(
-    state: &StateDir,
-    cursor: &str,
-    tool: &str,
-    arguments: Digest,
-    owner: &Principal,
-) -> Result<u64, Fault> {
-    let renew = |fault: Fault| fault.suggest(format!("Call {tool} again without `cursor`."));
-    let kept: Kept = state.handle(KIND, cursor, owner).map_err(|fault| match fault.code {
-        Code::NotFound => {
-            renew(Fault::new(Code::NotFound, "there is no such cursor: it expired, or never was"))
+pub(crate) fn resume(ledger: &Ledger, cursor: &str, of: Of<'_>) -> Result<u64, Fault> {
+    let again = format!("Call {} again without `cursor`.", of.tool);
+    let number = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+    let whole = cursor
+        .strip_prefix(KIND)
+        .and_then(unhexed)
+        .filter(|whole| whole.len() == PARTS.iter().sum::<usize>());
+    let sealed = whole.and_then(|whole| {
+        let (head, sealed) = whole.split_at(PARTS[0] + PARTS[1]);
+        (seal(ledger, head, of) == sealed).then(|| (number(&head[..PARTS[0]]), number(&head[PARTS[0]..])))
+    });
+    match sealed {
+        Some((offset, until)) if hour() <= until => Ok(offset),
+        Some(_) => Err(Fault::new(Code::NotFound, "the cursor has expired").suggest(again)),
+        None => {
+            let message = "there is no such cursor of this call: it came from another, or never was";
+            Err(Fault::new(Code::NotFound, message)
+                .suggest("Pass the same arguments as before, with `cursor`.")
+                .suggest(again))
         }
-        _ => fault,
-    })?;
-    if kept.tool != tool || kept.arguments != arguments {
-        let message = "the cursor was made by another call";
-        return Err(
-            renew(Fault::invalid(message)).suggest("Pass the same arguments as before, with `cursor`.")
-        );
     }
-    Ok(kept.offset)
+}
+
+fn unhexed(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    };
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    rest.is_empty().then(|| pairs.iter().map(|[a, b]| Some(digit(*a)? << 4 | digit(*b)?)).collect())?
 }
 
 /// Cuts the list of `output` to `page` and to at most `most` characters, and says what was cut.
 ///
-/// The handle that goes on is kept for `owner`. At least one entry is shown, so that going on ends.
+/// `go_on` gives the cursor that goes on. At least one entry is shown, so that going on ends.
 pub(crate) fn cut(
     output: &mut Map<String, Value>,
     list: &List,
     page: Page,
     most: u64,
-    go_on: impl FnOnce(u64) -> Result<Handle, Fault>,
+    go_on: impl FnOnce(u64) -> Result<String, Fault>,
 ) -> Result<Option<Cut>, Fault> {
     let Some(Value::Array(entries)) = output.get_mut(&list.field) else { return Ok(None) };
     let before = page.offset.saturating_sub(list.offset).min(entries.len() as u64);
@@ -91,13 +136,13 @@ pub(crate) fn cut(
     if end >= list.total || shown == 0 {
         return Ok(None);
     }
-    let handle = go_on(end)?;
+    let cursor = go_on(end)?;
     if shown == 1 && used > MAX_ENTRY {
         let message = format!("the next entry alone has {used} characters, more than a result may have");
         return Err(Fault::new(Code::TooLarge, message)
-            .suggest(format!("Go on behind it with \"cursor\": \"{handle}\".")));
+            .suggest(format!("Go on behind it with \"cursor\": \"{cursor}\".")));
     }
-    let truncated = Truncated { shown: shown as u64, total: list.total, next: handle.to_string() };
+    let truncated = Truncated { shown: shown as u64, total: list.total, next: cursor };
     Ok(Some(Cut { truncated, rest }))
 }
 
@@ -126,17 +171,6 @@ impl Cut {
     }
 }
 
-/// Keeps the handle of `tool`'s list from `offset` on.
-pub(crate) fn keep(
-    state: &StateDir,
-    tool: &str,
-    arguments: Digest,
-    offset: u64,
-    owner: &Principal,
-) -> Result<Handle, Fault> {
-    state.keep_handle(KIND, owner, &Kept { tool: tool.to_owned(), arguments, offset })
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -149,8 +183,52 @@ mod tests {
         (map, List { field: "entries".into(), total: count, offset: 0 })
     }
 
-    fn handle(_: u64) -> Result<Handle, Fault> {
-        Handle::random(KIND)
+    fn handle(_: u64) -> Result<String, Fault> {
+        Ok("cursor_1".to_owned())
+    }
+
+    #[test]
+    fn a_cursor_holds_for_its_call_its_caller_and_its_machine() {
+        let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (ledger, other) = (Ledger::open(one.path()).unwrap(), Ledger::open(two.path()).unwrap());
+        let (me, you) = (Principal::Local { uid: 1 }, Principal::Local { uid: 2 });
+        let of = Of { tool: "list", arguments: Digest::of(b"a"), owner: &me };
+        for offset in [0, 7, u64::from(u32::MAX)] {
+            let cursor = keep(&ledger, of, offset).unwrap();
+            assert!(cursor.len() == 39 && resume(&ledger, &cursor, of) == Ok(offset), "{cursor}");
+            for wrong in [
+                Of { tool: "lists", ..of },
+                Of { arguments: Digest::of(b"b"), ..of },
+                Of { owner: &you, ..of },
+            ] {
+                assert_eq!(resume(&ledger, &cursor, wrong).unwrap_err().code, Code::NotFound);
+            }
+            assert!(resume(&other, &cursor, of).is_err());
+            for at in 7..39 {
+                let mut changed = cursor.clone().into_bytes();
+                changed[at] = if changed[at] == b'0' { b'1' } else { b'0' };
+                assert!(resume(&ledger, std::str::from_utf8(&changed).unwrap(), of).is_err(), "{at}");
+            }
+        }
+        for none in
+            ["", "cursor_", "cursor_0", "cursor_ü", "../../etc", &format!("cursor_{}", "0".repeat(32))]
+        {
+            assert!(resume(&ledger, none, of).is_err(), "{none}");
+        }
+        assert!(keep(&ledger, of, 1 << 33).is_err());
+    }
+
+    #[test]
+    fn a_cursor_ends_after_a_day() {
+        let scratch = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(scratch.path()).unwrap();
+        let me = Principal::Local { uid: 1 };
+        let of = Of { tool: "list", arguments: Digest::of(b"a"), owner: &me };
+        let head = [&bytes::<4>(3)[..], &bytes::<3>(hour() - 1)[..]].concat();
+        let whole = [&head[..], &seal(&ledger, &head, of)[..]].concat();
+        let old = whole.iter().fold(KIND.to_owned(), |text, byte| text + &format!("{byte:02x}"));
+        let fault = resume(&ledger, &old, of).unwrap_err();
+        assert!(fault.code == Code::NotFound && fault.message.contains("expired"), "{fault:?}");
     }
 
     #[test]

@@ -121,7 +121,7 @@ impl Engine {
         self.admit(call, &name, limits, notes)?;
         authorise(&tool, call, &self.registry())?;
         self.approved(&tool).await?;
-        let (arguments, mut wish) = wish::validate(&tool, call, &self.parts.state)?;
+        let (arguments, mut wish) = wish::validate(&tool, call, &self.parts.ledger)?;
         self.heard(call, &name, &mut wish).await?;
         let performs = wish.apply || tool.tool.always_performs();
         notes.mode = if performs { ExecutionMode::Apply } else { ExecutionMode::DryRun };

@@ -1,12 +1,12 @@
 //! What a caller asks for besides the tool's own arguments, taken out of them once they fit the schema.
 
-use contract::{Digest, Fault, PlanId, Principal, canonical, text};
-use exec::StateDir;
+use audit::Ledger;
+use contract::{Digest, Fault, PlanId, canonical, text};
 use serde_json::Value;
 
 use crate::call::Call;
 use crate::house::ROOT;
-use crate::paging::{self, Page};
+use crate::paging::{self, Of, Page};
 use crate::registry::Registered;
 
 /// What the caller asked for.
@@ -33,7 +33,7 @@ pub(crate) fn performs(tool: &Registered, arguments: &Value) -> bool {
 }
 
 /// Checks the arguments against the tool's schema and takes out what is not the tool's own.
-pub(crate) fn validate(tool: &Registered, call: &Call, state: &StateDir) -> Result<(Value, Wish), Fault> {
+pub(crate) fn validate(tool: &Registered, call: &Call, ledger: &Ledger) -> Result<(Value, Wish), Fault> {
     let name = &tool.head().name;
     let errors = tool.misfits(&call.arguments, 8)?;
     if !errors.is_empty() {
@@ -73,22 +73,16 @@ pub(crate) fn validate(tool: &Registered, call: &Call, state: &StateDir) -> Resu
     if let Some((limit, cursor)) = asked {
         wish.wanted = limit.and_then(|v| v.as_u64());
         let limit = wish.wanted.unwrap_or_else(|| tool.tool.page().into());
-        wish.page = page(limit, cursor, name.as_str(), wish.arguments, state, &call.principal)?;
+        let of = Of { tool: name.as_str(), arguments: wish.arguments, owner: &call.principal };
+        wish.page = page(limit, cursor, of, ledger)?;
     }
     Ok((Value::Object(own), wish))
 }
 
-fn page(
-    limit: u64,
-    cursor: Option<Value>,
-    tool: &str,
-    arguments: Digest,
-    state: &StateDir,
-    owner: &Principal,
-) -> Result<Page, Fault> {
+fn page(limit: u64, cursor: Option<Value>, of: Of<'_>, ledger: &Ledger) -> Result<Page, Fault> {
     let offset = match cursor.as_ref().and_then(Value::as_str) {
         None => 0,
-        Some(cursor) => paging::resume(state, cursor, tool, arguments, owner)?,
+        Some(cursor) => paging::resume(ledger, cursor, of)?,
     };
     Ok(Page { offset, limit })
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use contract::{Code, Digest, Fault, RelPath};
 use exec::Root;
 use exec::census::{self, Ask, Census, Seen, Stamp};
+use exec::changes::Changes;
 use tokio_util::sync::CancellationToken;
 
 /// Files that are part of the program: paths with `/`, in order, and what is in them.
@@ -45,6 +46,33 @@ impl Files {
             Some(Seen { path, stamp: stamp(at, bytes) })
         });
         Ok(Census { files: found.collect(), ..Census::default() })
+    }
+
+    /// Has the machine tell of changes below folders; nothing where it does not, or where none can be.
+    pub(crate) fn watched(&self, asks: &[Ask<'_>]) -> Option<Changes> {
+        match self {
+            Self::Below(root) => Changes::of(root, asks),
+            Self::BuiltIn(_) => None,
+        }
+    }
+
+    /// Whether something may have changed that is watched.
+    pub(crate) fn have_changed(&self, changes: &Changes) -> bool {
+        match self {
+            Self::Below(root) => changes.any(root),
+            Self::BuiltIn(_) => false,
+        }
+    }
+
+    /// Whether all of a census is watched. What links lead to is not.
+    pub(crate) fn are_watched(&self, changes: &Changes, census: &Census) -> bool {
+        match self {
+            Self::Below(root) => {
+                let folders = census.folders.iter().map(|(folder, _)| folder);
+                census.linked.is_empty() && changes.covers(root, folders)
+            }
+            Self::BuiltIn(_) => false,
+        }
     }
 
     /// One as it stands.

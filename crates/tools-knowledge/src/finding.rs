@@ -202,7 +202,7 @@ fn hits<'l>(
             opened.stock.forget();
             return Err(Unkept::Gone);
         };
-        if !item.is_fresh(&opened.library) {
+        if !opened.is_fresh(&item) {
             stale.entry(hit.library).or_default().push(item);
             continue;
         }

@@ -19,7 +19,7 @@ use store_api::{Indexes, Uses};
 
 use crate::files::{BuiltIn, Files};
 use crate::serving;
-use crate::stock::{Again, Item, Looking, Report, Snapshot, Stock, Unkept, blobs};
+use crate::stock::{Again, Item, Looking, Report, Seen, Snapshot, Stock, Unkept, blobs};
 
 /// Whose a library is. An earlier one goes before a later one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -139,14 +139,15 @@ impl Libraries {
         for library in self.open_to(desk) {
             let stock = self.stock(desk, &library)?;
             let looking = Looking { desk, used, library: &library.name, again, cancel: desk.cancelled() };
-            let (snapshot, report) = match stock.look(&library, &looking) {
+            let Seen { snapshot, report, is_now } = match stock.look(&library, &looking) {
                 // One library's fault is not the others'.
                 Err(fault) if fault.code == Code::TooLarge => {
-                    (Arc::new(Snapshot::unread(&library, &fault)), Report::default())
+                    let snapshot = Arc::new(Snapshot::unread(&library, &fault));
+                    Seen { snapshot, report: Report::default(), is_now: false }
                 }
                 done => done?,
             };
-            looked.libraries.push(Opened { library, stock, snapshot });
+            looked.libraries.push(Opened { library, stock, snapshot, is_now });
             looked.reports.push(report);
         }
         Ok(looked)
@@ -163,7 +164,7 @@ impl Libraries {
         loop {
             let looked = self.look(desk, used, again)?;
             let found = looked.resolve(id);
-            let is_fresh = found.as_ref().is_ok_and(|(opened, item)| item.is_fresh(&opened.library));
+            let is_fresh = found.as_ref().is_ok_and(|(opened, item)| opened.is_fresh(item));
             // What is not there, or is otherwise, may have come or changed just now.
             if is_fresh || again == Again::Looked {
                 return found.map(|(opened, item)| (opened.library.clone(), item));
@@ -274,9 +275,16 @@ pub(crate) struct Opened {
     pub(crate) library: Library,
     pub(crate) stock: Arc<Stock>,
     pub(crate) snapshot: Arc<Snapshot>,
+    /// Whether every file is as it says, just now.
+    pub(crate) is_now: bool,
 }
 
 impl Opened {
+    /// Whether a pattern's files are as they were when it was read.
+    pub(crate) fn is_fresh(&self, item: &Item) -> bool {
+        self.is_now || item.is_fresh(&self.library)
+    }
+
     /// All that is wrong, by file.
     pub(crate) fn problems(&self) -> Result<Vec<library::Problem>, Fault> {
         self.told(self.stock.problems(&self.snapshot))

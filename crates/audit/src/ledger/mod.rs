@@ -179,6 +179,13 @@ impl Ledger {
         self.tag_key
     }
 
+    /// What nobody without this machine's key can make of `text`, for one purpose (RFC 2104). It is the same as long as the key is kept.
+    #[must_use]
+    pub fn keyed(&self, purpose: &str, text: &[u8]) -> Digest {
+        let key = crate::chain::hmac(&self.tag_key, purpose.as_bytes());
+        Digest::from_bytes(crate::chain::hmac(&key, text))
+    }
+
     /// The folder.
     #[must_use]
     pub fn dir(&self) -> &Path {

@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 
 use contract::{Code, RelPath};
 use gatewright_exec::census::{Ask, Census, census, glance, glance_at_folder, read};
+use gatewright_exec::changes::Changes;
 use tokio_util::sync::CancellationToken;
 
 use super::{Place, path};
@@ -61,4 +62,75 @@ fn what_changes_has_another_stamp_and_what_does_not_has_the_same() {
     assert_eq!(glance(&root, &path("b")), None);
     assert_eq!(read(&root, &path("a.md"), 3).unwrap().0, b"eno");
     assert_eq!(read(&root, &path("a.md"), 2).unwrap_err().code, Code::TooLarge);
+}
+
+fn is_entered(path: &RelPath) -> bool {
+    !path.file_name().starts_with('.')
+}
+
+/// Watched as it would be counted; said loudly where this machine's file system is not one of which all is told.
+fn watched(place: &Place, base: Option<&RelPath>) -> Option<Changes> {
+    let ask = Ask { base, depth: 9, enters: &is_entered, most: 100 };
+    let watched = Changes::of(place.view().root(), &[ask]);
+    if watched.is_none() {
+        super::skip("being told of changes (the file system here is not one of which all is told)");
+    }
+    watched
+}
+
+#[test]
+fn every_change_is_told_and_nothing_else() {
+    let place = Place::new(&[("a.md", "1"), ("b/c.md", "1"), (".hidden/f.md", "")]);
+    let Some(changes) = watched(&place, None) else { return };
+    let view = place.view();
+    let root = view.root();
+    let all = count(&place, None, 9, 100).unwrap();
+    assert!(changes.covers(root, all.folders.iter().map(|(folder, _)| folder)));
+    assert!(!changes.any(root), "to count is no change");
+    fs::read(place.path("a.md")).unwrap();
+    fs::write(place.path(".hidden/f.md"), "other").unwrap();
+    assert!(!changes.any(root), "nor is to read, or what nobody asked for");
+    let acts: [(&str, &dyn Fn()); 9] = [
+        ("written", &|| fs::write(place.path("b/c.md"), "2").unwrap()),
+        ("of the same length and time", &|| {
+            let file = fs::OpenOptions::new().write(true).open(place.path("a.md")).unwrap();
+            let before = file.metadata().unwrap().modified().unwrap();
+            std::io::Write::write_all(&mut &file, b"2").unwrap();
+            file.set_modified(before).unwrap();
+        }),
+        ("new", &|| fs::write(place.path("b/new.md"), "").unwrap()),
+        ("moved", &|| fs::rename(place.path("b/new.md"), place.path("moved.md")).unwrap()),
+        ("moved over", &|| fs::rename(place.path("moved.md"), place.path("a.md")).unwrap()),
+        ("removed", &|| fs::remove_file(place.path("a.md")).unwrap()),
+        ("a link", &|| symlink("b/c.md", place.path("l.md")).unwrap()),
+        ("a folder", &|| fs::create_dir(place.path("d")).unwrap()),
+        ("a folder that goes", &|| fs::remove_dir_all(place.path("b")).unwrap()),
+    ];
+    for (what, act) in acts {
+        changes.begin();
+        assert!(!changes.any(root), "{what}");
+        act();
+        assert!(changes.any(root), "{what}");
+        assert!(changes.any(root), "{what}: it stays so until it is looked through");
+    }
+    // A folder that came is not watched: whoever counted it sees that.
+    let all = count(&place, None, 9, 100).unwrap();
+    assert!(!changes.covers(root, all.folders.iter().map(|(folder, _)| folder)));
+}
+
+#[test]
+fn a_folder_that_comes_later_is_told_and_so_is_another_root_in_its_place() {
+    let place = Place::new(&[("a.md", "1")]);
+    let Some(changes) = watched(&place, Some(&path("later"))) else { return };
+    assert!(!changes.any(place.view().root()));
+    fs::create_dir(place.path("later")).unwrap();
+    assert!(changes.any(place.view().root()));
+    let Some(changes) = watched(&place, None) else { return };
+    let top = place.path("a.md").parent().unwrap().to_owned();
+    fs::rename(&top, top.with_extension("old")).unwrap();
+    fs::create_dir(&top).unwrap();
+    fs::write(top.join("a.md"), "1").unwrap();
+    let root = gatewright_exec::Root::open(&top, "root", gatewright_exec::root::Rights::Read).unwrap();
+    changes.begin();
+    assert!(changes.any(&root), "what is watched is not what is there");
 }

@@ -369,9 +369,9 @@ fn a_list_is_paged_and_a_cursor_belongs_to_its_call() {
     assert_eq!(truncated.shown, wide.output["entries"].as_array().unwrap().len() as u64);
     assert!((5..50).contains(&truncated.shown));
     let stale = bench.fault("lists", json!({ "how": "other", "cursor": truncated.next }));
-    assert!(stale.code == Code::InvalidArgument && stale.message.contains("another call"), "{stale:?}");
+    assert!(stale.code == Code::NotFound && stale.message.contains("came from another"), "{stale:?}");
     let unknown = bench.fault("lists", json!({ "cursor": format!("cursor_{}", "0".repeat(32)) }));
-    assert!(unknown.code == Code::NotFound && unknown.suggestions[0].contains("without `cursor`"));
+    assert!(unknown.code == Code::NotFound && unknown.suggestions[1].contains("without `cursor`"));
     assert_eq!(bench.fault("lists", json!({ "limit": 0 })).code, Code::InvalidArgument);
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use contract::digest::Hasher;
 use contract::{Fault, RelPath};
-use exec::census::{Ask, Seen, Stamp};
+use exec::census::{Ask, Census, Seen, Stamp};
+use exec::changes::Changes;
 use library::category::Category;
 use library::pattern::{Found, is_entered, survey};
 use library::{Code, Problem, Problems};
@@ -48,16 +49,65 @@ pub(super) struct Listing {
     files: BTreeMap<RelPath, Stamp>,
 }
 
-impl Listing {
+/// What there is, before anybody asks what it makes.
+pub(super) struct Counted {
+    folders: Vec<(Option<RelPath>, Census)>,
+    /// What tells whether any file came, went or changed.
+    pub(super) census: String,
+}
+
+fn enters(path: &RelPath) -> bool {
+    is_entered(path.file_name())
+}
+
+impl Counted {
     /// Counts what is there.
     pub(super) fn of(library: &Library, cancel: &CancellationToken) -> Result<Self, Fault> {
-        let mut listing = Self::default();
-        let mut all = Hasher::default();
+        let (mut folders, mut all, mut files) = (Vec::new(), Hasher::default(), 0);
         for base in &library.folders {
-            let enters = |path: &RelPath| is_entered(path.file_name());
-            let most = MOST_FILES.saturating_sub(listing.files.len());
+            let most = MOST_FILES.saturating_sub(files);
             let ask = Ask { base: base.as_ref(), depth: DEPTH, enters: &enters, most };
             let seen = library.root.census(ask, cancel)?;
+            for link in &seen.links {
+                all.update(link.as_str().as_bytes());
+                all.update(b"\0link\n");
+            }
+            for Seen { path, stamp } in &seen.files {
+                let Stamp { len, modified, changed, inode } = stamp;
+                all.update(path.as_str().as_bytes());
+                all.update(b"\0");
+                for number in [i128::from(*len), *modified, *changed, i128::from(*inode)] {
+                    all.update(&number.to_le_bytes());
+                }
+            }
+            files += seen.files.len();
+            folders.push((base.clone(), seen));
+        }
+        Ok(Self { folders, census: all.finish().to_string() })
+    }
+
+    /// Has the machine tell of changes of a library, from here on.
+    pub(super) fn watched(library: &Library) -> Option<Changes> {
+        let asks = library.folders.iter().map(|base| Ask {
+            base: base.as_ref(),
+            depth: DEPTH,
+            enters: &enters,
+            most: MOST_FILES,
+        });
+        library.root.watched(&asks.collect::<Vec<_>>())
+    }
+
+    /// Whether the machine tells of every change of it.
+    pub(super) fn is_watched(&self, library: &Library, changes: &Changes) -> bool {
+        self.folders.iter().all(|(_, census)| library.root.are_watched(changes, census))
+    }
+}
+
+impl Listing {
+    /// What that makes.
+    pub(super) fn of(counted: Counted) -> Result<Self, Fault> {
+        let mut listing = Self { census: counted.census, ..Self::default() };
+        for (base, seen) in counted.folders {
             let below = |path: &RelPath| below(base.as_ref(), path).map(str::to_owned);
             let paths: Vec<String> = seen.files.iter().filter_map(|seen| below(&seen.path)).collect();
             let surveyed = survey(paths.iter().map(String::as_str));
@@ -75,19 +125,9 @@ impl Listing {
                     _ => listing.unnamed.push(place),
                 }
             }
-            for link in &seen.links {
-                all.update(link.as_str().as_bytes());
-                all.update(b"\0link\n");
-            }
             listing.problems.extend(seen.links.iter().filter_map(below).flat_map(|link| is_a_link(&link)));
-            for Seen { path, stamp } in seen.files {
-                let Stamp { len, modified, changed, inode } = stamp;
-                all.update(path.as_str().as_bytes());
-                all.update(format!("\0{len} {modified} {changed} {inode}\n").as_bytes());
-                listing.files.insert(path, stamp);
-            }
+            listing.files.extend(seen.files.into_iter().map(|Seen { path, stamp }| (path, stamp)));
         }
-        listing.census = all.finish().to_string();
         Ok(listing)
     }
 

@@ -24,9 +24,11 @@ use store_api::uses::Used;
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
+use exec::changes::Changes;
+
 use crate::libraries::Library;
 use keeper::{Keeper, There};
-use listing::Listing;
+use listing::{Counted, Listing};
 
 pub(crate) use item::Item;
 pub(crate) use keeper::{Snapshot, Unkept};
@@ -37,8 +39,12 @@ pub(crate) use report::{Counts, Report};
 const SMALL: u64 = 2_000;
 /// One of more files is not waited for even the first time that a process asks, where there is an index of it.
 const HUGE: u64 = 100_000;
-/// A large one is looked through again after this time.
+/// A large one is looked through again after this time; so is a small one, of which the machine tells nothing.
 const AGAIN: Duration = Duration::from_secs(5);
+/// A large one is looked through again after this time, where the machine tells that it changed.
+const SOON: Duration = Duration::from_secs(1);
+/// A large one is looked through again after this time, where the machine tells of no change.
+const WATCHED: Duration = Duration::from_mins(1);
 /// Most problems of a library that are told.
 const MAX_PROBLEMS: u32 = 1_000;
 /// How often an index that others change is read anew.
@@ -117,11 +123,21 @@ pub(crate) struct Stock {
     is_checking: AtomicBool,
 }
 
+/// A library, as it was looked at.
+pub(crate) struct Seen {
+    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) report: Report,
+    /// Whether every file is as it says, just now.
+    pub(crate) is_now: bool,
+}
+
 /// What is known of a library.
 #[derive(Default, Clone)]
 struct Current {
     snapshot: Option<Arc<Snapshot>>,
     looked: Option<Instant>,
+    /// What tells of changes since it was looked through.
+    changes: Option<Arc<Changes>>,
 }
 
 /// What an index was found to be.
@@ -158,17 +174,27 @@ impl Stock {
     }
 
     /// Brings it up to date, and says what that came to. A large library that is known is looked through beside the answer.
-    pub(crate) fn look(
-        self: &Arc<Self>,
-        library: &Library,
-        looking: &Looking<'_>,
-    ) -> Result<(Arc<Snapshot>, Report), Fault> {
-        if looking.again == Again::Changed
-            && let Some(snapshot) = self.at_once(library, looking)?
-        {
-            return Ok((snapshot, Report::default()));
+    pub(crate) fn look(self: &Arc<Self>, library: &Library, looking: &Looking<'_>) -> Result<Seen, Fault> {
+        if looking.again == Again::Changed {
+            if let Some(snapshot) = self.unchanged(library, looking) {
+                return Ok(Seen { snapshot, report: Report::default(), is_now: true });
+            }
+            if let Some(snapshot) = self.at_once(library, looking)? {
+                return Ok(Seen { snapshot, report: Report::default(), is_now: false });
+            }
         }
-        self.look_now(library, looking)
+        let (snapshot, report) = self.look_now(library, looking)?;
+        Ok(Seen { snapshot, report, is_now: true })
+    }
+
+    /// What is known of a library of which the machine would have told that it changed, and has not.
+    fn unchanged(&self, library: &Library, looking: &Looking<'_>) -> Option<Arc<Snapshot>> {
+        let Current { snapshot, looked, changes } = self.current().clone();
+        let (snapshot, looked) = (snapshot?, looked?);
+        let is_same = !library.root.have_changed(&*changes?) && snapshot.notes.verified == looking.verified();
+        // The machine is not believed for ever: another way to a file is not told of.
+        let most = if snapshot.notes.files > SMALL { WATCHED } else { AGAIN };
+        (is_same && looked.elapsed() < most).then_some(snapshot)
     }
 
     /// The same, however large it is.
@@ -205,8 +231,12 @@ impl Stock {
             Err(Unkept::Fault(fault)) => return Err(fault),
             _ => return Ok(None),
         };
-        match self.current().looked {
-            Some(at) if at.elapsed() < AGAIN => return Ok(Some(loaded)),
+        let Current { looked, changes, .. } = self.current().clone();
+        // Where the machine tells that something has changed, that is not long put off.
+        let is_told = changes.is_some_and(|changes| library.root.have_changed(&changes));
+        let wait = if is_told { SOON } else { AGAIN };
+        match looked {
+            Some(at) if at.elapsed() < wait => return Ok(Some(loaded)),
             None if loaded.notes.files <= HUGE => return Ok(None),
             _ => {}
         }
@@ -255,11 +285,18 @@ impl Stock {
         library: &Library,
         looking: &Looking<'_>,
     ) -> Result<(Arc<Snapshot>, Report), Unkept> {
-        let listing = Listing::of(library, looking.cancel)?;
-        let verified = looking.verified();
+        let Current { looked, changes, .. } = self.current().clone();
+        // A process that asks once has nothing from being told later.
+        let changes = changes.or_else(|| looked.and_then(|_| Counted::watched(library).map(Arc::new)));
+        if let Some(changes) = &changes {
+            changes.begin();
+        }
+        let counted = Counted::of(library, looking.cancel)?;
+        let changes = changes.filter(|changes| counted.is_watched(library, changes));
+        let (verified, census) = (looking.verified(), counted.census.clone());
         let is_same = |known: &Snapshot| {
             looking.again == Again::Changed
-                && known.notes.census == listing.census
+                && known.notes.census == census
                 && known.notes.verified == verified
         };
         let mut loaded = self.loaded()?;
@@ -271,16 +308,24 @@ impl Stock {
             self.current().snapshot = None;
             loaded = self.loaded()?;
         }
+        let looked = Some(Instant::now());
+        if let Loaded::Index(known) = &loaded
+            && is_same(known)
+        {
+            let snapshot = Some(Arc::clone(known));
+            *self.current() = Current { snapshot, looked, changes };
+            return Ok((Arc::clone(known), Report::default()));
+        }
+        let listing = Listing::of(counted)?;
         let work = Work { keeper: &self.keeper, library, looking, listing: &listing, verified: &verified };
         let (snapshot, report) = match loaded {
-            Loaded::Index(known) if is_same(&known) => (known, Report::default()),
             Loaded::Index(known) => match work.change(&known)? {
                 Some((changed, report)) => (Arc::new(changed), report),
                 None => work.build(Some(known.epoch), Some(&known))?,
             },
             Loaded::Nothing(epoch) => work.build(epoch, None)?,
         };
-        *self.current() = Current { snapshot: Some(Arc::clone(&snapshot)), looked: Some(Instant::now()) };
+        *self.current() = Current { snapshot: Some(Arc::clone(&snapshot)), looked, changes };
         Ok((snapshot, report))
     }
 

@@ -163,6 +163,45 @@ fn servers_that_index_the_same_library_at_once_give_the_same_answers() {
 }
 
 #[test]
+fn every_change_is_found_at_the_next_question_however_often_it_was_asked_before() {
+    let bench = repository(3);
+    let mut session = bench.serve();
+    let place = |name: &str| format!(".shared-patterns/{name}.md");
+    // From the third question on the machine tells of changes.
+    for _ in 0..4 {
+        assert_eq!(ids(&find(&mut session, "marmot")).len(), 3);
+    }
+    for round in 0..3 {
+        bench.put(&place(&format!("database/new{round}")), &format!("# New\n\nA weasel {round}.\n"));
+        assert_eq!(ids(&find(&mut session, "weasel")).len(), 1, "new");
+        bench.put(&place(&format!("database/new{round}")), "# New\n\nA stoat.\n");
+        assert_eq!(find(&mut session, "weasel")["data"], json!([]), "changed");
+        assert_eq!(ids(&find(&mut session, "stoat")).len(), 1);
+        let away = bench.path(&place("database/p00001"));
+        fs::rename(&away, bench.path("kept.md")).unwrap();
+        assert_eq!(ids(&find(&mut session, "marmot")).len(), 2, "away");
+        fs::rename(bench.path("kept.md"), &away).unwrap();
+        assert_eq!(ids(&find(&mut session, "marmot")).len(), 3, "back");
+        fs::remove_file(bench.path(&place(&format!("database/new{round}")))).unwrap();
+        assert_eq!(find(&mut session, "stoat")["data"], json!([]), "removed");
+        // In a folder that was not there.
+        let folder = ["ui", "testing", "security"][round];
+        bench.put(&place(&format!("{folder}/ermine")), "# Ermine\n\nIt is white in winter.\n");
+        assert_eq!(ids(&find(&mut session, "ermine")).len(), round + 1, "{folder}");
+        bench.put(&place(&format!("{folder}/ermine")), "# Ermine\n\nIt is brown in summer.\n");
+        assert_eq!(ids(&find(&mut session, "ermine brown")).first(), Some(&&*format!("{folder}/ermine")));
+    }
+    // The folder itself goes, and comes again.
+    let (all, away) = (bench.path(".shared-patterns"), bench.path("away"));
+    fs::rename(&all, &away).unwrap();
+    assert_eq!(find(&mut session, "marmot")["data"], json!([]));
+    fs::rename(&away, &all).unwrap();
+    assert_eq!(ids(&find(&mut session, "marmot")).len(), 3);
+    let loaded = session.ok("load_skill", json!({ "skillId": "database/p00000" }));
+    assert!(loaded.to_string().contains("marmot 0"), "{loaded:#}");
+}
+
+#[test]
 fn a_large_library_is_looked_through_beside_the_answer_and_no_hit_is_stale() {
     let bench = repository(2_100);
     let mut session = bench.serve();

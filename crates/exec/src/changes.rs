@@ -1,0 +1,137 @@
+//! Whether anything below folders of a root has changed, as the kernel tells (inotify(7)): for indexes over files that would otherwise
+//! look at each of them for every question.
+//!
+//! The kernel tells of what happens through its own names on this machine. Not told are writes through another hard link or a mapping
+//! that outlives its file, and what other machines do: file systems that are shared with those are not watched, and whoever relies on
+//! this looks again from time to time.
+
+use std::collections::BTreeSet;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cap_std::fs::{Dir, MetadataExt as _};
+use contract::RelPath;
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
+
+use crate::census::{Ask, entered, folder};
+use crate::root::Root;
+
+/// Most folders that are watched at once.
+const MOST: usize = 4_096;
+
+/// What makes a list of files, or their bytes, another.
+const TOLD: WatchFlags = WatchFlags::MODIFY
+    .union(WatchFlags::ATTRIB)
+    .union(WatchFlags::CLOSE_WRITE)
+    .union(WatchFlags::CREATE)
+    .union(WatchFlags::DELETE)
+    .union(WatchFlags::DELETE_SELF)
+    .union(WatchFlags::MOVED_FROM)
+    .union(WatchFlags::MOVED_TO)
+    .union(WatchFlags::MOVE_SELF)
+    .union(WatchFlags::ONLYDIR);
+
+/// File systems of which the kernel tells all that happens (statfs(2)): ext2 to 4, XFS, Btrfs, tmpfs, overlays, F2FS, ZFS, bcachefs.
+const LOCAL: [i64; 8] =
+    [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0xf2f5_2010, 0x2fc1_2fc1, 0xca45_1a4e];
+
+/// Folders that are watched.
+#[derive(Debug)]
+pub struct Changes {
+    kernel: OwnedFd,
+    folders: BTreeSet<Option<RelPath>>,
+    /// Those that were asked for and are not there: they may come.
+    missing: Vec<RelPath>,
+    /// The root's own folder: another at its place is another root.
+    top: (u64, u64),
+    /// Whether something has changed since it was looked through last.
+    changed: AtomicBool,
+}
+
+/// Which folder is at the root's top.
+fn top(root: &Root) -> Option<(u64, u64)> {
+    let there = root.dir().dir_metadata().ok()?;
+    Some((there.dev(), there.ino()))
+}
+
+/// Of which kind the file system is that a folder is on.
+fn kind_of(dir: &Dir) -> Option<i64> {
+    // The number has another width elsewhere.
+    #[allow(clippy::useless_conversion, reason = "on some targets it is another type")]
+    i64::try_from(rustix::fs::fstatfs(dir.as_fd()).ok()?.f_type).ok().map(|kind| kind & 0xffff_ffff)
+}
+
+impl Changes {
+    /// Watches the folders that `asks` would look into; nothing where the machine does not tell, or there are too many.
+    #[must_use]
+    pub fn of(root: &Root, asks: &[Ask<'_>]) -> Option<Self> {
+        let kind = kind_of(root.dir())?;
+        if !LOCAL.contains(&kind) {
+            return None;
+        }
+        let kernel = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
+        let (mut folders, mut missing) = (BTreeSet::new(), Vec::new());
+        for ask in asks {
+            let mut open = vec![(ask.base.cloned(), ask.depth)];
+            while let Some((path, depth)) = open.pop() {
+                if folders.len() >= MOST {
+                    return None;
+                }
+                let Ok(dir) = folder(root, path.as_ref()) else {
+                    missing.extend(path);
+                    continue;
+                };
+                if kind_of(&dir)? != kind {
+                    return None;
+                }
+                // By what was opened, whatever the name leads to by now.
+                let place = PathBuf::from(format!("/proc/self/fd/{}", dir.as_raw_fd()));
+                inotify::add_watch(&kernel, &place, TOLD).ok()?;
+                // Read after it is watched: what comes later is told.
+                open.extend(entered(&dir, path.as_ref(), depth, ask.enters)?);
+                folders.insert(path);
+            }
+        }
+        Some(Self { kernel, folders, missing, top: top(root)?, changed: AtomicBool::new(false) })
+    }
+
+    /// Whether it watches all of these, and nothing else has taken the root's place.
+    #[must_use]
+    pub fn covers<'f>(&self, root: &Root, mut folders: impl Iterator<Item = &'f Option<RelPath>>) -> bool {
+        top(root) == Some(self.top) && folders.all(|folder| self.folders.contains(folder))
+    }
+
+    /// Whether something may have changed since [`Self::begin`]. Once so, it stays so until then.
+    #[must_use]
+    pub fn any(&self, root: &Root) -> bool {
+        let has_come = || self.missing.iter().any(|path| folder(root, Some(path)).is_ok());
+        if self.told() || top(root) != Some(self.top) || has_come() {
+            self.changed.store(true, Ordering::Release);
+        }
+        self.changed.load(Ordering::Acquire)
+    }
+
+    /// Everything is looked through from here on: what happened before does not count.
+    pub fn begin(&self) {
+        self.told();
+        self.changed.store(false, Ordering::Release);
+    }
+
+    /// Whether the kernel has told of anything; all of that is forgotten.
+    fn told(&self) -> bool {
+        let mut buffer = [const { MaybeUninit::uninit() }; 4_096];
+        let mut reader = inotify::Reader::new(&self.kernel, &mut buffer);
+        let mut any = false;
+        loop {
+            match reader.next() {
+                Ok(_) => any = true,
+                Err(rustix::io::Errno::AGAIN) => return any,
+                Err(rustix::io::Errno::INTR) => {}
+                // What cannot be heard may be anything.
+                Err(_) => return true,
+            }
+        }
+    }
+}
