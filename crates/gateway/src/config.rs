@@ -14,6 +14,7 @@ use crate::name;
 
 /// An upstream server.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of the user's that do not hang together")]
 pub struct Upstream {
     /// What its tools' names begin with.
     pub name: String,

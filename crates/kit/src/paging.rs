@@ -183,8 +183,9 @@ mod tests {
         (map, List { field: "entries".into(), total: count, offset: 0 })
     }
 
-    fn handle(_: u64) -> Result<String, Fault> {
-        Ok("cursor_1".to_owned())
+    fn handle(end: u64) -> Result<String, Fault> {
+        let end = u32::try_from(end).map_err(|e| Fault::internal(e.to_string()))?;
+        Ok(format!("cursor_{end}"))
     }
 
     #[test]

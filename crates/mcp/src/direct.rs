@@ -168,7 +168,7 @@ struct Made<'a> {
 #[serde(untagged)]
 enum Block<'a> {
     Text { r#type: &'static str, text: &'a str },
-    Media(ContentBlock),
+    Media(Box<ContentBlock>),
 }
 
 fn of_done(id: &RequestId, mut done: Done, form: Form) -> serde_json::Result<Vec<u8>> {
@@ -176,7 +176,7 @@ fn of_done(id: &RequestId, mut done: Done, form: Form) -> serde_json::Result<Vec
     let media = done.result.as_mut().map(|reply| std::mem::take(&mut reply.media)).unwrap_or_default();
     let text = serde_json::value::to_raw_value(&done.into_value())?;
     let mut content = vec![Block::Text { r#type: "text", text: text.get() }];
-    content.extend(media.into_iter().filter_map(block).map(Block::Media));
+    content.extend(media.into_iter().filter_map(block).map(|shown| Block::Media(Box::new(shown))));
     serde_json::to_vec(&Message {
         jsonrpc: "2.0",
         id,

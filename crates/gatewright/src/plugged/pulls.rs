@@ -289,7 +289,7 @@ impl Forge<'_> {
             }
         };
         if title.trim().is_empty() {
-            title = branch.to_owned();
+            branch.clone_into(&mut title);
         }
         let clean = |text: &str| visible(&self.desk.cleaned(text));
         Ok(Some((clean(&title), clean(body.trim_end()))))

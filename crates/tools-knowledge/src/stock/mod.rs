@@ -320,7 +320,7 @@ impl Stock {
         let work = Work { keeper: &self.keeper, library, looking, listing: &listing, verified: &verified };
         let (snapshot, report) = match loaded {
             Loaded::Index(known) => match work.change(&known)? {
-                Some((changed, report)) => (Arc::new(changed), report),
+                Some((snapshot, report)) => (Arc::new(snapshot), report),
                 None => work.build(Some(known.epoch), Some(&known))?,
             },
             Loaded::Nothing(epoch) => work.build(epoch, None)?,
