@@ -9,11 +9,11 @@ use std::collections::BTreeSet;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cap_std::fs::{Dir, MetadataExt as _};
 use contract::RelPath;
-use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 
 use crate::census::{Ask, entered, folder};
 use crate::root::Root;
@@ -33,26 +33,42 @@ const TOLD: WatchFlags = WatchFlags::MODIFY
     .union(WatchFlags::MOVE_SELF)
     .union(WatchFlags::ONLYDIR);
 
+/// After these not all is told any more.
+const LOST: ReadFlags = ReadFlags::IGNORED
+    .union(ReadFlags::QUEUE_OVERFLOW)
+    .union(ReadFlags::DELETE_SELF)
+    .union(ReadFlags::MOVE_SELF)
+    .union(ReadFlags::UNMOUNT);
+
 /// File systems of which the kernel tells all that happens (statfs(2)): ext2 to 4, XFS, Btrfs, tmpfs, overlays, F2FS, ZFS, bcachefs.
 const LOCAL: [i64; 8] =
     [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0xf2f5_2010, 0x2fc1_2fc1, 0xca45_1a4e];
+
+/// Which folder is at a place.
+type Which = Option<(u64, u64)>;
 
 /// Folders that are watched.
 #[derive(Debug)]
 pub struct Changes {
     kernel: OwnedFd,
     folders: BTreeSet<Option<RelPath>>,
-    /// Those that were asked for and are not there: they may come.
-    missing: Vec<RelPath>,
-    /// The root's own folder: another at its place is another root.
-    top: (u64, u64),
-    /// Whether something has changed since it was looked through last.
-    changed: AtomicBool,
+    /// The root's own folder and those that were asked for, with which they are, where they are there: another in the place of one is
+    /// told by nobody.
+    bases: Vec<(Option<RelPath>, Which)>,
+    heard: Mutex<Heard>,
 }
 
-/// Which folder is at the root's top.
-fn top(root: &Root) -> Option<(u64, u64)> {
-    let there = root.dir().dir_metadata().ok()?;
+/// What was heard.
+#[derive(Debug, Clone, Copy, Default)]
+struct Heard {
+    /// Something has changed since it was looked through last.
+    changed: bool,
+    /// A folder has gone, or may have come in another's place: not all is told any more.
+    broken: bool,
+}
+
+fn which(root: &Root, path: Option<&RelPath>) -> Which {
+    let there = folder(root, path).ok()?.dir_metadata().ok()?;
     Some((there.dev(), there.ino()))
 }
 
@@ -72,17 +88,16 @@ impl Changes {
             return None;
         }
         let kernel = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
-        let (mut folders, mut missing) = (BTreeSet::new(), Vec::new());
+        let (mut folders, mut bases) = (BTreeSet::new(), vec![(None, which(root, None))]);
         for ask in asks {
+            bases.push((ask.base.cloned(), which(root, ask.base)));
             let mut open = vec![(ask.base.cloned(), ask.depth)];
             while let Some((path, depth)) = open.pop() {
                 if folders.len() >= MOST {
                     return None;
                 }
-                let Ok(dir) = folder(root, path.as_ref()) else {
-                    missing.extend(path);
-                    continue;
-                };
+                // A base may come later, which is seen by its place.
+                let Ok(dir) = folder(root, path.as_ref()) else { continue };
                 if kind_of(&dir)? != kind {
                     return None;
                 }
@@ -94,43 +109,62 @@ impl Changes {
                 folders.insert(path);
             }
         }
-        Some(Self { kernel, folders, missing, top: top(root)?, changed: AtomicBool::new(false) })
+        Some(Self { kernel, folders, bases, heard: Mutex::default() })
     }
 
-    /// Whether it watches all of these, and nothing else has taken the root's place.
+    /// Whether it tells of every change in all of these.
     #[must_use]
     pub fn covers<'f>(&self, root: &Root, mut folders: impl Iterator<Item = &'f Option<RelPath>>) -> bool {
-        top(root) == Some(self.top) && folders.all(|folder| self.folders.contains(folder))
+        let heard = self.hear(&mut self.heard());
+        !heard.broken && self.stands(root) && folders.all(|folder| self.folders.contains(folder))
     }
 
     /// Whether something may have changed since [`Self::begin`]. Once so, it stays so until then.
     #[must_use]
     pub fn any(&self, root: &Root) -> bool {
-        let has_come = || self.missing.iter().any(|path| folder(root, Some(path)).is_ok());
-        if self.told() || top(root) != Some(self.top) || has_come() {
-            self.changed.store(true, Ordering::Release);
-        }
-        self.changed.load(Ordering::Acquire)
+        // Held throughout: who comes meanwhile is not to miss what was heard here.
+        let mut heard = self.heard();
+        self.hear(&mut heard);
+        heard.changed |= heard.broken || !self.stands(root);
+        heard.changed
     }
 
     /// Everything is looked through from here on: what happened before does not count.
     pub fn begin(&self) {
-        self.told();
-        self.changed.store(false, Ordering::Release);
+        let mut heard = self.heard();
+        self.hear(&mut heard);
+        heard.changed = false;
     }
 
-    /// Whether the kernel has told of anything; all of that is forgotten.
-    fn told(&self) -> bool {
+    fn heard(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether every base is the folder that it was, or still none.
+    fn stands(&self, root: &Root) -> bool {
+        self.bases.iter().all(|(path, was)| which(root, path.as_ref()) == *was)
+    }
+
+    /// Takes what the kernel has told.
+    fn hear(&self, heard: &mut Heard) -> Heard {
         let mut buffer = [const { MaybeUninit::uninit() }; 4_096];
         let mut reader = inotify::Reader::new(&self.kernel, &mut buffer);
-        let mut any = false;
         loop {
             match reader.next() {
-                Ok(_) => any = true,
-                Err(rustix::io::Errno::AGAIN) => return any,
+                Ok(event) => {
+                    heard.changed = true;
+                    let flags = event.events();
+                    let has_come = flags.contains(ReadFlags::ISDIR)
+                        && flags.intersects(ReadFlags::CREATE | ReadFlags::MOVED_TO);
+                    heard.broken |= has_come || flags.intersects(LOST);
+                }
+                Err(rustix::io::Errno::AGAIN) => return *heard,
                 Err(rustix::io::Errno::INTR) => {}
                 // What cannot be heard may be anything.
-                Err(_) => return true,
+                Err(_) => {
+                    *heard = Heard { changed: true, broken: true };
+                    return *heard;
+                }
             }
         }
     }

@@ -263,7 +263,13 @@ fn answer(
     }
     match result.structured_content {
         Some(Value::Object(output)) => {
-            let message = if text.is_empty() { format!("{wire} answered.") } else { text };
+            let mut message = if text.is_empty() { format!("{wire} answered.") } else { text };
+            // Its output has no place for what comes beside it; the record is to have it all the same.
+            let beside =
+                rest.iter().filter(|part| part.get("attached").or_else(|| part.get("omitted")).is_some());
+            for part in beside {
+                message.push_str(&format!("\n\nBeside it: `{part}`."));
+            }
             Ok(Answer { media: gallery.all, ..Answer::new(message, output) })
         }
         Some(_) => Err(Fault::new(

@@ -64,12 +64,12 @@ impl Files {
         }
     }
 
-    /// Whether all of a census is watched. What links lead to is not.
+    /// Whether all of a census is watched. What links lead to is not, nor what they may lead to.
     pub(crate) fn are_watched(&self, changes: &Changes, census: &Census) -> bool {
         match self {
             Self::Below(root) => {
                 let folders = census.folders.iter().map(|(folder, _)| folder);
-                census.linked.is_empty() && changes.covers(root, folders)
+                census.linked.is_empty() && census.links.is_empty() && changes.covers(root, folders)
             }
             Self::BuiltIn(_) => false,
         }

@@ -113,9 +113,26 @@ fn every_change_is_told_and_nothing_else() {
         assert!(changes.any(root), "{what}");
         assert!(changes.any(root), "{what}: it stays so until it is looked through");
     }
-    // A folder that came is not watched: whoever counted it sees that.
+    // Once a folder came or went, not all is told any more, whatever is there afterwards.
+    changes.begin();
+    fs::remove_dir(place.path("d")).unwrap();
+    fs::create_dir(place.path("b")).unwrap();
     let all = count(&place, None, 9, 100).unwrap();
+    assert_eq!(all.folders.len(), 2);
     assert!(!changes.covers(root, all.folders.iter().map(|(folder, _)| folder)));
+}
+
+#[test]
+fn a_folder_above_what_is_watched_that_is_another_is_told() {
+    let place = Place::new(&[("x/skills/a.md", "1"), ("new/skills/a.md", "2")]);
+    let Some(changes) = watched(&place, Some(&path("x/skills"))) else { return };
+    let view = place.view();
+    assert!(!changes.any(view.root()));
+    fs::rename(place.path("x"), place.path("old")).unwrap();
+    fs::rename(place.path("new"), place.path("x")).unwrap();
+    assert!(changes.any(view.root()));
+    let all = count(&place, Some(&path("x/skills")), 9, 100).unwrap();
+    assert!(!changes.covers(view.root(), all.folders.iter().map(|(folder, _)| folder)));
 }
 
 #[test]

@@ -152,7 +152,7 @@ fn a_tool_of_an_upstream_is_approved_by_a_person_and_then_called_like_ours() {
         let content = &picture["structuredContent"]["result"]["content"];
         assert_eq!(
             content[0],
-            json!({ "type": "image", "mimeType": "image/png", "bytes": 6, "omitted": "it is of no known kind" })
+            json!({ "type": "image", "mimeType": "image/png", "bytes": 6, "omitted": "it is text" })
         );
         assert_eq!(content[1]["uri"], "https://docs.example/one", "{picture}");
         // Its errors are errors, and its schema is held to before it is asked.

@@ -1,6 +1,6 @@
 //! pipenv: what it is told, what its files may make it run, and whether the lock that it leaves holds.
 
-use contract::{Code, Fault, RelPath};
+use contract::{Code, Fault, RelPath, State};
 use exec::run::{Command, MAX_TIMEOUT, Ran};
 use kit::{ReadDesk, RunDesk};
 use serde_json::{Map, Value};
@@ -23,8 +23,32 @@ pub(crate) const TOLD: [(&str, &str); 9] = [
     ("COLUMNS", "1000"),
 ];
 
-/// Keys of an entry that name something besides a registry.
-const ELSEWHERE: [&str; 8] = ["path", "file", "editable", "git", "hg", "svn", "bzr", "skip_resolver"];
+/// Keys of an entry of a registry's package. Whatever else there is says where code comes from, or how it is built: `path`, `git`,
+/// `no_binary`, `pip_args`.
+const PLAIN: [&str; 18] = [
+    "version",
+    "extras",
+    "markers",
+    "os_markers",
+    "index",
+    "hashes",
+    "name",
+    "os_name",
+    "sys_platform",
+    "platform_machine",
+    "platform_python_implementation",
+    "platform_release",
+    "platform_system",
+    "platform_version",
+    "python_version",
+    "python_full_version",
+    "implementation_name",
+    "implementation_version",
+];
+
+/// Keys of `[pipenv]` that do not say who resolves.
+const HARMLESS: [&str; 4] =
+    ["allow_prereleases", "sort_pipfile", "disable_pip_input", "install_search_all_sources"];
 
 /// A command that resolves. That wants an environment, which is made in the run's home: the project's interpreter is not started for it.
 pub(crate) fn resolving(mut command: Command) -> Command {
@@ -39,6 +63,16 @@ pub(crate) fn builds(desk: &ReadDesk, dir: Option<&RelPath>) -> Result<Vec<Strin
         return Err(Fault::new(Code::NotFound, "pipenv works for a Pipfile, and there is none")
             .suggest("Name the folder of the Pipfile with `directory`, or another `packageManager`."));
     };
+    // A file that names an environment elsewhere goes before every variable.
+    let venv = dir.map_or_else(|| RelPath::new(".venv"), |dir| dir.join(".venv"));
+    let venv = venv.map_err(|e| Fault::internal(e.to_string()))?;
+    if matches!(desk.view().state(&venv)?, State::File { .. } | State::Symlink { .. }) {
+        return Err(Fault::invalid(format!(
+            "{venv} is a file, by which pipenv would find an environment elsewhere"
+        ))
+        .about(venv.as_str())
+        .suggest("Remove it: an environment in a folder `.venv` is made where there is none."));
+    }
     let mut found = of_pipfile(&String::from_utf8_lossy(&pipfile))?;
     if let Some(lock) = file(desk, dir, "Pipfile.lock")? {
         found.extend(of_lock(&lock)?);
@@ -55,9 +89,25 @@ fn of_pipfile(text: &str) -> Result<Vec<String>, Fault> {
     verified("Pipfile", read.get("source"))?;
     let mut found = Vec::new();
     for (section, entries) in &read {
-        if section == "build-system" {
+        let fields = || entries.as_object().into_iter().flatten();
+        match section.as_str() {
             // Its `requires` are installed and then imported, by whatever is built.
-            found.push(section.clone());
+            "build-system" => found.push(section.clone()),
+            // Another resolver builds what it asks about.
+            "pipenv" => {
+                let odd = fields().filter(|(key, _)| !HARMLESS.contains(&key.as_str()));
+                found.extend(odd.map(|(key, _)| shown(&format!("[pipenv] {key}"))));
+            }
+            // A path here is a program that is started.
+            "requires" => {
+                let is_version =
+                    |text: &str| text == "*" || text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+                if let Some((key, _)) = fields().find(|(_, value)| !value.as_str().is_some_and(is_version)) {
+                    return Err(Fault::invalid(format!("Pipfile: [requires] {} is no version", shown(key)))
+                        .suggest("Write a version, such as `python_version = \"3.12\"`."));
+                }
+            }
+            _ => {}
         }
         // Whatever else has packages to pipenv, under a name of the project's.
         let settings = ["source", "requires", "scripts", "pipenv", "build-system"];
@@ -87,9 +137,9 @@ fn verified(file: &str, sources: Option<&Value>) -> Result<(), Fault> {
             Value::String(said) => said.eq_ignore_ascii_case("true"),
             other => *other == Value::Bool(true),
         };
-        if !checked || url.to_lowercase().starts_with("http:") {
+        if !checked || !url.to_lowercase().starts_with("https://") {
             let name = source["name"].as_str().unwrap_or("a source");
-            return Err(Fault::invalid(format!("{file}: {name:?} is to be believed without its certificate"))
+            return Err(Fault::invalid(format!("{file}: {name:?} is no https source whose certificate is verified"))
                 .suggest("Say `verify_ssl = true` and https://; an authority of your own is `[security] ca-file` in your configuration."));
         }
     }
@@ -104,7 +154,7 @@ fn unplain(entries: &Value, version: impl Fn(&str) -> bool) -> Vec<String> {
         let plain = match entry {
             Value::String(range) => version(range),
             Value::Object(fields) => {
-                !ELSEWHERE.iter().any(|key| fields.contains_key(*key))
+                fields.keys().all(|key| PLAIN.contains(&key.as_str()))
                     && fields.get("version").is_none_or(|range| range.as_str().is_some_and(&version))
                     && fields.get("extras").is_none_or(|extras| {
                         extras
@@ -117,7 +167,12 @@ fn unplain(entries: &Value, version: impl Fn(&str) -> bool) -> Vec<String> {
         };
         !plain || !is_name(name)
     });
-    odd.map(|(name, _)| name.chars().filter(|c| !c.is_control()).take(100).collect()).collect()
+    odd.map(|(name, _)| shown(name)).collect()
+}
+
+/// A name of a project's, as it is told.
+fn shown(name: &str) -> String {
+    name.chars().filter(|c| !c.is_control()).take(100).collect()
 }
 
 fn is_one_line(value: &Value) -> bool {
@@ -290,11 +345,21 @@ mod tests {
         assert_eq!(found, ["./evil", "archive", "at", "extra", "here", "lines", "vcs"]);
         assert_eq!(of_pipfile("[build-system]\nrequires = ['x']\n").unwrap(), ["build-system"]);
         assert_eq!(of_pipfile("[pipfile]\nx = {path = '.'}\n").unwrap(), ["x"]);
+        let other = "[packages]\na = {version = '*', no_binary = true}\nb = {version = '*', pip_args = ['-f', '.']}\n[pipenv]\nresolver_backend = 'pure-python'\nallow_prereleases = true\n";
+        let mut found = of_pipfile(other).unwrap();
+        found.sort();
+        assert_eq!(found, ["[pipenv] resolver_backend", "a", "b"]);
+        for python in ["/proc/self/cwd/evil", "tools/evil", "./x", "3.12 "] {
+            assert!(of_pipfile(&format!("[requires]\npython_version = '{python}'\n")).is_err(), "{python}");
+        }
+        assert!(of_pipfile("[requires]\npython_full_version = ['3']\n").is_err());
         assert!(of_pipfile("[packages\n").is_err());
         for source in [
             "url = 'https://x'\nverify_ssl = false",
             "url = 'https://x'\nverify_ssl = 'no'",
             "url = 'HTTP://x'",
+            "url = 'file:///proc/self/cwd/simple'",
+            "url = './simple'",
         ] {
             let fault = of_pipfile(&format!("[[source]]\nname = 'odd'\n{source}\n")).unwrap_err();
             assert!(fault.message.contains("odd"), "{source}: {}", fault.message);
@@ -303,10 +368,13 @@ mod tests {
 
     #[test]
     fn whatever_a_lock_can_make_pip_build_is_named() {
-        let text = r#"{"_meta": {"sources": [{"url": "./x"}]}, "default": {"six": {"version": "==1.16.0", "hashes": ["sha256:0"], "index": "pypi"}, "here": {"path": ".", "editable": true}, "at": {"version": "==1 @ file:///x"}}, "develop": {"two": {"version": "==1", "markers": "x\n./evil"}}}"#;
+        let text = r#"{"_meta": {"sources": [{"url": "https://x"}]}, "default": {"six": {"version": "==1.16.0", "hashes": ["sha256:0"], "index": "pypi"}, "here": {"path": ".", "editable": true}, "at": {"version": "==1 @ file:///x"}}, "develop": {"two": {"version": "==1", "markers": "x\n./evil"}}}"#;
         let mut found = of_lock(text.as_bytes()).unwrap();
         found.sort();
         assert_eq!(found, ["at", "here", "two"]);
+        let built = br#"{"default": {"six": {"version": "==1.16.0", "no_binary": true}}}"#;
+        assert_eq!(of_lock(built).unwrap(), ["six"]);
+        assert!(of_lock(br#"{"_meta": {"sources": [{"url": "./x", "verify_ssl": true}]}}"#).is_err());
         assert!(of_lock(br#"{"_meta": {"sources": [{"url": "https://x", "verify_ssl": false}]}}"#).is_err());
     }
 

@@ -70,6 +70,10 @@ pub(crate) async fn sampling(
             })?;
             let up = "../".repeat(at.as_ref().map_or(0, |dir| dir.as_str().split('/').count()));
             let venv = Venv::near(desk, at.as_ref())?;
+            if let Some(venv) = &venv {
+                // One that the repository brings along is started by nobody.
+                desk.interpreter(&venv.interpreter()?)?;
+            }
             Ok(venv.map_or_else(|| "python3".to_owned(), |venv| format!("{up}{}/bin/python", venv.dir)))
         })
         .await?;

@@ -168,6 +168,10 @@ impl Run for PythonInstallDeps {
         let (manager, dir) = chosen(&desk, &input).await?;
         let asked = Asked { directory: desk.asked().directory.as_deref(), args: &[] };
         let venv = place(&desk, manager, dir.as_ref())?;
+        if let Some(there) = Venv::near(&desk, dir.as_ref())? {
+            // Managers start it: one that the repository brings along is started by nobody.
+            desk.interpreter(&there.interpreter()?)?;
+        }
         let command = match manager {
             Manager::Uv => {
                 let mut flags = words(&["sync", "--frozen"]);

@@ -379,6 +379,7 @@ fn message(output: &Output, format: Shown, code: Option<i32>, success: bool) -> 
     let ended = match code {
         _ if success => String::new(),
         Some(code) => format!(" The program ended with exit code {code}."),
+        None if output.sampled.is_some() => " How the program ended is not known.".to_owned(),
         None => " The program was ended by a signal.".to_owned(),
     };
     let place = |file: &Option<String>, line: Option<u32>| match (file, line) {

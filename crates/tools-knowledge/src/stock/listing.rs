@@ -97,6 +97,11 @@ impl Counted {
         library.root.watched(&asks.collect::<Vec<_>>())
     }
 
+    /// Whether it has links: what those lead to is nothing that the machine tells of.
+    pub(super) fn has_links(&self) -> bool {
+        self.folders.iter().any(|(_, census)| !census.linked.is_empty() || !census.links.is_empty())
+    }
+
     /// Whether the machine tells of every change of it.
     pub(super) fn is_watched(&self, library: &Library, changes: &Changes) -> bool {
         self.folders.iter().all(|(_, census)| library.root.are_watched(changes, census))

@@ -37,6 +37,8 @@ pub(crate) use report::{Counts, Report};
 
 /// A library of at most so many files is looked through for every question.
 const SMALL: u64 = 2_000;
+/// Of fewer files nobody has the machine tell.
+const FEW: u64 = 32;
 /// One of more files is not waited for even the first time that a process asks, where there is an index of it.
 const HUGE: u64 = 100_000;
 /// A large one is looked through again after this time; so is a small one, of which the machine tells nothing.
@@ -136,8 +138,10 @@ pub(crate) struct Seen {
 struct Current {
     snapshot: Option<Arc<Snapshot>>,
     looked: Option<Instant>,
-    /// What tells of changes since it was looked through.
+    /// What tells of changes since it was looked through; nothing while it is.
     changes: Option<Arc<Changes>>,
+    /// When it was found that the machine does not tell of this library.
+    untold: Option<Instant>,
 }
 
 /// What an index was found to be.
@@ -189,12 +193,14 @@ impl Stock {
 
     /// What is known of a library of which the machine would have told that it changed, and has not.
     fn unchanged(&self, library: &Library, looking: &Looking<'_>) -> Option<Arc<Snapshot>> {
-        let Current { snapshot, looked, changes } = self.current().clone();
-        let (snapshot, looked) = (snapshot?, looked?);
-        let is_same = !library.root.have_changed(&*changes?) && snapshot.notes.verified == looking.verified();
+        let Current { snapshot, looked, changes, .. } = self.current().clone();
+        let (snapshot, looked, changes) = (snapshot?, looked?, changes?);
+        let is_same = !library.root.have_changed(&changes) && snapshot.notes.verified == looking.verified();
+        // Whoever looks through it meanwhile has taken that, and what it had heard.
+        let is_still = self.current().changes.as_ref().is_some_and(|still| Arc::ptr_eq(still, &changes));
         // The machine is not believed for ever: another way to a file is not told of.
         let most = if snapshot.notes.files > SMALL { WATCHED } else { AGAIN };
-        (is_same && looked.elapsed() < most).then_some(snapshot)
+        (is_same && is_still && looked.elapsed() < most).then_some(snapshot)
     }
 
     /// The same, however large it is.
@@ -280,19 +286,43 @@ impl Stock {
         })
     }
 
+    /// What tells of changes from here on. It is taken: where looking fails, nobody believes what it says afterwards.
+    fn told(&self, library: &Library) -> Option<Arc<Changes>> {
+        let known = {
+            let mut current = self.current();
+            (
+                current.changes.take(),
+                current.looked,
+                current.untold,
+                current.snapshot.as_ref().map(|s| s.notes.files),
+            )
+        };
+        let (changes, looked, untold, files) = known;
+        if let Some(changes) = changes {
+            changes.begin();
+            return Some(changes);
+        }
+        // A process that asks once has nothing from being told later, and a small library is looked through as fast.
+        let is_worth = looked.is_some() && files.is_some_and(|files| files >= FEW);
+        if !is_worth || untold.is_some_and(|at| at.elapsed() < WATCHED) {
+            return None;
+        }
+        let changes = Counted::watched(library).map(Arc::new);
+        if changes.is_none() {
+            self.current().untold = Some(Instant::now());
+        }
+        changes
+    }
+
     fn look_through(
         &self,
         library: &Library,
         looking: &Looking<'_>,
     ) -> Result<(Arc<Snapshot>, Report), Unkept> {
-        let Current { looked, changes, .. } = self.current().clone();
-        // A process that asks once has nothing from being told later.
-        let changes = changes.or_else(|| looked.and_then(|_| Counted::watched(library).map(Arc::new)));
-        if let Some(changes) = &changes {
-            changes.begin();
-        }
+        let changes = self.told(library);
         let counted = Counted::of(library, looking.cancel)?;
         let changes = changes.filter(|changes| counted.is_watched(library, changes));
+        let untold = if counted.has_links() { Some(Instant::now()) } else { self.current().untold };
         let (verified, census) = (looking.verified(), counted.census.clone());
         let is_same = |known: &Snapshot| {
             looking.again == Again::Changed
@@ -313,7 +343,7 @@ impl Stock {
             && is_same(known)
         {
             let snapshot = Some(Arc::clone(known));
-            *self.current() = Current { snapshot, looked, changes };
+            *self.current() = Current { snapshot, looked, changes, untold };
             return Ok((Arc::clone(known), Report::default()));
         }
         let listing = Listing::of(counted)?;
@@ -325,7 +355,7 @@ impl Stock {
             },
             Loaded::Nothing(epoch) => work.build(epoch, None)?,
         };
-        *self.current() = Current { snapshot: Some(Arc::clone(&snapshot)), looked, changes };
+        *self.current() = Current { snapshot: Some(Arc::clone(&snapshot)), looked, changes, untold };
         Ok((snapshot, report))
     }
 

@@ -1,5 +1,7 @@
 //! pipenv: locks, environments and what it is not let do, with the real program and the real registry, through the door.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use serde_json::{Value, json};
 
 use super::python_deps::{reached, serve};
@@ -79,8 +81,40 @@ fn nothing_of_a_pipfile_is_built_unless_that_is_asked_for() {
         ("locked/Pipfile", &pipfile(SIX, "")),
         ("locked/Pipfile.lock", hostile),
     ];
+    // Another resolver builds what it asks about; a lock's entry may have pip build; a path is a program, and so is another environment's.
+    let runs = "#!/bin/sh\necho x > \"$(dirname \"$0\")/ran.txt\"\nexec python3 \"$@\"\n";
+    let no_binary = hostile.replace("==1.16.0 @ ./own\"", "==1.16.0\", \"no_binary\": true");
+    let more = [
+        (
+            "backend/Pipfile",
+            &*format!(
+                "{}[pipenv]\nresolver_backend = \"pure-python\"\n",
+                pipfile("docopt = \"==0.6.2\"", "")
+            ),
+        ),
+        ("binary/Pipfile", &pipfile(SIX, "")),
+        ("binary/Pipfile.lock", &no_binary),
+        ("requires/Pipfile", &format!("{}[requires]\npython_version = \"tools/evil\"\n", pipfile(SIX, ""))),
+        ("requires/tools/evil", runs),
+        ("elsewhere/Pipfile", &pipfile(SIX, "")),
+        ("elsewhere/.venv", "tools/env"),
+        ("elsewhere/tools/env/bin/python", runs),
+    ];
+    let files: Vec<(&str, &str)> = files.iter().chain(&more).map(|(name, text)| (*name, *text)).collect();
     let Some((bench, mut session)) = serve(&files) else { return };
-    for (directory, named) in [("own", "own"), ("locked", "six")] {
+    for program in ["requires/tools/evil", "elsewhere/tools/env/bin/python"] {
+        std::fs::set_permissions(bench.path(program), std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    for directory in ["requires", "elsewhere"] {
+        for tool in ["python_install_deps", "python_update_deps"] {
+            let refused = session.fails(tool, json!({ "directory": directory }));
+            assert_eq!(refused["code"], "invalid_argument", "{refused:#}");
+        }
+    }
+    assert!(!bench.dirt().contains("ran.txt"));
+    let built =
+        [("own", "own"), ("locked", "six"), ("backend", "[pipenv] resolver_backend"), ("binary", "six")];
+    for (directory, named) in built {
         let refused = session.ok("python_install_deps", json!({ "directory": directory, "apply": true }));
         assert_eq!(
             (&refused["success"], &refused["sdistsRefused"], &refused["manager"]),
@@ -117,7 +151,10 @@ fn pipenv_asks_nobody_but_the_registries() {
         assert!(fault["suggestions"].to_string().contains("evil.example"), "{fault:#}");
         let fault = session.fails(tool, json!({ "directory": "trusting" }));
         assert_eq!(fault["code"], "invalid_argument", "{fault:#}");
-        assert!(fault["message"].as_str().unwrap().contains("without its certificate"), "{fault:#}");
+        assert!(
+            fault["message"].as_str().unwrap().contains("no https source whose certificate is verified"),
+            "{fault:#}"
+        );
     }
 }
 
