@@ -404,7 +404,7 @@ fn python_profile_samples_without_stopping_the_program_and_draws_where_its_time_
     );
     assert!(first["line"] == 7 || first["line"] == 8, "{found:#}");
     assert!(
-        first["totalSeconds"].as_f64().unwrap() > 0.5 && sampled["samples"].as_u64().unwrap() > 50,
+        first["totalSeconds"].as_f64().unwrap() > 0.05 && sampled["samples"].as_u64().unwrap() > 5,
         "{found:#}"
     );
     assert!(sampled["rate"] == 100 && sampled["top"].as_array().unwrap().len() == 2, "{found:#}");
