@@ -90,7 +90,9 @@ impl Changes {
         let kernel = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
         let (mut folders, mut bases) = (BTreeSet::new(), vec![(None, which(root, None))]);
         for ask in asks {
-            bases.push((ask.base.cloned(), which(root, ask.base)));
+            if ask.base.is_some() {
+                bases.push((ask.base.cloned(), which(root, ask.base)));
+            }
             let mut open = vec![(ask.base.cloned(), ask.depth)];
             while let Some((path, depth)) = open.pop() {
                 if folders.len() >= MOST {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use exec::helper::{self, Program};
+use exec::push::Remote;
 use exec::request::{Egress, Told};
 use exec::{Root, StateDir};
 use tokio_util::sync::CancellationToken;
 use tools_session::settings::GithubSection;
-use url::Url;
 
 use crate::workplace::token;
 
@@ -20,11 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// `egress` with the account that `[github]` is about.
 pub fn signed(egress: Egress, github: &GithubSection, root: Option<&Root>, state: &StateDir) -> Egress {
     let api = github.api.clone().unwrap_or_else(|| github::api(&github.host));
-    let host = Url::parse(&api).ok().and_then(|url| {
-        let host = url.host()?.to_string();
-        Some(url.port().map_or_else(|| host.clone(), |port| format!("{host}:{port}")))
-    });
-    let Some(host) = host else { return egress };
+    let Some(host) = Remote::of_url(&api) else { return egress };
     let github = github.clone();
     let nowhere = state.nowhere().ok();
     let root = root.map(|root| root.path().to_owned()).or_else(|| nowhere.clone());
@@ -33,7 +29,7 @@ pub fn signed(egress: Egress, github: &GithubSection, root: Option<&Root>, state
         let of_gh = || of_program(&github, root.clone()?, nowhere.clone()?);
         of_gh().or_else(|| token(&github)).map(|token| format!("Bearer {token}"))
     });
-    egress.with_credential(&host, "authorization", told)
+    egress.with_credential(&host.to_string(), "authorization", told)
 }
 
 /// The token that `gh` has for the host. It is for that host's own API, and not for another address.

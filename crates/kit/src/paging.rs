@@ -35,8 +35,8 @@ const KIND: &str = "cursor_";
 /// How long a cursor holds, in hours.
 const LIFETIME: u64 = 24;
 
-/// Bytes of the offset, of the hour until which it holds, and of the seal.
-const PARTS: [usize; 3] = [4, 3, 9];
+/// Hexadecimal digits of the offset, of the hour until which it holds, and of the seal.
+const DIGITS: [usize; 3] = [8, 6, 18];
 
 /// The call that a cursor belongs to.
 #[derive(Debug, Clone, Copy)]
@@ -52,16 +52,10 @@ fn hour() -> u64 {
     u64::try_from(Timestamp::now().as_second() / 3_600).unwrap_or(0)
 }
 
-/// The last `N` bytes of a number.
-fn bytes<const N: usize>(number: u64) -> [u8; N] {
-    let all = number.to_be_bytes();
-    std::array::from_fn(|at| all[all.len() - N + at])
-}
-
-fn seal(ledger: &Ledger, head: &[u8], of: Of<'_>) -> Vec<u8> {
+fn seal(ledger: &Ledger, head: &str, of: Of<'_>) -> String {
     let Of { tool, arguments, owner } = of;
-    let text = [head, owner.key().as_bytes(), arguments.as_bytes(), tool.as_bytes()].concat();
-    ledger.keyed("cursor", &text).as_bytes()[..PARTS[2]].to_vec()
+    let text = [head.as_bytes(), owner.key().as_bytes(), arguments.as_bytes(), tool.as_bytes()].concat();
+    ledger.keyed("cursor", &text).short(DIGITS[2])
 }
 
 /// The cursor from `offset` on.
@@ -69,25 +63,24 @@ pub(crate) fn keep(ledger: &Ledger, of: Of<'_>, offset: u64) -> Result<String, F
     if offset > u64::from(u32::MAX) {
         return Err(Fault::new(Code::TooLarge, format!("the list has more than {} entries", u32::MAX)));
     }
-    let (offset, until) = (bytes::<{ PARTS[0] }>(offset), bytes::<{ PARTS[1] }>(hour() + LIFETIME));
-    let head = [&offset[..], &until[..]].concat();
-    let whole = [&head[..], &seal(ledger, &head, of)[..]].concat();
-    Ok(whole.iter().fold(KIND.to_owned(), |text, byte| text + &format!("{byte:02x}")))
+    Ok(made(ledger, of, offset, hour() + LIFETIME))
+}
+
+fn made(ledger: &Ledger, of: Of<'_>, offset: u64, until: u64) -> String {
+    let head = format!("{offset:08x}{until:06x}");
+    format!("{KIND}{head}{}", seal(ledger, &head, of))
 }
 
 /// The offset that `cursor` stands for, when it came from the same call of the same caller.
 pub(crate) fn resume(ledger: &Ledger, cursor: &str, of: Of<'_>) -> Result<u64, Fault> {
     let again = format!("Call {} again without `cursor`.", of.tool);
-    let number = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
-    let whole = cursor
-        .strip_prefix(KIND)
-        .and_then(unhexed)
-        .filter(|whole| whole.len() == PARTS.iter().sum::<usize>());
-    let sealed = whole.and_then(|whole| {
-        let (head, sealed) = whole.split_at(PARTS[0] + PARTS[1]);
-        (seal(ledger, head, of) == sealed).then(|| (number(&head[..PARTS[0]]), number(&head[PARTS[0]..])))
-    });
-    match sealed {
+    let number = |digits: &str| u64::from_str_radix(digits, 16).ok();
+    let whole = cursor.strip_prefix(KIND).filter(|whole| whole.len() == DIGITS.iter().sum::<usize>());
+    let parts = whole.and_then(|whole| whole.split_at_checked(DIGITS[0] + DIGITS[1]));
+    // What is sealed was written here: numbers, and nothing else that could be read as one.
+    let head = parts.filter(|(head, sealed)| seal(ledger, head, of) == *sealed).map(|(head, _)| head);
+    let told = head.and_then(|head| Some((number(&head[..DIGITS[0]])?, number(&head[DIGITS[0]..])?)));
+    match told {
         Some((offset, until)) if hour() <= until => Ok(offset),
         Some(_) => Err(Fault::new(Code::NotFound, "the cursor has expired").suggest(again)),
         None => {
@@ -97,16 +90,6 @@ pub(crate) fn resume(ledger: &Ledger, cursor: &str, of: Of<'_>) -> Result<u64, F
                 .suggest(again))
         }
     }
-}
-
-fn unhexed(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| match byte {
-        b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
-        _ => None,
-    };
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    rest.is_empty().then(|| pairs.iter().map(|[a, b]| Some(digit(*a)? << 4 | digit(*b)?)).collect())?
 }
 
 /// Cuts the list of `output` to `page` and to at most `most` characters, and says what was cut.
@@ -225,9 +208,7 @@ mod tests {
         let ledger = Ledger::open(scratch.path()).unwrap();
         let me = Principal::Local { uid: 1 };
         let of = Of { tool: "list", arguments: Digest::of(b"a"), owner: &me };
-        let head = [&bytes::<4>(3)[..], &bytes::<3>(hour() - 1)[..]].concat();
-        let whole = [&head[..], &seal(&ledger, &head, of)[..]].concat();
-        let old = whole.iter().fold(KIND.to_owned(), |text, byte| text + &format!("{byte:02x}"));
+        let old = made(&ledger, of, 3, hour() - 1);
         let fault = resume(&ledger, &old, of).unwrap_err();
         assert!(fault.code == Code::NotFound && fault.message.contains("expired"), "{fault:?}");
     }

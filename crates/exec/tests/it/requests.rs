@@ -82,6 +82,25 @@ fn a_request_goes_out_last_with_a_uuid_v4_as_its_idempotency_key() {
 }
 
 #[test]
+fn a_request_that_was_taken_is_not_sent_again_by_the_same_plan_and_one_that_was_refused_is() {
+    const TAKEN: &str = "HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n";
+    let (host, heard) = server(&["HTTP/1.1 307 Moved\r\ncontent-length: 0\r\n\r\n", TAKEN, TAKEN]);
+    let place = Place::new(&[]);
+    let headers = Vec::new();
+    let plan = place.plan(|draft, _| {
+        draft.request("POST", &format!("http://{host}/x"), headers, b"{\"hello\":1}".to_vec())
+    });
+    let (plan, egress) = (plan.unwrap(), Egress::new(vec![host.clone()], true));
+    let refused = apply(&place, &plan, &egress).unwrap().request.unwrap();
+    assert!(!refused.is_success() && heard.recv().is_ok(), "a redirect is no success");
+    assert!(apply(&place, &plan, &egress).unwrap().request.unwrap().is_success());
+    assert!(heard.recv().is_ok());
+    let again = apply(&place, &plan, &egress).unwrap();
+    assert_eq!(again.request, None);
+    assert!(heard.recv_timeout(std::time::Duration::from_millis(300)).is_err(), "sent once");
+}
+
+#[test]
 fn a_refusal_by_the_other_side_is_said_and_the_files_stay() {
     let (host, _heard) = server(&["HTTP/1.1 422 No\r\ncontent-length: 0\r\n\r\n"]);
     let place = Place::new(&[]);

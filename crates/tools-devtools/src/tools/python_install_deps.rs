@@ -259,7 +259,12 @@ async fn unplain(
     let dir = dir.cloned();
     let found = desk.blocking(move |desk| pipenv::builds(desk, dir.as_ref())).await?;
     Ok((!found.is_empty() && !input.build).then(|| {
-        refused(manager, found, "They are of folders, archives or repositories, by the Pipfile or its lock.")
+        let message = format!(
+            "Not installed: {} would have code run, by the Pipfile or its lock: of a folder, an archive or a repository, or of what something else than a registry's built package says. `build: true` does that.",
+            found.join(", ")
+        );
+        let output = Output { manager, lock: None, sdists_refused: found, installed: None };
+        Answer { success: false, ..Answer::new(message, output) }
     }))
 }
 

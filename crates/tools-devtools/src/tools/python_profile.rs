@@ -213,10 +213,7 @@ impl Run for PythonProfile {
             function.file = function.file.as_deref().map(|file| from_root(&desk, file));
         }
         output.exit_code = ran.code();
-        let mut answer = Answer::new(String::new(), output);
-        answer.success = ran.is_success();
-        answer.message = message(&answer.output, input.format, ran.code(), answer.success);
-        Ok(answer)
+        Ok(answered(output, input.format, ran.is_success()))
     }
 }
 
@@ -239,6 +236,12 @@ fn from_root(desk: &RunDesk, file: &str) -> String {
     }
     // What is started by its name is known by that.
     Asked::of(desk).below(file)
+}
+
+/// The answer, in words too.
+fn answered(output: Output, format: Shown, success: bool) -> Answer<Output> {
+    let message = message(&output, format, success);
+    Answer { success, ..Answer::new(message, output) }
 }
 
 /// What there is to say where no profile was left.
@@ -271,10 +274,7 @@ async fn remembered(
         place(desk, dir, path, &proposed).await?;
     }
     let output = Output { exit_code: ran.code(), memory: Some(memory), report, ..Output::default() };
-    let mut answer = Answer::new(String::new(), output);
-    answer.success = ran.is_success();
-    answer.message = message(&answer.output, input.format, ran.code(), answer.success);
-    Ok(answer)
+    Ok(answered(output, input.format, ran.is_success()))
 }
 
 /// Samples.
@@ -308,10 +308,7 @@ async fn sampled(
     }
     let exit_code = ended.and_then(|bytes| String::from_utf8(bytes).ok()?.trim().parse().ok());
     let output = Output { exit_code, sampled: Some(sampled), report, ..Output::default() };
-    let mut answer = Answer::new(String::new(), output);
-    answer.success = exit_code == Some(0);
-    answer.message = message(&answer.output, input.format, exit_code, answer.success);
-    Ok(answer)
+    Ok(answered(output, input.format, exit_code == Some(0)))
 }
 
 /// What is run under the profiler: `-m MODULE …` by the grammar of Python, or a file of the project with its arguments.
@@ -372,11 +369,11 @@ async fn place(desk: &RunDesk, dir: Option<RelPath>, path: &RelPath, profile: &[
         .suggest("Name a file in a folder of the project."))
 }
 
-fn message(output: &Output, format: Shown, code: Option<i32>, success: bool) -> String {
+fn message(output: &Output, format: Shown, success: bool) -> String {
     if format == Shown::Json {
         return serde_json::to_string_pretty(output).unwrap_or_default();
     }
-    let ended = match code {
+    let ended = match output.exit_code {
         _ if success => String::new(),
         Some(code) => format!(" The program ended with exit code {code}."),
         None if output.sampled.is_some() => " How the program ended is not known.".to_owned(),
