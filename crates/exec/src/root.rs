@@ -1,6 +1,7 @@
 //! Named directories with read and write rights, held open by handle.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -168,11 +169,14 @@ impl PartialEq for Root {
     }
 }
 
-/// The process's mask, read where it can be without changing it; elsewhere the usual one.
+/// The process's mask, read where it can be without changing it, once, for nothing here changes it; elsewhere the usual one.
 fn umask() -> u32 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|l| l.strip_prefix("Umask:"));
-    line.and_then(|octal| u32::from_str_radix(octal.trim(), 8).ok()).unwrap_or(0o022)
+    static MASK: LazyLock<u32> = LazyLock::new(|| {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let line = status.lines().find_map(|l| l.strip_prefix("Umask:"));
+        line.and_then(|octal| u32::from_str_radix(octal.trim(), 8).ok()).unwrap_or(0o022)
+    });
+    *MASK
 }
 
 fn listed(names: &[RelPath]) -> String {

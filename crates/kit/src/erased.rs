@@ -380,7 +380,7 @@ impl Tool {
                 let wrapped = |own| Ok(Map::from_iter([("result".to_owned(), Value::Object(own))]));
                 let answer = Answer { list: None, ..answer.try_map(wrapped)? };
                 let draft = match may {
-                    Some(may) => Some(desk.into_drafted().await?.only(&may)?),
+                    Some(may) => desk.into_drafted().await?.map(|drafted| drafted.only(&may)).transpose()?,
                     None => None,
                 };
                 Ok(Invoked { answer, draft })
@@ -574,7 +574,7 @@ pub(crate) fn run<T: Run + Default>() -> Arc<Tool> {
     let tool = erase(Kind::Run, annotations, |tool: Arc<T>, input, setting| async move {
         let desk = RunDesk::new(setting)?;
         let answer = tool.run(input, desk.clone()).await?;
-        Ok((answer, Some(desk.into_drafted().await?)))
+        Ok((answer, desk.into_drafted().await?))
     });
     Arc::new(Tool { settling: (!T::SETTLES.is_empty()).then(settling::<T>), ..tool })
 }

@@ -103,12 +103,17 @@ fn most_for(letters: usize) -> usize {
 }
 
 /// Words that it may be a misspelling of, by distance, then by how many documents have them, then by letters. The first
-/// letter is taken to be right where the word is known.
-pub(crate) fn typos(libraries: &[LibraryView<'_>], asked: &Asked, is_known: bool) -> Vec<Typo> {
+/// letter is taken to be right where the word is known. In a hurry the nearest are what was meant: others are not looked for.
+pub(crate) fn typos(libraries: &[LibraryView<'_>], asked: &Asked, mode: Mode, is_known: bool) -> Vec<Typo> {
     let most = most_for(asked.text.chars().count());
-    if most == 0 {
-        return Vec::new();
-    }
+    let first = if mode == Mode::Fast { most.min(1) } else { most };
+    let mut tries =
+        (first..=most).filter(|most| *most > 0).map(|most| within(libraries, asked, most, is_known));
+    tries.find(|found| !found.is_empty()).unwrap_or_default()
+}
+
+/// Those that are at most so far.
+fn within(libraries: &[LibraryView<'_>], asked: &Asked, most: usize, is_known: bool) -> Vec<Typo> {
     let stems = Stems::new();
     let mut found: BTreeMap<String, usize> = BTreeMap::new();
     let search = Search { libraries, most, is_known };

@@ -254,7 +254,7 @@ impl Planner<'_> {
             let is_known = self.plan.words.get(at).is_some_and(|word| word.stem.is_some());
             let mut of_word = Vec::new();
             if expand::may_be_misspelt(asked, query.mode, is_known) {
-                for typo in expand::typos(self.libraries, asked, is_known) {
+                for typo in expand::typos(self.libraries, asked, query.mode, is_known) {
                     let factor = self.plan.tuning.typo.get(typo.distance - 1).copied().unwrap_or(0);
                     of_word.push((typo.stem, How::Typo, factor));
                 }

@@ -17,8 +17,30 @@ pub const MARK: &str = "--gatewright-skill-worker";
 /// Becomes the worker, and never returns, where this process was started to be it. Called first in `main`.
 pub fn main_if_asked() {
     if std::env::args_os().nth(1).is_some_and(|first| first == MARK) {
+        warm();
         let ended = serve(std::io::stdin(), std::io::stdout());
         std::process::exit(i32::from(ended.is_err()));
+    }
+}
+
+/// Looks at a skill of no use and runs it, before anybody asks: what that takes for the first time is mostly the program's own pages,
+/// and whoever starts a worker ahead has the time.
+fn warm() {
+    let text = "export function warm(input: { n: number }): { n: number } { return { n: input.n }; }";
+    let file = SourceFile { path: "warm.ts".to_owned(), text: text.to_owned() };
+    let run = Run {
+        skill: "warm".to_owned(),
+        entry: file.path.clone(),
+        files: vec![file.clone()],
+        input: serde_json::json!({ "n": 1 }),
+        grants: limits::Grants::default(),
+        limits: limits::Limits::default(),
+    };
+    let asked = [Request::Inspect { files: vec![file], texts: true }, Request::Run(Box::new(run))];
+    let lines: Result<Vec<Vec<u8>>, _> = asked.iter().map(Request::encode).collect();
+    if let Ok(lines) = lines {
+        // Where it fails, so will what comes, and that is answered.
+        let _ = serve(std::io::Cursor::new(lines.concat()), std::io::sink());
     }
 }
 

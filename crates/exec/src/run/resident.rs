@@ -11,7 +11,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Child;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -19,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use contract::{Code, Fault};
 use launcher::{Bound, Channel, Ground, Isolation, Limits, Network, Report, SCRATCH_BYTES, Said, Spec};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 
 use super::door::Doorkeeper;
 use super::door::web::Web;
@@ -28,11 +27,11 @@ use super::{Launcher, Level, memory};
 use crate::address::Reach;
 use crate::state::StateDir;
 
-/// How often it is looked after.
-const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-
 /// How often it is looked at how much memory it holds.
 const LOOK: Duration = Duration::from_millis(500);
+
+/// How often it is seen to, then.
+const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 500_000_000 };
 
 /// How long it may take to start.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -96,9 +95,10 @@ pub struct Resident {
     thread: Option<JoinHandle<()>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
-    stop: AtomicBool,
+    /// Readable once it is to end.
+    stop: OwnedFd,
     ended: Mutex<Option<String>>,
     tail: Mutex<VecDeque<u8>>,
 }
@@ -120,11 +120,11 @@ impl Resident {
             return Err(Fault::new(Code::ConfinementUnavailable, message)
                 .suggest("`gatewright doctor` says why this machine makes no namespaces."));
         }
-        let path = launcher.path(&nowhere);
+        // What works over nothing starts nothing but what the machine has for everybody.
+        let path = needs.works.as_ref().map(|_| launcher.path(&nowhere));
         let around = Surroundings { root: &nowhere, state: state.path(), home };
-        let mut sight = sight::of(&around, &path, &needs.program);
-        let searched = needs.works.as_ref().map(|_| &path);
-        let searched = searched.and_then(|path| std::env::join_paths(path).ok()?.into_string().ok());
+        let mut sight = sight::of(&around, path.as_deref().unwrap_or_default(), &needs.program);
+        let searched = path.and_then(|path| std::env::join_paths(path).ok()?.into_string().ok());
         let works = needs.works.unwrap_or_default();
         let (reads, writes) = (seen(&works.reads, state)?, seen(&works.writes, state)?);
         for place in reads.iter().chain(&writes) {
@@ -175,7 +175,9 @@ impl Resident {
             limits: Limits { cpu_seconds: 3_600, file_bytes: 1 << 30, ..Limits::default() },
             strict: true,
         };
-        let shared = Arc::<Shared>::default();
+        let stop = eventfd(0, EventfdFlags::CLOEXEC)
+            .map_err(|e| Fault::internal(format!("{name}: nothing can tell it to end: {e}")))?;
+        let shared = Arc::new(Shared { stop, ended: Mutex::default(), tail: Mutex::default() });
         let (told, tells) = channel();
         let looked_after = Looked {
             launcher: launcher.clone(),
@@ -215,7 +217,7 @@ impl Resident {
 
 impl Drop for Resident {
     fn drop(&mut self) {
-        self.shared.stop.store(true, Ordering::Relaxed);
+        let _ = rustix::io::write(&self.shared.stop, &1_u64.to_ne_bytes());
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -283,9 +285,6 @@ impl Looked {
         // It stands for as long as this runs.
         let mut door = None;
         loop {
-            if self.shared.stop.load(Ordering::Relaxed) {
-                return "it was let go".to_owned();
-            }
             if looked.elapsed() >= LOOK {
                 looked = Instant::now();
                 if let Some(held) = memory::held_beyond(child.id(), self.memory) {
@@ -296,8 +295,10 @@ impl Looked {
                     );
                 }
             }
-            match poll(&mut [PollFd::new(said, PollFlags::IN)], Some(&TICK)) {
+            let mut heard = [PollFd::new(said, PollFlags::IN), PollFd::new(&self.shared.stop, PollFlags::IN)];
+            match poll(&mut heard, Some(&TICK)) {
                 Ok(0) | Err(rustix::io::Errno::INTR) => continue,
+                Ok(_) if !heard[1].revents().is_empty() => return "it was let go".to_owned(),
                 Ok(_) => {}
                 Err(error) => return format!("it cannot be watched: {error}"),
             }

@@ -150,13 +150,15 @@ impl RunDesk {
         self.read.blocking(move |desk| workshop.settle(&settled(desk)?)).await
     }
 
-    /// What the programs left: what persists is moved into the root, everything else becomes a draft.
-    pub(crate) async fn into_drafted(self) -> Result<Drafted, Fault> {
+    /// What the programs left: what persists is moved into the root, everything else becomes a draft. Nothing, where no program ran
+    /// and nothing is proposed: nobody could do anything with such a plan.
+    pub(crate) async fn into_drafted(self) -> Result<Option<Drafted>, Fault> {
         let view = Arc::clone(&self.read.view);
         let planned = std::mem::take(&mut *self.planned.lock().unwrap_or_else(PoisonError::into_inner));
         let Some(workshop) = self.workshop.get().cloned() else {
             let (draft, side, blocked) = (planned.0, SideWrites::default(), Vec::new());
-            return Ok(Drafted { draft, view, home: None, side, blocked });
+            let says = !draft.is_empty() || !self.read.setting.declared.settles.is_empty();
+            return Ok(says.then_some(Drafted { draft, view, home: None, side, blocked }));
         };
         if !planned.0.only_sends() {
             return Err(Fault::internal("a tool proposes changes, and leaves them to its programs as well"));
@@ -171,7 +173,7 @@ impl RunDesk {
                 let (mut draft, blocked) = workshop.changes(&desk.view, &apart)?;
                 draft.send(planned.0)?;
                 let side = workshop.persist(&persists)?;
-                Ok(Drafted { draft, view: Arc::clone(&desk.view), home: None, side, blocked })
+                Ok(Some(Drafted { draft, view: Arc::clone(&desk.view), home: None, side, blocked }))
             })
             .await
     }

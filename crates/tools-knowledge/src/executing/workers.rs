@@ -4,7 +4,7 @@
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use contract::{Code, Fault};
@@ -21,6 +21,8 @@ const OWN_MEMORY: u64 = 256 << 20;
 const TICK: Duration = Duration::from_millis(20);
 /// How long a process may take over what is only looked at.
 const LOOKING: Duration = Duration::from_secs(5);
+/// When the call that ran a skill is answered: what is left of that process, and the next one, each have a core busy.
+const AFTERWARDS: Duration = Duration::from_millis(4);
 /// How long a process that was started ahead is kept.
 const SPARE: Duration = Duration::from_mins(5);
 
@@ -30,21 +32,96 @@ pub struct Workers {
     state: StateDir,
     program: PathBuf,
     settings: SkillsSection,
+    waiting: Arc<Waiting>,
+}
+
+/// Where one waits.
+#[derive(Default)]
+struct Waiting {
     spare: Mutex<Spare>,
+    /// Told when it comes, goes, or will not come.
+    changed: Condvar,
+}
+
+impl Waiting {
+    fn spare(&self) -> MutexGuard<'_, Spare> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has what there is to do of the last call go first, unless the next one is there.
+    fn rest(&self) {
+        let spare = self.spare();
+        drop(self.changed.wait_timeout_while(spare, AFTERWARDS, |spare| spare.wanted == 0));
+    }
+
+    /// The one that waits, or that is coming.
+    fn taken(&self) -> Option<Worker> {
+        let mut spare = self.spare();
+        spare.wanted += 1;
+        self.changed.notify_all();
+        let coming = self.changed.wait_while(spare, |spare| spare.is_coming && spare.worker.is_none());
+        let mut spare = coming.unwrap_or_else(PoisonError::into_inner);
+        spare.wanted -= 1;
+        let worker = spare.worker.take();
+        self.changed.notify_all();
+        worker
+    }
+
+    /// Keeps what was started, until it is taken or nobody has come for it for a while.
+    fn keep(&self, started: Option<Worker>) {
+        let mut spare = self.spare();
+        spare.is_coming = false;
+        spare.worker = started;
+        spare.number += 1;
+        let number = spare.number;
+        self.changed.notify_all();
+        let is_there = |spare: &mut Spare| spare.number == number && spare.worker.is_some();
+        let waited = self.changed.wait_timeout_while(spare, SPARE, is_there);
+        let (mut spare, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let idle = if is_there(&mut spare) { spare.worker.take() } else { None };
+        drop(spare);
+        drop(idle);
+    }
 }
 
 /// One that waits, so that the next skill need not.
 #[derive(Default)]
 struct Spare {
     worker: Option<Worker>,
+    /// Whether one is being started: whoever needs one waits for it instead of starting another beside it.
+    is_coming: bool,
+    /// How many wait for it.
+    wanted: usize,
     /// Which one it is: one that was taken is not let go of by the clock of an earlier one.
     number: u64,
 }
 
 /// A process, and the channel to it.
 pub(crate) struct Worker {
-    resident: Resident,
+    /// There until it is let go of.
+    resident: Option<Resident>,
     channel: UnixStream,
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // Waiting for the system to take its world apart is nobody's part of a call.
+        let resident = self.resident.take();
+        let thread = std::thread::Builder::new().name("skill ends".to_owned());
+        // Where no thread can be had it is waited for.
+        let _ = thread.spawn(move || {
+            std::thread::sleep(AFTERWARDS);
+            drop(resident);
+        });
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        let waiting = self.waiting.spare().worker.take();
+        self.waiting.changed.notify_all();
+        drop(waiting);
+    }
 }
 
 impl std::fmt::Debug for Workers {
@@ -57,7 +134,7 @@ impl Workers {
     /// Processes of `program`, which calls [`skills::main_if_asked`] first of all.
     #[must_use]
     pub fn new(launcher: Arc<Launcher>, state: StateDir, program: PathBuf, settings: SkillsSection) -> Self {
-        Self { launcher, state, program, settings, spare: Mutex::default() }
+        Self { launcher, state, program, settings, waiting: Arc::default() }
     }
 
     /// What the user grants.
@@ -77,43 +154,38 @@ impl Workers {
             works: None,
         };
         let (resident, channel) = Resident::start(&self.launcher, &self.state, None, needs)?;
-        Ok(Worker { resident, channel })
+        Ok(Worker { resident: Some(resident), channel })
     }
 
     /// A process that has run nothing. Blocking: about ten milliseconds where none waits.
     pub(crate) fn take(&self) -> Result<Worker, Fault> {
-        let waiting = self.spare.lock().unwrap_or_else(PoisonError::into_inner).worker.take();
-        waiting.filter(|worker| worker.resident.ended().is_none()).map_or_else(|| self.start(), Ok)
+        let waiting = self.waiting.taken().filter(|worker| worker.ended().is_none());
+        waiting.map_or_else(|| self.start(), Ok)
     }
 
     /// Has one wait for the next call, for a while. Where that cannot be done the next call says why.
     pub(crate) fn refill(self: &Arc<Self>) {
-        let workers = Arc::clone(self);
-        std::thread::spawn(move || {
-            let Ok(worker) = workers.start() else { return };
-            let mut spare = workers.spare.lock().unwrap_or_else(PoisonError::into_inner);
-            if spare.worker.is_some() {
+        let waiting = Arc::clone(&self.waiting);
+        {
+            let mut spare = waiting.spare();
+            if spare.is_coming || spare.worker.is_some() {
                 return;
             }
-            spare.number += 1;
-            let number = spare.number;
-            spare.worker = Some(worker);
-            drop(spare);
+            spare.is_coming = true;
+        }
+        let workers = Arc::clone(self);
+        let thread = std::thread::Builder::new().name("skill waits".to_owned());
+        let spawned = thread.spawn(move || {
+            waiting.rest();
+            let started = workers.start().ok();
             // Whoever ends the server need not wait for this one.
-            let weak = Arc::downgrade(&workers);
             drop(workers);
-            std::thread::sleep(SPARE);
-            let Some(workers) = weak.upgrade() else { return };
-            let mut spare = workers.spare.lock().unwrap_or_else(PoisonError::into_inner);
-            if spare.number == number {
-                spare.worker = None;
-            }
+            waiting.keep(started);
         });
-    }
-
-    /// Lets go of the one that waits.
-    pub fn end(&self) {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner).worker = None;
+        if spawned.is_err() {
+            self.waiting.spare().is_coming = false;
+            self.waiting.changed.notify_all();
+        }
     }
 }
 
@@ -127,6 +199,10 @@ pub(crate) struct Talk<'t> {
 }
 
 impl Worker {
+    fn ended(&self) -> Option<String> {
+        self.resident.as_ref().and_then(Resident::ended)
+    }
+
     /// Has files looked at; nothing of them runs.
     pub(crate) fn inspect(
         &mut self,
@@ -187,10 +263,10 @@ impl Worker {
     fn over(&self) -> Fault {
         // Why is known a moment later.
         let since = Instant::now();
-        while self.resident.ended().is_none() && since.elapsed() < Duration::from_secs(1) {
+        while self.ended().is_none() && since.elapsed() < Duration::from_secs(1) {
             std::thread::sleep(Duration::from_millis(5));
         }
-        let why = self.resident.ended().unwrap_or_else(|| "it ended".to_owned());
+        let why = self.ended().unwrap_or_else(|| "it ended".to_owned());
         if why.starts_with("executing ") {
             // Where the program lies is nobody's to know.
             let message =

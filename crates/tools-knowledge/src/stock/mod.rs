@@ -288,22 +288,16 @@ impl Stock {
 
     /// What tells of changes from here on. It is taken: where looking fails, nobody believes what it says afterwards.
     fn told(&self, library: &Library) -> Option<Arc<Changes>> {
-        let known = {
+        let (changes, untold, files) = {
             let mut current = self.current();
-            (
-                current.changes.take(),
-                current.looked,
-                current.untold,
-                current.snapshot.as_ref().map(|s| s.notes.files),
-            )
+            (current.changes.take(), current.untold, current.snapshot.as_ref().map(|s| s.notes.files))
         };
-        let (changes, looked, untold, files) = known;
         if let Some(changes) = changes {
             changes.begin();
             return Some(changes);
         }
-        // A process that asks once has nothing from being told later, and a small library is looked through as fast.
-        let is_worth = looked.is_some() && files.is_some_and(|files| files >= FEW);
+        // A small library is looked through as fast.
+        let is_worth = files.is_some_and(|files| files >= FEW);
         if !is_worth || untold.is_some_and(|at| at.elapsed() < WATCHED) {
             return None;
         }
