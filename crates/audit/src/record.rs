@@ -280,11 +280,12 @@ pub fn seal(
 ) -> Result<Sealed, canonical::Refusal> {
     // Written once: what is computed is put into what it was computed from.
     let mut text = Text::of(body)?;
-    text.insert("seq", &seq.into());
-    text.insert("prevHash", &prev_hash.to_string().into());
-    text.insert("mac", &key.mac(text.bytes()).to_string().into());
+    text.insert("seq", &seq)?;
+    text.insert("prevHash", &prev_hash)?;
+    let mac = key.mac(text.bytes());
+    text.insert("mac", &mac)?;
     let hash = Digest::of(text.bytes());
-    text.insert("integrityHash", &hash.to_string().into());
+    text.insert("integrityHash", &hash)?;
     Ok(Sealed { line: text.into_bytes(), hash })
 }
 

@@ -74,7 +74,8 @@ impl Engine {
     /// The same, under a transcript's name that is known already, its course followed by others.
     pub(crate) async fn recorded_as(self: Arc<Self>, call: Call, id: TranscriptId, course: Course) -> Done {
         let mut notes = self.notes(&call, id, course);
-        let steps = AssertUnwindSafe(self.steps(&call, &mut notes)).catch_unwind().await;
+        // In boxes: whoever holds a call would move all of both with it.
+        let steps = AssertUnwindSafe(Box::pin(self.steps(&call, &mut notes))).catch_unwind().await;
         let result = steps.unwrap_or_else(|panic| {
             tracing::error!(panic = panic_text(&panic), "a step of the pipeline panicked");
             Err(Fault::internal("the call failed unexpectedly"))
@@ -84,7 +85,7 @@ impl Engine {
         if !asked.is_empty() {
             notes.decision.push_str(&format!("; its server asked the user: {}", asked.join(", ")));
         }
-        self.close(&call, notes, result).await
+        Box::pin(self.close(&call, notes, result)).await
     }
 
     /// What is known of a call before its first step.

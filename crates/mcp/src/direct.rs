@@ -177,7 +177,9 @@ fn of_done(id: &RequestId, mut done: Done, form: Form) -> serde_json::Result<Vec
     let text = serde_json::value::to_raw_value(&done.into_value())?;
     let mut content = vec![Block::Text { r#type: "text", text: text.get() }];
     content.extend(media.into_iter().filter_map(block).map(|shown| Block::Media(Box::new(shown))));
-    serde_json::to_vec(&Message {
+    // The text stands in it twice, once with its quotes escaped.
+    let mut written = Vec::with_capacity(text.get().len() * 5 / 2 + 512);
+    let message = Message {
         jsonrpc: "2.0",
         id,
         result: Made {
@@ -187,5 +189,7 @@ fn of_done(id: &RequestId, mut done: Done, form: Form) -> serde_json::Result<Vec
             is_error,
             meta: anchor.map(|anchor| json!({ "gatewright/anchor": anchor })),
         },
-    })
+    };
+    serde_json::to_writer(&mut written, &message)?;
+    Ok(written)
 }

@@ -253,15 +253,17 @@ impl Planner<'_> {
         for (at, asked) in query.words.iter().enumerate() {
             let is_known = self.plan.words.get(at).is_some_and(|word| word.stem.is_some());
             let mut of_word = Vec::new();
-            if expand::may_be_misspelt(asked, query.mode, is_known) {
-                for typo in expand::typos(self.libraries, asked, query.mode, is_known) {
-                    let factor = self.plan.tuning.typo.get(typo.distance - 1).copied().unwrap_or(0);
-                    of_word.push((typo.stem, How::Typo, factor));
-                }
-            }
             if expand::may_be_unfinished(asked, query.mode) {
                 for stem in expand::longer(self.libraries, asked) {
                     of_word.push((stem, How::Prefix, self.plan.tuning.prefix));
+                }
+            }
+            // In a hurry, what other words begin with is not misspelt.
+            let is_begun = query.mode == Mode::Fast && !of_word.is_empty();
+            if !is_begun && expand::may_be_misspelt(asked, query.mode, is_known) {
+                for typo in expand::typos(self.libraries, asked, query.mode, is_known) {
+                    let factor = self.plan.tuning.typo.get(typo.distance - 1).copied().unwrap_or(0);
+                    of_word.push((typo.stem, How::Typo, factor));
                 }
             }
             of_word.sort_by_key(|(_, _, factor)| std::cmp::Reverse(*factor));

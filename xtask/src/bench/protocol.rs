@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -40,9 +41,36 @@ fn arguments() -> Value {
 /// Counting calls would refuse the sixty-first of a minute.
 const CONFIG: &str = "# Written by `cargo xtask bench protocol`.\n[limits]\nenabled = false\n";
 
-pub(crate) fn run(rounds: Option<u64>) -> Done {
+/// What was asked for.
+struct Asked {
+    rounds: u64,
+    /// A gatewright that is built already; else what is shipped is built.
+    program: Option<PathBuf>,
+}
+
+impl Asked {
+    fn read(words: &[&str]) -> Done<Self> {
+        let mut asked = Self { rounds: ROUNDS, program: None };
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            if let Ok(rounds) = word.parse::<u64>() {
+                asked.rounds = rounds.max(1);
+            } else if *word == "--program" {
+                let value = *words.next().ok_or_else(|| format!("{word} needs a value"))?;
+                let path = fs::canonicalize(value).map_err(|e| format!("--program {value}: {e}"))?;
+                asked.program = Some(path);
+            } else {
+                return Err(format!("{word}: bench protocol takes ROUNDS, --program PATH"));
+            }
+        }
+        Ok(asked)
+    }
+}
+
+pub(crate) fn run(words: &[&str]) -> Done {
+    let Asked { rounds, program } = Asked::read(words)?;
     let typescript = node::PROTOCOL.install()?.join("server.mjs").display().to_string();
-    let ours = crate::shipped::build()?.display().to_string();
+    let ours = program.map_or_else(crate::shipped::build, Ok)?.display().to_string();
     let peers = peers()?;
     let scratch = target().join("bench-protocol");
     let _ = fs::remove_dir_all(&scratch);
@@ -68,7 +96,7 @@ pub(crate) fn run(rounds: Option<u64>) -> Done {
         "tool": TOOL,
         "arguments": arguments(),
         "concurrency": CONCURRENCY,
-        "rounds": rounds.unwrap_or(ROUNDS).max(1),
+        "rounds": rounds,
         "millis": MILLIS,
         "starts": STARTS,
     });

@@ -93,7 +93,7 @@ impl Ledger {
         }
     }
 
-    /// Writes the records one after another. One that cannot be sealed is left out and has its own error.
+    /// Writes the records one after another; they share their anchor. One that cannot be sealed is left out and has its own error.
     fn write_group(
         &self,
         state: &mut State,
@@ -101,19 +101,21 @@ impl Ledger {
         group: &[Waiting],
     ) -> Result<Vec<Result<Anchor, LedgerError>>, LedgerError> {
         let (mut next, mut lines, mut checkpoints) = (head.clone(), Vec::new(), Vec::new());
-        let mut outcomes = Vec::with_capacity(group.len());
+        let mut outcomes: Vec<Result<(), LedgerError>> = Vec::with_capacity(group.len());
         for waiting in group {
             let line = next_line(&mut next, &waiting.body, Durability::Soon, &mut lines);
             if line.is_ok() && next.size.is_multiple_of(CHECKPOINT_EVERY) {
                 checkpoints.push(next.checkpoint());
             }
-            outcomes.push(line.map(|()| next.anchor()));
+            outcomes.push(line);
         }
         if !lines.is_empty() {
             self.put(state, head, next, &lines)?;
         }
         checkpoints.iter().try_for_each(|checkpoint| self.sign(checkpoint))?;
-        Ok(outcomes)
+        // The root over all of them covers each: one for each would cost as much as the records' own hashes.
+        let anchor = head.anchor();
+        Ok(outcomes.into_iter().map(|line| line.map(|()| anchor.clone())).collect())
     }
 }
 

@@ -2,6 +2,7 @@
 //! [`Value`](serde_json::Value) in between, and refused where its text would not read back.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt::Display;
 
 use serde::Serialize;
@@ -49,10 +50,18 @@ impl<'o> Canonical<'o> {
         Ok(Items { out: self.out, at, is_first: true, closes: false })
     }
 
-    fn fields(self) -> Result<Fields<'o>, Error> {
+    fn fields(self, most: usize) -> Result<Fields<'o>, Error> {
         let at = self.at.deeper()?;
         let start = self.out.len();
-        Ok(Fields { out: self.out, at, start, written: Vec::new(), key: None, closes: false })
+        Ok(Fields {
+            out: self.out,
+            at,
+            start,
+            written: Vec::with_capacity(most),
+            is_ordered: true,
+            key: None,
+            closes: false,
+        })
     }
 
     /// `{"variant":`, whose value follows one level deeper.
@@ -179,12 +188,13 @@ impl<'o> ser::Serializer for Canonical<'o> {
         Ok(Items { closes: true, ..self.variant(variant)?.items()? })
     }
 
-    fn serialize_map(self, _: Option<usize>) -> Result<Fields<'o>, Error> {
-        self.fields()
+    fn serialize_map(self, most: Option<usize>) -> Result<Fields<'o>, Error> {
+        // What is said is not believed beyond what is usual.
+        self.fields(most.unwrap_or_default().min(64))
     }
 
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Fields<'o>, Error> {
-        self.fields()
+    fn serialize_struct(self, _: &'static str, most: usize) -> Result<Fields<'o>, Error> {
+        self.fields(most)
     }
 
     fn serialize_struct_variant(
@@ -192,9 +202,9 @@ impl<'o> ser::Serializer for Canonical<'o> {
         _: &'static str,
         _: u32,
         variant: &'static str,
-        _: usize,
+        most: usize,
     ) -> Result<Fields<'o>, Error> {
-        Ok(Fields { closes: true, ..self.variant(variant)?.fields()? })
+        Ok(Fields { closes: true, ..self.variant(variant)?.fields(most)? })
     }
 
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<Vec<Field>, Error> {
@@ -247,19 +257,24 @@ items! {
     SerializeTupleStruct serialize_field, SerializeTupleVariant serialize_field
 }
 
-/// An object that is being written: its fields as they come, to be put into order at its end.
+/// An object that is being written: its fields as they come, put into order at its end where they are not.
 struct Fields<'o> {
     out: &'o mut Vec<u8>,
     at: Strict,
     start: usize,
-    /// Each key, with where its field begins; it ends where the next begins.
+    /// Each key, with where its field begins; it ends before the comma of the next.
     written: Vec<Field>,
+    /// Whether each key so far comes after the one before.
+    is_ordered: bool,
     key: Option<Cow<'static, str>>,
     closes: bool,
 }
 
 impl Fields<'_> {
     fn field<T: Serialize + ?Sized>(&mut self, key: Cow<'static, str>, value: &T) -> Result<(), Error> {
+        let before = self.written.last();
+        self.is_ordered &= before.is_none_or(|(before, _)| key_order(before, &key) == Ordering::Less);
+        self.out.push(if before.is_none() { b'{' } else { b',' });
         let begins = self.out.len();
         write_string(&key, self.out);
         self.out.push(b':');
@@ -268,9 +283,16 @@ impl Fields<'_> {
     }
 
     fn close(self) -> Result<Vec<Field>, Error> {
-        let Self { out, start, written: mut fields, closes, .. } = self;
-        let end = out.len();
-        let ends = fields.iter().skip(1).map(|(_, begins)| *begins).chain([end]);
+        let end: &[u8] = if self.closes { b"}}" } else { b"}" };
+        if self.is_ordered {
+            if self.written.is_empty() {
+                self.out.push(b'{');
+            }
+            self.out.extend_from_slice(end);
+            return Ok(self.written);
+        }
+        let Self { out, start, written: mut fields, .. } = self;
+        let ends = fields.iter().skip(1).map(|(_, begins)| *begins - 1).chain([out.len()]);
         let mut parts: Vec<(usize, usize)> =
             fields.iter().zip(ends).enumerate().map(|(index, (_, ends))| (index, ends)).collect();
         parts.sort_by(|(a, _), (b, _)| key_order(&fields[*a].0, &fields[*b].0));
@@ -278,20 +300,17 @@ impl Fields<'_> {
             let shown: String = fields[pair[0].0].0.chars().take(64).collect();
             return Err(ser::Error::custom(format_args!("duplicate key {shown:?}")));
         }
-        let mut ordered = Vec::with_capacity(end - start + parts.len() + 1);
+        let mut ordered = Vec::with_capacity(out.len() - start + end.len());
         let mut placed = Vec::with_capacity(fields.len() + 4);
-        ordered.push(b'{');
         for (index, ends) in parts {
-            if !placed.is_empty() {
-                ordered.push(b',');
-            }
+            ordered.push(if placed.is_empty() { b'{' } else { b',' });
             let (key, begins) = &mut fields[index];
             placed.push((std::mem::take(key), start + ordered.len()));
             ordered.extend_from_slice(&out[*begins..ends]);
         }
-        ordered.extend_from_slice(if closes { b"}}" } else { b"}" });
         out.truncate(start);
         out.extend_from_slice(&ordered);
+        out.extend_from_slice(end);
         Ok(placed)
     }
 }

@@ -4,10 +4,9 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::serialize::{self, Field};
-use super::write::{write, write_string};
+use super::write::write_string;
 use super::{Refusal, key_order};
 
 /// An object's canonical bytes, to which fields are added at their places.
@@ -37,18 +36,18 @@ impl Text {
         self.bytes
     }
 
-    /// Adds a field. One that is there already stays, and nothing is added.
-    pub fn insert(&mut self, key: &'static str, value: &Value) {
+    /// Adds a field. One that is there already stays, and nothing is added. What would not read back is refused.
+    pub fn insert<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<(), Refusal> {
         let index = self.fields.partition_point(|(k, _)| key_order(k, key) == Ordering::Less);
         let next = self.fields.get(index);
         if next.is_some_and(|(k, _)| k == key) {
-            return;
+            return Ok(());
         }
         let mut field = Vec::with_capacity(128);
         let at = match next {
             Some((_, at)) => {
                 let at = *at;
-                write_field(key, value, &mut field);
+                write_field(key, value, &mut field)?;
                 field.push(b',');
                 self.fields.insert(index, (Cow::Borrowed(key), at));
                 at
@@ -58,7 +57,7 @@ impl Text {
                 let end = self.bytes.len() - 1;
                 let comma = usize::from(!self.fields.is_empty());
                 field.extend_from_slice(&b","[..comma]);
-                write_field(key, value, &mut field);
+                write_field(key, value, &mut field)?;
                 self.fields.push((Cow::Borrowed(key), end + comma));
                 end
             }
@@ -66,20 +65,25 @@ impl Text {
         for (_, later) in self.fields.iter_mut().skip(index + 1) {
             *later += field.len();
         }
-        self.bytes.splice(at..at, field);
+        let (end, more) = (self.bytes.len(), field.len());
+        self.bytes.resize(end + more, 0);
+        self.bytes.copy_within(at..end, at + more);
+        self.bytes[at..at + more].copy_from_slice(&field);
+        Ok(())
     }
 }
 
-fn write_field(key: &str, value: &Value, out: &mut Vec<u8>) {
+fn write_field<T: Serialize + ?Sized>(key: &str, value: &T, out: &mut Vec<u8>) -> Result<(), Refusal> {
     write_string(key, out);
     out.push(b':');
-    write(value, out);
+    serialize::write(value, out)?;
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::{Map, json};
+    use serde_json::{Map, Value, json};
 
     use super::*;
     use crate::canonical::of_object;
@@ -97,7 +101,7 @@ mod tests {
             let start = whole.clone();
             let mut text = Text::of(&start).unwrap();
             for key in added {
-                text.insert(key, &json!("\"added\""));
+                text.insert(key, &json!("\"added\"")).unwrap();
                 whole.entry(key).or_insert_with(|| json!("\"added\""));
                 prop_assert_eq!(text.bytes(), of_object(&whole));
             }

@@ -157,7 +157,8 @@ impl RunDesk {
         let planned = std::mem::take(&mut *self.planned.lock().unwrap_or_else(PoisonError::into_inner));
         let Some(workshop) = self.workshop.get().cloned() else {
             let (draft, side, blocked) = (planned.0, SideWrites::default(), Vec::new());
-            let says = !draft.is_empty() || !self.read.setting.declared.settles.is_empty();
+            let (settles, course) = (&self.read.setting.declared.settles, &self.read.setting.course);
+            let says = !draft.is_empty() || !settles.is_empty() || course.said().is_some();
             return Ok(says.then_some(Drafted { draft, view, home: None, side, blocked }));
         };
         if !planned.0.only_sends() {

@@ -118,6 +118,22 @@ fn typos_are_forgiven_where_nothing_has_the_word() {
 }
 
 #[test]
+fn in_a_hurry_only_the_nearest_words_are_meant_and_none_where_the_word_begins_others() {
+    let index = memory(&[
+        Doc::body("a/near", "databases"),
+        Doc::body("a/far", "datablase"),
+        Doc::body("a/longer", "databassoon"),
+    ]);
+    // One letter from `databases`, two from `datablase`.
+    assert_eq!(fast(&index, "datebases row"), ["a/near"]);
+    assert_eq!(ids(&index, "datebases row", Mode::Comprehensive), ["a/near", "a/far"]);
+    // Only the last word may be unfinished.
+    assert_eq!(fast(&index, "databass row"), ["a/near"]);
+    assert_eq!(fast(&index, "row databass"), ["a/longer"]);
+    assert_eq!(ids(&index, "row databass", Mode::Comprehensive).len(), 3);
+}
+
+#[test]
 fn a_known_word_may_be_misspelt_only_when_looked_for_comprehensively() {
     let index = memory(&[Doc::body("a/one", "cashed"), Doc::body("a/two", "cached")]);
     assert_eq!(fast(&index, "cashed"), ["a/one"]);
