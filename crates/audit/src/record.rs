@@ -17,73 +17,74 @@ pub enum ExecutionMode {
     Apply,
 }
 
-/// What one call leaves behind. Field names are those of the seed's transcript table and DESIGN §6.
+/// What one call leaves behind. Field names are those of the seed's transcript table and DESIGN §6; they stand in the order in which a
+/// record has them, so that sealing it has less to put into order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Transcript {
-    /// Names this record: a version 4 UUID.
-    pub id: TranscriptId,
-    /// The id of the JSON-RPC request, or what the CLI made up.
-    pub tool_call_id: CallId,
-    /// When the call began: RFC 3339, UTC, milliseconds.
-    #[serde(rename = "timestamp_start")]
-    pub timestamp_start: String,
-    /// When it ended.
-    #[serde(rename = "timestamp_end")]
-    pub timestamp_end: String,
-    /// The tool's wire name; for an unknown tool, what was asked for.
-    pub tool_name: String,
-    /// The arguments, redacted.
-    pub tool_args: Value,
-    /// Whether the call rehearsed or performed.
-    pub execution_mode: ExecutionMode,
-    /// The exit code of the program that the tool ran; `null` when it ran none.
-    pub exit_code: Option<i32>,
-    /// The program's standard output, or the tool's message, redacted and bounded.
-    pub stdout: String,
-    /// The program's standard error, or the fault's message, redacted and bounded.
-    pub stderr: String,
     /// Root-relative paths created or modified.
     pub artifacts: Vec<String>,
-    /// Where in the arguments something was redacted.
-    pub redactions: Vec<String>,
-    /// Who called.
-    pub principal: String,
-    /// What policy decided, and by which rule.
-    pub decision: String,
-    /// The plan that was made or applied.
-    pub plan_id: Option<PlanId>,
-    /// The hash of the tool's definition at the time.
-    pub definition_hash: Option<Digest>,
     /// How the programs were confined; `none` when none ran.
     pub confinement: String,
-    /// What went wrong, when something did.
-    pub error: Option<Fault>,
-    /// The root that the call worked in, by name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub root: Option<String>,
-    /// The hosts that programs of the call reached.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reached: Vec<String>,
-    /// The hosts that they asked for and that no tool of the call names, or that are where nothing may be reached.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub refused: Vec<String>,
-    /// The plan's effects, one line each, as they were shown.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub effects: Vec<String>,
-    /// The plan's diff, redacted and bounded: what a reader of the report sees.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub diff: String,
-    /// Whose tool it is, where it is another server's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub upstream: Option<Upstream>,
-    /// What the call was held to bring into its session or out of it, where policy counts that.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub labels: Vec<String>,
     /// What its answer cost whoever asked, where that was measured: calls of a client have it, a person's commands and records of
     /// before it was measured do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+    /// What policy decided, and by which rule.
+    pub decision: String,
+    /// The hash of the tool's definition at the time.
+    pub definition_hash: Option<Digest>,
+    /// The plan's diff, redacted and bounded: what a reader of the report sees.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub diff: String,
+    /// The plan's effects, one line each, as they were shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<String>,
+    /// What went wrong, when something did.
+    pub error: Option<Fault>,
+    /// Whether the call rehearsed or performed.
+    pub execution_mode: ExecutionMode,
+    /// The exit code of the program that the tool ran; `null` when it ran none.
+    pub exit_code: Option<i32>,
+    /// Names this record: a version 4 UUID.
+    pub id: TranscriptId,
+    /// What the call was held to bring into its session or out of it, where policy counts that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
+    /// The plan that was made or applied.
+    pub plan_id: Option<PlanId>,
+    /// Who called.
+    pub principal: String,
+    /// The hosts that programs of the call reached.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reached: Vec<String>,
+    /// Where in the arguments something was redacted.
+    pub redactions: Vec<String>,
+    /// The hosts that they asked for and that no tool of the call names, or that are where nothing may be reached.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
+    /// The root that the call worked in, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+    /// The program's standard error, or the fault's message, redacted and bounded.
+    pub stderr: String,
+    /// The program's standard output, or the tool's message, redacted and bounded.
+    pub stdout: String,
+    /// When it ended.
+    #[serde(rename = "timestamp_end")]
+    pub timestamp_end: String,
+    /// When the call began: RFC 3339, UTC, milliseconds.
+    #[serde(rename = "timestamp_start")]
+    pub timestamp_start: String,
+    /// The arguments, redacted.
+    pub tool_args: Value,
+    /// The id of the JSON-RPC request, or what the CLI made up.
+    pub tool_call_id: CallId,
+    /// The tool's wire name; for an unknown tool, what was asked for.
+    pub tool_name: String,
+    /// Whose tool it is, where it is another server's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<Upstream>,
 }
 
 /// A server whose tool was called, as its definition that was approved has it.
@@ -103,25 +104,25 @@ pub struct Upstream {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cost {
+    /// What `whole` is of.
+    pub basis: Basis,
+    /// Their tokens: names, descriptions and input schemas, which is what models are given of them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub menu: u64,
+    /// Answers to `tools/list` in that session since its last transcript.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub menus: u64,
+    /// The programs whose output is kept: the first 8 digits of each handle.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<String>,
+    /// The conversation: 16 hexadecimal digits, random for a connection, or made of a session's or a principal's name and the
+    /// hour.
+    pub session: String,
     /// Tokens of the answer as it went out: the JSON of a result or an error, the text of a resource.
     pub shown: u64,
     /// Tokens of what `basis` names, counted up to [`Cost::MOST`].
     #[serde(default, skip_serializing_if = "is_zero")]
     pub whole: u64,
-    /// What `whole` is of.
-    pub basis: Basis,
-    /// The conversation: 16 hexadecimal digits, random for a connection, or made of a session's or a principal's name and the
-    /// hour.
-    pub session: String,
-    /// Answers to `tools/list` in that session since its last transcript.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub menus: u64,
-    /// Their tokens: names, descriptions and input schemas, which is what models are given of them.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub menu: u64,
-    /// The programs whose output is kept: the first 8 digits of each handle.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub runs: Vec<String>,
 }
 
 impl Cost {
@@ -278,8 +279,15 @@ pub fn seal(
     prev_hash: Digest,
     key: &RatchetKey,
 ) -> Result<Sealed, canonical::Refusal> {
-    // Written once: what is computed is put into what it was computed from.
-    let mut text = Text::of(body)?;
+    // Written once: what is computed is put into what it was computed from. So is its type, which would not come in order.
+    let (mut text, kind) = match body {
+        Body::Segment(inner) => (Text::of(inner)?, "segment"),
+        Body::Intent(inner) => (Text::of(inner)?, "intent"),
+        Body::Transcript(inner) => (Text::of(&**inner)?, "transcript"),
+        Body::Recovery(inner) => (Text::of(inner)?, "recovery"),
+        Body::Rekey(inner) => (Text::of(inner)?, "rekey"),
+    };
+    text.insert("type", kind)?;
     text.insert("seq", &seq)?;
     text.insert("prevHash", &prev_hash)?;
     let mac = key.mac(text.bytes());

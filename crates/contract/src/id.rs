@@ -1,5 +1,6 @@
 //! Identifiers. Handles that grant something are random; ids that name content are digests.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::str::FromStr;
 
@@ -18,19 +19,34 @@ fn random<const N: usize>() -> Result<[u8; N], NoRandomness> {
     Ok(bytes)
 }
 
+/// The bytes of a fresh name. Nobody has to guess it, so that the system is asked for some names at once: asking costs more than all
+/// else here.
+fn fresh() -> Result<[u8; 16], NoRandomness> {
+    thread_local! {
+        static AHEAD: RefCell<Vec<[u8; 16]>> = const { RefCell::new(Vec::new()) };
+    }
+    AHEAD.with_borrow_mut(|ahead| {
+        if ahead.is_empty() {
+            let bytes: [u8; 16 * 32] = random()?;
+            ahead.extend_from_slice(bytes.as_chunks().0);
+        }
+        ahead.pop().ok_or(NoRandomness)
+    })
+}
+
 /// A version 4 UUID (RFC 9562 §5.4) in its 36-character spelling.
 fn uuid_v4() -> Result<String, NoRandomness> {
-    let mut b: [u8; 16] = random()?;
+    let mut b = fresh()?;
     b[6] = b[6] & 0x0f | 0x40;
     b[8] = b[8] & 0x3f | 0x80;
     let mut digits = [0; 32];
     let all = hex(&b, &mut digits);
     let mut uuid = String::with_capacity(36);
-    for (at, digit) in all.chars().enumerate() {
-        if matches!(at, 8 | 12 | 16 | 20) {
+    for (part, ends) in [(0, 8), (8, 12), (12, 16), (16, 20), (20, 32)] {
+        if part > 0 {
             uuid.push('-');
         }
-        uuid.push(digit);
+        uuid.push_str(all.get(part..ends).unwrap_or_default());
     }
     Ok(uuid)
 }

@@ -55,8 +55,26 @@ pub struct Offer {
     pub read_only: bool,
     /// Whether results are held to their schemas.
     pub check_outputs: bool,
-    /// Whether others than whoever started this may call.
-    pub is_shared: bool,
+    /// Who calls.
+    pub callers: Callers,
+}
+
+/// Who calls what is offered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Callers {
+    /// A command, once.
+    #[default]
+    Once,
+    /// A client of whoever started this. Many calls are to come: what they will need is made ahead.
+    Own,
+    /// Others, too.
+    Others,
+}
+
+impl Callers {
+    const fn are_many(self) -> bool {
+        !matches!(self, Self::Once)
+    }
 }
 
 impl Offer {
@@ -279,7 +297,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
                     (name.clone(), browser::Secret { value, origins: secret.origins.clone() })
                 })
                 .collect(),
-            loopback: !offer.is_shared,
+            loopback: offer.callers != Callers::Others,
             wear: browser::Wear::default(),
         },
     );
@@ -291,11 +309,13 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         workplace::Told { session: config.session, ventures: config.ventures, github: config.github, using };
     let places = roots.iter().map(|root| root.path().to_owned()).collect();
     let workplace = workplace::Here::new(told, places, Arc::clone(&shared), offline.clone());
-    let libraries = Arc::new(crate::libraries::libraries(&config.library)?);
+    let libraries =
+        Arc::new(crate::libraries::libraries(&config.library)?.that_last(offer.callers.are_many()));
     let itself = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
     let first_state = state(roots.first().map(|root| &**root))?;
     let queries = Queries::new(Arc::clone(&launcher), first_state.clone(), itself.clone());
     let workers = Workers::new(Arc::clone(&launcher), first_state, itself, config.skills.clone());
+    let workers = if offer.callers.are_many() { workers.started_ahead() } else { workers };
     let services = Services::default()
         .with::<dyn Failures>(Arc::clone(&store) as Arc<dyn Failures>)
         .with::<dyn Uses>(store)

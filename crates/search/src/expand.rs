@@ -102,23 +102,49 @@ fn most_for(letters: usize) -> usize {
     }
 }
 
-/// Words that it may be a misspelling of, by distance, then by how many documents have them, then by letters. The first
-/// letter is taken to be right where the word is known. In a hurry the nearest are what was meant: others are not looked for.
-pub(crate) fn typos(libraries: &[LibraryView<'_>], asked: &Asked, mode: Mode, is_known: bool) -> Vec<Typo> {
-    let most = most_for(asked.text.chars().count());
-    let first = if mode == Mode::Fast { most.min(1) } else { most };
-    let mut tries =
-        (first..=most).filter(|most| *most > 0).map(|most| within(libraries, asked, most, is_known));
-    tries.find(|found| !found.is_empty()).unwrap_or_default()
+/// How far from a word is looked, of those that [`most_for`] words of its length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Far {
+    /// As far as that.
+    All,
+    /// One letter; farther where no word is that near.
+    Nearest,
+    /// One letter.
+    One,
 }
 
-/// Those that are at most so far.
-fn within(libraries: &[LibraryView<'_>], asked: &Asked, most: usize, is_known: bool) -> Vec<Typo> {
+/// Words that it may be a misspelling of, by distance, then by how many documents have them, then by letters; and whether
+/// farther ones were left out. The first letter is taken to be right where the word is known.
+pub(crate) fn typos(
+    libraries: &[LibraryView<'_>],
+    asked: &Asked,
+    far: Far,
+    is_known: bool,
+) -> (Vec<Typo>, bool) {
+    let most = most_for(asked.text.chars().count());
+    if most < 2 || far == Far::All {
+        return (within(libraries, asked, most, is_known).0, false);
+    }
+    let (near, is_sure) = within(libraries, asked, 1, is_known);
+    if is_sure || far == Far::One {
+        return (near, true);
+    }
+    (within(libraries, asked, most, is_known).0, false)
+}
+
+/// Those that are at most so far, and whether one of them is a word as it stands: stems lie elsewhere, so that the nearest stem may
+/// be another word's than the one that was meant.
+fn within(libraries: &[LibraryView<'_>], asked: &Asked, most: usize, is_known: bool) -> (Vec<Typo>, bool) {
+    let (mut found, mut is_sure) = (BTreeMap::<String, usize>::new(), false);
+    if most == 0 {
+        return (Vec::new(), false);
+    }
     let stems = Stems::new();
-    let mut found: BTreeMap<String, usize> = BTreeMap::new();
     let search = Search { libraries, most, is_known };
     search.each(Kind::Exact, &asked.text, &mut |word, distance| {
-        keep(&mut found, &stems.of(word), distance);
+        let stem = stems.of(word);
+        is_sure |= *stem != *asked.stem;
+        keep(&mut found, &stem, distance);
     });
     search.each(Kind::Stem, &asked.stem, &mut |stem, distance| keep(&mut found, stem, distance));
     let mut ranked: Vec<(usize, u32, String)> = found
@@ -129,7 +155,7 @@ fn within(libraries: &[LibraryView<'_>], asked: &Asked, most: usize, is_known: b
         .collect();
     ranked.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)).then_with(|| a.2.cmp(&b.2)));
     ranked.truncate(MAX_TYPOS);
-    ranked.into_iter().map(|(distance, _, stem)| Typo { stem, distance }).collect()
+    (ranked.into_iter().map(|(distance, _, stem)| Typo { stem, distance }).collect(), is_sure)
 }
 
 fn keep(found: &mut BTreeMap<String, usize>, stem: &str, distance: usize) {

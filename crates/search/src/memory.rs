@@ -133,10 +133,16 @@ impl Memory {
         limit: usize,
     ) -> Result<Answer, SearchError> {
         let views: Vec<LibraryView<'_>> = libraries.iter().map(|library| library.view()).collect();
+        let answered = |plan: &Plan| {
+            let blobs: Vec<Vec<Blob<'_>>> =
+                libraries.iter().enumerate().map(|(at, library)| library.blobs(plan, at)).collect();
+            answer(&views, plan, &blobs, order, limit)
+        };
         let plan = Plan::new(query, &views);
-        let blobs: Vec<Vec<Blob<'_>>> =
-            libraries.iter().enumerate().map(|(at, library)| library.blobs(&plan, at)).collect();
-        answer(&views, &plan, &blobs, order, limit)
+        match answered(&plan)? {
+            none if none.total == 0 && plan.is_cut() => answered(&Plan::thorough(query, &views)),
+            found => Ok(found),
+        }
     }
 
     /// Ids that this unknown one may be meant for: see [`crate::nearest`].

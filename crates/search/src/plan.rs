@@ -4,7 +4,7 @@ use crate::analysed::Kind;
 use crate::base::{Columns, Vocabulary};
 use crate::bytes::small;
 use crate::delta::Delta;
-use crate::expand;
+use crate::expand::{self, Far};
 use crate::fields::{Tuning, idf};
 use crate::query::{Asked, Filters, Mode, Query};
 use crate::why::How;
@@ -70,6 +70,7 @@ pub struct Plan {
     pub(crate) filters: Filters,
     pub(crate) tuning: Tuning,
     pub(crate) libraries: usize,
+    is_cut: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -124,8 +125,23 @@ impl Plan {
         Self::tuned(query, libraries, Tuning::DEFAULT)
     }
 
+    /// As [`Plan::new`], looking for all that a word may be a misspelling of: where nothing was found by a plan that
+    /// [was cut](Self::is_cut).
+    pub fn thorough(query: &Query, libraries: &[LibraryView<'_>]) -> Self {
+        Self::made(query, libraries, Tuning::DEFAULT, false)
+    }
+
     /// As [`Plan::new`], with other numbers for what they decide about questions.
     pub fn tuned(query: &Query, libraries: &[LibraryView<'_>], tuning: Tuning) -> Self {
+        Self::made(query, libraries, tuning, query.mode == Mode::Fast)
+    }
+
+    /// Whether words were left out that may be meant, since nearer ones are there.
+    pub const fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    fn made(query: &Query, libraries: &[LibraryView<'_>], tuning: Tuning, hurries: bool) -> Self {
         let all = libraries.iter().fold(0u32, |sum, library| sum.saturating_add(library.documents()));
         let plan = Self {
             terms: Vec::new(),
@@ -138,6 +154,7 @@ impl Plan {
             filters: query.filters.clone(),
             tuning,
             libraries: libraries.len(),
+            is_cut: false,
         };
         let mut planner = Planner { plan, libraries, all };
         planner.phrases(query);
@@ -145,7 +162,7 @@ impl Plan {
             planner.word(asked);
         }
         planner.pairs(query);
-        planner.expansions(query);
+        planner.expansions(query, hurries);
         planner.plan
     }
 
@@ -248,7 +265,7 @@ impl Planner<'_> {
     }
 
     /// Longer words and misspelt ones, while there is room: the first of every word, the second of every word, and so on.
-    fn expansions(&mut self, query: &Query) {
+    fn expansions(&mut self, query: &Query, hurries: bool) {
         let mut candidates = Vec::new();
         for (at, asked) in query.words.iter().enumerate() {
             let is_known = self.plan.words.get(at).is_some_and(|word| word.stem.is_some());
@@ -258,10 +275,16 @@ impl Planner<'_> {
                     of_word.push((stem, How::Prefix, self.plan.tuning.prefix));
                 }
             }
-            // In a hurry, what other words begin with is not misspelt.
-            let is_begun = query.mode == Mode::Fast && !of_word.is_empty();
-            if !is_begun && expand::may_be_misspelt(asked, query.mode, is_known) {
-                for typo in expand::typos(self.libraries, asked, query.mode, is_known) {
+            if expand::may_be_misspelt(asked, query.mode, is_known) {
+                // What other words begin with is hardly misspelt.
+                let far = match (hurries, of_word.is_empty()) {
+                    (false, _) => Far::All,
+                    (true, true) => Far::Nearest,
+                    (true, false) => Far::One,
+                };
+                let (typos, is_cut) = expand::typos(self.libraries, asked, far, is_known);
+                self.plan.is_cut |= is_cut;
+                for typo in typos {
                     let factor = self.plan.tuning.typo.get(typo.distance - 1).copied().unwrap_or(0);
                     of_word.push((typo.stem, How::Typo, factor));
                 }

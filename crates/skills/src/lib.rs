@@ -1,7 +1,7 @@
 //! Code of skills: TypeScript without its types, an embedded engine without ambient authority, and the conversation with the
 //! process that it runs in.
 //!
-//! A parent starts its own program with [`MARK`] as the only argument, in a world without files and network, writes what
+//! A parent starts its own program with [`MARK`] as the first argument, in a world without files and network, writes what
 //! [`Hearing::begin`] gives, reads what comes into [`Hearing::hear`], and kills the process when its patience ends. It parses no
 //! code and believes nothing that it did not check. The library has no runtime and does no I/O but in [`serve`], over what it
 //! is given.
@@ -20,4 +20,4 @@ pub use hearing::Hearing;
 pub use limits::{Grants, Limits};
 pub use strip::{Dialect, Refusal, Stripped, strip};
 pub use talk::{Event, Failure, Frame, Kind, Request, Run, SourceFile, TalkError};
-pub use worker::{MARK, WorkerError, main_if_asked, serve};
+pub use worker::{AHEAD, MARK, WorkerError, main_if_asked, serve};

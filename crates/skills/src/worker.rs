@@ -14,17 +14,22 @@ use crate::talk::{Event, Failure, Inspected, Kind, Level, Lines, Request, Run, S
 /// The first argument of a process that is to be the worker.
 pub const MARK: &str = "--gatewright-skill-worker";
 
+/// The second argument of one that is started before anybody needs it.
+pub const AHEAD: &str = "ahead";
+
 /// Becomes the worker, and never returns, where this process was started to be it. Called first in `main`.
 pub fn main_if_asked() {
     if std::env::args_os().nth(1).is_some_and(|first| first == MARK) {
-        warm();
+        if std::env::args_os().nth(2).is_some_and(|second| second == AHEAD) {
+            warm();
+        }
         let ended = serve(std::io::stdin(), std::io::stdout());
         std::process::exit(i32::from(ended.is_err()));
     }
 }
 
-/// Looks at a skill of no use and runs it, before anybody asks: what that takes for the first time is mostly the program's own pages,
-/// and whoever starts a worker ahead has the time.
+/// Looks at a skill of no use and runs it, before anybody asks: what that takes for the first time is mostly the program's own pages.
+/// It is our own, and its engine is gone afterwards: the next run has another.
 fn warm() {
     let text = "export function warm(input: { n: number }): { n: number } { return { n: input.n }; }";
     let file = SourceFile { path: "warm.ts".to_owned(), text: text.to_owned() };
@@ -75,7 +80,7 @@ pub fn serve(from: impl Read + Send + 'static, to: impl Write + Send + 'static) 
                 wire.say(&Event::Inspected(found))?;
             }
             Some(Request::Run(run)) => {
-                // What ran may have broken anything: this process does nothing after it.
+                // What ran may have broken anything: this process does nothing after it, but for what `warm` ran.
                 let thread = std::thread::Builder::new().stack_size(limits::THREAD_STACK);
                 let thread = thread.spawn(move || execute(&run, wire)).map_err(|_| WorkerError::Thread)?;
                 return thread.join().map_err(|_| WorkerError::Thread)?;

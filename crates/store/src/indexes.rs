@@ -132,10 +132,11 @@ fn read_document(row: &mut Fields<'_>) -> Result<Document, StoreError> {
 
 /// A document as it comes in a list.
 #[derive(Deserialize)]
-struct Listed(String, String, String, u64, u8, u32, String);
+struct Listed(String, String, String, i64, i64, i64, String);
 
 impl From<Listed> for Document {
     fn from(Listed(id, main, state, stated, verified, wrong, facts): Listed) -> Self {
+        let (stated, wrong) = (stated.unsigned_abs(), u32::try_from(wrong).unwrap_or(u32::MAX));
         Self { known: Known { id, main, state, stated, verified: verified != 0, wrong }, facts }
     }
 }
@@ -255,12 +256,12 @@ impl Indexes for IndexStore {
             few(ids.len())?;
             let mut tx = store.single("documents of an index were read").await?;
             // One row, for each comes by itself from SQLite's thread, and wakes this one.
-            let all = "SELECT json_group_array(
-                         json_array(id, main, state, stated, verified, wrong, facts) ORDER BY id)
+            let all = "SELECT json_group_array(json_array(id, main, state, stated, verified, wrong, facts))
                        FROM documents WHERE generation = $1 AND id IN (SELECT value FROM json_each($2))";
             let all = tx.one(all, values![generation, crate::error::json(&ids)?]).await?;
-            let all: Vec<Listed> = serde_json::from_str(&all.fields().text()?)
+            let mut all: Vec<Listed> = serde_json::from_str(&all.fields().text()?)
                 .map_err(|error| StoreError::Damaged(error.to_string()))?;
+            all.sort_unstable_by(|a, b| a.0.cmp(&b.0));
             Ok(all.into_iter().map(Document::from).collect())
         })
     }

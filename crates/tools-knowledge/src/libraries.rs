@@ -61,6 +61,7 @@ impl Place {
 pub struct Libraries {
     places: Vec<Place>,
     built_in: Option<Library>,
+    lasts: bool,
     /// By the place of the root, and the library's name.
     known: Mutex<BTreeMap<Key, Arc<Stock>>>,
 }
@@ -91,7 +92,14 @@ impl Libraries {
     #[must_use]
     pub fn new(mut places: Vec<Place>) -> Self {
         places.sort_by(|a, b| (a.tier, &a.name).cmp(&(b.tier, &b.name)));
-        Self { places, built_in: None, known: Mutex::default() }
+        Self { places, built_in: None, lasts: false, known: Mutex::default() }
+    }
+
+    /// The same in a process that answers many questions: it has the machine tell of changes from the first one on.
+    #[must_use]
+    pub const fn that_last(mut self, lasts: bool) -> Self {
+        self.lasts = lasts;
+        self
     }
 
     /// The same, and what is part of the program: everyone finds it, after all others.
@@ -130,7 +138,7 @@ impl Libraries {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (library.root.path().to_owned(), library.name.clone());
         let whose = Whose { place: key.0.to_string_lossy().into_owned(), name: key.1.to_string() };
-        Ok(Arc::clone(known.entry(key).or_insert_with(|| Arc::new(Stock::new(indexes, whose)))))
+        Ok(Arc::clone(known.entry(key).or_insert_with(|| Arc::new(Stock::new(indexes, whose, self.lasts)))))
     }
 
     /// Looks through all that the call may look into. Blocking, within a runtime.
@@ -333,13 +341,28 @@ impl Looked {
     pub(crate) fn search(&self, query: &Query, order: Order, most: usize) -> Result<Answer, Unkept> {
         let views = self.views();
         let plan = Plan::new(query, &views);
+        let answer = self.answer(&views, &plan, order, most)?;
+        if answer.total > 0 || !plan.is_cut() {
+            return Ok(answer);
+        }
+        // The words that were looked for are there, but not where it was asked for.
+        self.answer(&views, &Plan::thorough(query, &views), order, most)
+    }
+
+    fn answer(
+        &self,
+        views: &[LibraryView<'_>],
+        plan: &Plan,
+        order: Order,
+        most: usize,
+    ) -> Result<Answer, Unkept> {
         let mut terms: Vec<Vec<Arc<Term>>> = Vec::with_capacity(views.len());
         for (at, Opened { stock, snapshot, .. }) in self.libraries.iter().enumerate() {
             let found = stock.terms(snapshot, &plan.needs(at));
             terms.push(found.inspect_err(|_| stock.forget())?);
         }
         let blobs: Vec<Vec<Blob<'_>>> = terms.iter().map(|terms| blobs(terms)).collect();
-        Ok(search::answer(&views, &plan, &blobs, order, most)?)
+        Ok(search::answer(views, plan, &blobs, order, most)?)
     }
 
     /// The libraries that have a pattern of this id, as indices, the first one first.

@@ -71,6 +71,7 @@ pub(crate) fn run(words: &[&str]) -> Done {
     let Asked { rounds, program } = Asked::read(words)?;
     let typescript = node::PROTOCOL.install()?.join("server.mjs").display().to_string();
     let ours = program.map_or_else(crate::shipped::build, Ok)?.display().to_string();
+    println!("program: {ours}");
     let peers = peers()?;
     let scratch = target().join("bench-protocol");
     let _ = fs::remove_dir_all(&scratch);

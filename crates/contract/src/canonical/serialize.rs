@@ -20,6 +20,11 @@ pub(super) fn write<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Resu
     value.serialize(Canonical { out, at: Strict { depth: 0 } })
 }
 
+/// Appends `value`, which is the value of a field.
+pub(super) fn write_within<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Result<(), Error> {
+    value.serialize(Canonical { out, at: Strict { depth: 1 } }).map(drop)
+}
+
 struct Canonical<'o> {
     out: &'o mut Vec<u8>,
     at: Strict,

@@ -19,7 +19,7 @@ pub struct Text {
 impl Text {
     /// The text of `value`, which is an object. What would not read back is refused, as [`admit`](super::admit) does.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, Refusal> {
-        let mut bytes = Vec::with_capacity(1024);
+        let mut bytes = Vec::with_capacity(2048);
         let fields = serialize::write(value, &mut bytes)?;
         if bytes.first() == Some(&b'{') { Ok(Self { bytes, fields }) } else { Err(Refusal::NotCanonical) }
     }
@@ -76,7 +76,7 @@ impl Text {
 fn write_field<T: Serialize + ?Sized>(key: &str, value: &T, out: &mut Vec<u8>) -> Result<(), Refusal> {
     write_string(key, out);
     out.push(b':');
-    serialize::write(value, out)?;
+    serialize::write_within(value, out)?;
     Ok(())
 }
 
@@ -106,5 +106,15 @@ mod tests {
                 prop_assert_eq!(text.bytes(), of_object(&whole));
             }
         }
+    }
+
+    #[test]
+    fn what_is_added_is_no_deeper_than_what_is_read() {
+        let nested = |levels| (0..levels).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
+        let mut text = Text::of(&Map::new()).unwrap();
+        text.insert("deep", &nested(95)).unwrap();
+        assert!(crate::canonical::parse_canonical(text.bytes()).is_ok());
+        assert!(text.insert("deeper", &nested(96)).is_err());
+        assert!(crate::canonical::parse_canonical(text.bytes()).is_ok());
     }
 }

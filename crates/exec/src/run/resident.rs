@@ -120,11 +120,13 @@ impl Resident {
             return Err(Fault::new(Code::ConfinementUnavailable, message)
                 .suggest("`gatewright doctor` says why this machine makes no namespaces."));
         }
-        // What works over nothing starts nothing but what the machine has for everybody.
-        let path = needs.works.as_ref().map(|_| launcher.path(&nowhere));
+        // A worker of ours starts nothing else: what lies on the PATH need not be looked for. A browser may be a script.
+        let is_ours = needs.works.is_none() && needs.web.is_none();
+        let path = if is_ours { Vec::new() } else { launcher.path(&nowhere) };
         let around = Surroundings { root: &nowhere, state: state.path(), home };
-        let mut sight = sight::of(&around, path.as_deref().unwrap_or_default(), &needs.program);
-        let searched = path.and_then(|path| std::env::join_paths(path).ok()?.into_string().ok());
+        let mut sight = sight::of(&around, &path, &needs.program);
+        let searched = needs.works.as_ref().map(|_| &path);
+        let searched = searched.and_then(|path| std::env::join_paths(path).ok()?.into_string().ok());
         let works = needs.works.unwrap_or_default();
         let (reads, writes) = (seen(&works.reads, state)?, seen(&works.writes, state)?);
         for place in reads.iter().chain(&writes) {

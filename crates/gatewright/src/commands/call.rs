@@ -189,8 +189,9 @@ fn show(asked: &Asked, args: &CallArgs, done: &Done, kind: Kind) {
         Err(fault) => term::fault(fault),
         Ok(reply) => {
             say!("{}", reply.envelope.message);
-            // What changes something or runs says what it did; of what looks, people want to see what it saw.
-            if matches!(kind, Kind::Read | Kind::Record | Kind::Foreign) {
+            // What changes something or runs says what it did; of what looks or only computes, people want to see what came of it.
+            let looks = matches!(kind, Kind::Read | Kind::Record | Kind::Foreign);
+            if looks || reply.envelope.plan.is_none() {
                 let lines = details::lines(&reply.output, &reply.envelope.message);
                 for line in lines {
                     say!("{line}");

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{CommandError, CommandResult, runtime};
 use crate::cli::ServeArgs;
-use crate::compose::{self, Offer, Offered};
+use crate::compose::{self, Callers, Offer, Offered};
 use crate::config::{self, Config};
 use crate::roots::Asked;
 use crate::sweeping::Sweeping;
@@ -33,7 +33,7 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
         toolsets: args.toolsets.clone(),
         read_only: args.read_only,
         check_outputs: true,
-        is_shared: args.http.is_some(),
+        callers: if args.http.is_some() { Callers::Others } else { Callers::Own },
     };
     let Some(address) = args.http else {
         let Offered { house, menu, jobs, browsers, refresh, sweeping, offline } =

@@ -118,19 +118,35 @@ fn typos_are_forgiven_where_nothing_has_the_word() {
 }
 
 #[test]
-fn in_a_hurry_only_the_nearest_words_are_meant_and_none_where_the_word_begins_others() {
+fn in_a_hurry_two_letters_are_forgiven_where_no_word_is_one_letter_off() {
     let index = memory(&[
-        Doc::body("a/near", "databases"),
+        Doc::title("a/near", "databases"),
         Doc::body("a/far", "datablase"),
         Doc::body("a/longer", "databassoon"),
     ]);
     // One letter from `databases`, two from `datablase`.
     assert_eq!(fast(&index, "datebases row"), ["a/near"]);
     assert_eq!(ids(&index, "datebases row", Mode::Comprehensive), ["a/near", "a/far"]);
-    // Only the last word may be unfinished.
+    // Only the last word may be unfinished; what others begin with may still be one letter off.
     assert_eq!(fast(&index, "databass row"), ["a/near"]);
-    assert_eq!(fast(&index, "row databass"), ["a/longer"]);
+    assert_eq!(fast(&index, "row databass"), ["a/near", "a/longer"]);
     assert_eq!(ids(&index, "row databass", Mode::Comprehensive).len(), 3);
+}
+
+#[test]
+fn a_stem_that_is_near_does_not_hide_the_word_that_was_meant() {
+    // `selecton` is one letter from the stem `selector`, and two from `select`, the stem of what was meant.
+    let index = memory(&[Doc::body("a/one", "the selection of rows"), Doc::body("a/two", "a selector")]);
+    assert_eq!(ids(&index, "selecton", Mode::Fast).len(), 2);
+}
+
+#[test]
+fn a_near_word_that_is_elsewhere_does_not_hide_a_farther_one() {
+    let index = memory(&[Doc::title("ui/near", "databases"), Doc::title("backend/far", "datablase")]);
+    let filters = Filters { category: Some("backend".to_owned()), ..Filters::default() };
+    let query = Query::parse("datebases", Mode::Fast, filters).unwrap();
+    let found = index.search(&query, Order::Score, 9).unwrap();
+    assert_eq!(found.hits.iter().map(|hit| hit.id.as_str()).collect::<Vec<_>>(), ["backend/far"]);
 }
 
 #[test]

@@ -32,7 +32,8 @@ fn document(id: &str, wrong: u32) -> Document {
         verified: wrong == 0,
         wrong,
     };
-    Document { known, facts: format!("{{\"id\":\"{id}\"}}") }
+    // A store takes any text.
+    Document { known, facts: format!("{{\"id\":\"{id}\"}} '\\\u{1}\t\u{1f600}") }
 }
 
 fn term(number: u32) -> Term {
@@ -68,6 +69,11 @@ pub async fn a_generation_is_seen_when_it_is_finished(store: &dyn Indexes) {
     assert_eq!(store.spans(generation, vec![2, 0]).await.unwrap(), [span(0), span(2)]);
     let some = store.documents(generation, vec!["b/three".to_owned(), "c/none".to_owned()]).await.unwrap();
     assert_eq!(some, [document("b/three", 0)]);
+    let all = ["b/three", "a/two", "a/one"].map(str::to_owned);
+    let all = store.documents(generation, all.to_vec()).await.unwrap();
+    let ids: Vec<&str> = all.iter().map(|document| document.known.id.as_str()).collect();
+    assert_eq!(ids, ["a/one", "a/two", "b/three"], "in order");
+    assert_eq!(store.documents(generation, Vec::new()).await.unwrap(), []);
     assert_eq!(store.wrong(generation, 9).await.unwrap(), [document("a/two", 1)]);
     assert_eq!(store.wrong(generation, 0).await.unwrap(), []);
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use contract::{Code, Fault};
 use exec::StateDir;
 use exec::run::{Channel, Launcher, Needs, Resident};
-use skills::{Event, Hearing, MARK, Request, TalkError};
+use skills::{AHEAD, Event, Hearing, MARK, Request, TalkError};
 use tokio_util::sync::CancellationToken;
 
 use crate::settings::SkillsSection;
@@ -21,8 +21,10 @@ const OWN_MEMORY: u64 = 256 << 20;
 const TICK: Duration = Duration::from_millis(20);
 /// How long a process may take over what is only looked at.
 const LOOKING: Duration = Duration::from_secs(5);
-/// When the call that ran a skill is answered: what is left of that process, and the next one, each have a core busy.
+/// When a call that ran a skill is answered, usually: what is left of that process, and the next one, each keep a core busy.
 const AFTERWARDS: Duration = Duration::from_millis(4);
+/// How long one that is coming is waited for: another is started then.
+const COMING: Duration = Duration::from_millis(100);
 /// How long a process that was started ahead is kept.
 const SPARE: Duration = Duration::from_mins(5);
 
@@ -32,6 +34,8 @@ pub struct Workers {
     state: StateDir,
     program: PathBuf,
     settings: SkillsSection,
+    /// Whether one is started before it is needed.
+    ahead: bool,
     waiting: Arc<Waiting>,
 }
 
@@ -51,32 +55,39 @@ impl Waiting {
     /// Has what there is to do of the last call go first, unless the next one is there.
     fn rest(&self) {
         let spare = self.spare();
-        drop(self.changed.wait_timeout_while(spare, AFTERWARDS, |spare| spare.wanted == 0));
+        let goes_on = |spare: &mut Spare| !spare.is_wanted && !spare.is_over;
+        drop(self.changed.wait_timeout_while(spare, AFTERWARDS, goes_on));
     }
 
-    /// The one that waits, or that is coming.
+    /// The one that waits, or that is coming, where nobody else waits for it already.
     fn taken(&self) -> Option<Worker> {
         let mut spare = self.spare();
-        spare.wanted += 1;
-        self.changed.notify_all();
-        let coming = self.changed.wait_while(spare, |spare| spare.is_coming && spare.worker.is_none());
-        let mut spare = coming.unwrap_or_else(PoisonError::into_inner);
-        spare.wanted -= 1;
+        if spare.is_coming && spare.worker.is_none() && !spare.is_wanted {
+            spare.is_wanted = true;
+            self.changed.notify_all();
+            let comes = |spare: &mut Spare| spare.is_coming && spare.worker.is_none();
+            let waited = self.changed.wait_timeout_while(spare, COMING, comes);
+            (spare, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            spare.is_wanted = false;
+        }
         let worker = spare.worker.take();
         self.changed.notify_all();
         worker
     }
 
-    /// Keeps what was started, until it is taken or nobody has come for it for a while.
-    fn keep(&self, started: Option<Worker>) {
+    /// Puts what was started where it is found; its number.
+    fn put(&self, started: Option<Worker>) -> u64 {
         let mut spare = self.spare();
-        spare.is_coming = false;
-        spare.worker = started;
+        spare.worker = started.filter(|_| !spare.is_over);
         spare.number += 1;
-        let number = spare.number;
         self.changed.notify_all();
+        spare.number
+    }
+
+    /// Lets go of the one of that number when nobody has come for it for a while.
+    fn keep(&self, number: u64) {
         let is_there = |spare: &mut Spare| spare.number == number && spare.worker.is_some();
-        let waited = self.changed.wait_timeout_while(spare, SPARE, is_there);
+        let waited = self.changed.wait_timeout_while(self.spare(), SPARE, is_there);
         let (mut spare, _) = waited.unwrap_or_else(PoisonError::into_inner);
         let idle = if is_there(&mut spare) { spare.worker.take() } else { None };
         drop(spare);
@@ -90,10 +101,22 @@ struct Spare {
     worker: Option<Worker>,
     /// Whether one is being started: whoever needs one waits for it instead of starting another beside it.
     is_coming: bool,
-    /// How many wait for it.
-    wanted: usize,
+    /// Whether somebody waits for it.
+    is_wanted: bool,
+    /// Whether nobody will come any more.
+    is_over: bool,
     /// Which one it is: one that was taken is not let go of by the clock of an earlier one.
     number: u64,
+}
+
+/// One that is being started. However that ends, nobody waits for it afterwards.
+struct Coming(Arc<Waiting>);
+
+impl Drop for Coming {
+    fn drop(&mut self) {
+        self.0.spare().is_coming = false;
+        self.0.changed.notify_all();
+    }
 }
 
 /// A process, and the channel to it.
@@ -101,16 +124,21 @@ pub(crate) struct Worker {
     /// There until it is let go of.
     resident: Option<Resident>,
     channel: UnixStream,
+    /// Whether it has done what it was asked, and ends by itself.
+    is_done: bool,
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
         // Waiting for the system to take its world apart is nobody's part of a call.
-        let resident = self.resident.take();
+        let (resident, is_done) = (self.resident.take(), self.is_done);
         let thread = std::thread::Builder::new().name("skill ends".to_owned());
         // Where no thread can be had it is waited for.
         let _ = thread.spawn(move || {
-            std::thread::sleep(AFTERWARDS);
+            // What may still run does not run a moment longer.
+            if is_done {
+                std::thread::sleep(AFTERWARDS);
+            }
             drop(resident);
         });
     }
@@ -118,7 +146,11 @@ impl Drop for Worker {
 
 impl Drop for Workers {
     fn drop(&mut self) {
-        let waiting = self.waiting.spare().worker.take();
+        let waiting = {
+            let mut spare = self.waiting.spare();
+            spare.is_over = true;
+            spare.worker.take()
+        };
         self.waiting.changed.notify_all();
         drop(waiting);
     }
@@ -134,7 +166,14 @@ impl Workers {
     /// Processes of `program`, which calls [`skills::main_if_asked`] first of all.
     #[must_use]
     pub fn new(launcher: Arc<Launcher>, state: StateDir, program: PathBuf, settings: SkillsSection) -> Self {
-        Self { launcher, state, program, settings, waiting: Arc::default() }
+        Self { launcher, state, program, settings, ahead: false, waiting: Arc::default() }
+    }
+
+    /// The same, in a process that runs many skills: after the first one, one waits.
+    #[must_use]
+    pub fn started_ahead(mut self) -> Self {
+        self.ahead = true;
+        self
     }
 
     /// What the user grants.
@@ -143,10 +182,10 @@ impl Workers {
         &self.settings
     }
 
-    fn start(&self) -> Result<Worker, Fault> {
+    fn start(&self, how: &[&str]) -> Result<Worker, Fault> {
         let needs = Needs {
             program: self.program.clone(),
-            args: vec![MARK.to_owned()],
+            args: std::iter::once(&MARK).chain(how).map(|word| (*word).to_owned()).collect(),
             env: std::iter::empty().collect(),
             memory: OWN_MEMORY.saturating_add(self.settings.most_mebibytes.saturating_mul(1 << 20)),
             web: None,
@@ -154,38 +193,46 @@ impl Workers {
             works: None,
         };
         let (resident, channel) = Resident::start(&self.launcher, &self.state, None, needs)?;
-        Ok(Worker { resident: Some(resident), channel })
+        Ok(Worker { resident: Some(resident), channel, is_done: false })
     }
 
-    /// A process that has run nothing. Blocking: about ten milliseconds where none waits.
+    /// A process that has run nothing of anybody. Blocking: about ten milliseconds where none waits.
     pub(crate) fn take(&self) -> Result<Worker, Fault> {
         let waiting = self.waiting.taken().filter(|worker| worker.ended().is_none());
-        waiting.map_or_else(|| self.start(), Ok)
+        waiting.map_or_else(|| self.start(&[]), Ok)
     }
 
     /// Has one wait for the next call, for a while. Where that cannot be done the next call says why.
-    pub(crate) fn refill(self: &Arc<Self>) {
-        let waiting = Arc::clone(&self.waiting);
+    fn refill(self: &Arc<Self>) {
         {
-            let mut spare = waiting.spare();
-            if spare.is_coming || spare.worker.is_some() {
+            let mut spare = self.waiting.spare();
+            if !self.ahead || spare.is_coming || spare.worker.is_some() {
                 return;
             }
             spare.is_coming = true;
         }
-        let workers = Arc::clone(self);
+        let (workers, coming) = (Arc::clone(self), Coming(Arc::clone(&self.waiting)));
         let thread = std::thread::Builder::new().name("skill waits".to_owned());
-        let spawned = thread.spawn(move || {
-            waiting.rest();
-            let started = workers.start().ok();
+        // Where none can be had, none comes.
+        let _ = thread.spawn(move || {
+            coming.0.rest();
+            let started = workers.start(&[AHEAD]).ok();
             // Whoever ends the server need not wait for this one.
             drop(workers);
-            waiting.keep(started);
+            let waiting = Arc::clone(&coming.0);
+            let number = waiting.put(started);
+            drop(coming);
+            waiting.keep(number);
         });
-        if spawned.is_err() {
-            self.waiting.spare().is_coming = false;
-            self.waiting.changed.notify_all();
-        }
+    }
+}
+
+/// Has the next process wait, however this call ends.
+pub(crate) struct Next<'w>(pub(crate) &'w Arc<Workers>);
+
+impl Drop for Next<'_> {
+    fn drop(&mut self) {
+        self.0.refill();
     }
 }
 
@@ -256,6 +303,7 @@ impl Worker {
                 }
             }
         }
+        self.is_done = matches!(request, Request::Run(_));
         Ok(all)
     }
 

@@ -118,6 +118,8 @@ impl Looking<'_> {
 /// What a library holds.
 pub(crate) struct Stock {
     keeper: Keeper,
+    /// Whether this process answers many questions.
+    lasts: bool,
     current: Mutex<Current>,
     /// Who looks through the library; others wait for what that gives.
     looking: Mutex<()>,
@@ -153,9 +155,10 @@ enum Loaded {
 }
 
 impl Stock {
-    pub(crate) fn new(indexes: Arc<dyn Indexes>, whose: Whose) -> Self {
+    pub(crate) fn new(indexes: Arc<dyn Indexes>, whose: Whose, lasts: bool) -> Self {
         Self {
             keeper: Keeper::new(indexes, whose),
+            lasts,
             current: Mutex::default(),
             looking: Mutex::default(),
             is_checking: AtomicBool::new(false),
@@ -197,7 +200,11 @@ impl Stock {
         let (snapshot, looked, changes) = (snapshot?, looked?, changes?);
         let is_same = !library.root.have_changed(&changes) && snapshot.notes.verified == looking.verified();
         // Whoever looks through it meanwhile has taken that, and what it had heard.
-        let is_still = self.current().changes.as_ref().is_some_and(|still| Arc::ptr_eq(still, &changes));
+        let is_still = {
+            let now = self.current();
+            let is_told = now.changes.as_ref().is_some_and(|still| Arc::ptr_eq(still, &changes));
+            is_told && now.looked == Some(looked)
+        };
         // The machine is not believed for ever: another way to a file is not told of.
         let most = if snapshot.notes.files > SMALL { WATCHED } else { AGAIN };
         (is_same && is_still && looked.elapsed() < most).then_some(snapshot)
@@ -288,16 +295,17 @@ impl Stock {
 
     /// What tells of changes from here on. It is taken: where looking fails, nobody believes what it says afterwards.
     fn told(&self, library: &Library) -> Option<Arc<Changes>> {
-        let (changes, untold, files) = {
+        let (changes, looked, untold, files) = {
             let mut current = self.current();
-            (current.changes.take(), current.untold, current.snapshot.as_ref().map(|s| s.notes.files))
+            let files = current.snapshot.as_ref().map(|snapshot| snapshot.notes.files);
+            (current.changes.take(), current.looked, current.untold, files)
         };
         if let Some(changes) = changes {
             changes.begin();
             return Some(changes);
         }
-        // A small library is looked through as fast.
-        let is_worth = files.is_some_and(|files| files >= FEW);
+        // A process that asks once has nothing from being told later, and a small library is looked through as fast.
+        let is_worth = (self.lasts || looked.is_some()) && files.is_some_and(|files| files >= FEW);
         if !is_worth || untold.is_some_and(|at| at.elapsed() < WATCHED) {
             return None;
         }

@@ -24,7 +24,7 @@ use skills::{Event, Failure, Kind, Request, limits};
 use crate::executing::grants::Granted;
 use crate::executing::node;
 use crate::executing::prepare::{Prepared, found};
-use crate::executing::workers::{Talk, Workers};
+use crate::executing::workers::{Next, Talk, Workers};
 use crate::libraries::used;
 
 /// Largest result that stands in the answer, in bytes of JSON: a larger one is kept as a report.
@@ -153,6 +153,7 @@ impl Run for ExecuteSkill {
         let id = input.skill_id.clone();
         desk.note_level(Level::Full);
         let (prepared, worker) = desk.blocking(move |desk| found(desk, &id, &used)).await?;
+        let _next = Next(&workers);
         let approved = desk.approved_skill(prepared.name(), prepared.identity()).await;
         // What nobody approved is not even validated with: a schema, too, is somebody else's program.
         let (prepared, misfits) = if approved.is_ok() {
@@ -176,14 +177,11 @@ impl Run for ExecuteSkill {
             drop(worker);
             return in_node(&desk, &workers, &prepared, &granted, input.input).await;
         }
-        let done = desk
-            .blocking(move |desk| {
-                let mut worker = worker;
-                execute(desk, &mut worker, prepared, &granted, input.input)
-            })
-            .await;
-        workers.refill();
-        done
+        desk.blocking(move |desk| {
+            let mut worker = worker;
+            execute(desk, &mut worker, prepared, &granted, input.input)
+        })
+        .await
     }
 }
 
