@@ -41,7 +41,8 @@ cargo xtask fuzz TARGET [S]   fuzz one of the targets, guided by coverage, for S
 cargo xtask compare [--check] token builds against Style Dictionary's and Terrazzo's, every difference explained
 cargo xtask conformance       the protocol's conformance suite, both revisions, against its fixtures on our HTTP stack
 cargo xtask bench tokens      token builds against Style Dictionary and Terrazzo, and growth
-cargo xtask bench protocol [N] calls a second, latency, start and memory against rmcp alone and the TypeScript SDK,
+cargo xtask bench protocol [N] [--program PATH]
+                              calls a second, latency, start and memory against rmcp alone and the TypeScript SDK,
                               medians of N rounds (default 5)
 cargo xtask bench gateway [[--short] --program PATH]
                               calls through upstreams, starts with some, menus with many tools
