@@ -21,7 +21,12 @@ const NAMES: [&str; 6] = ["name", "short", "id", "path", "file", "title"];
 pub(super) fn lines(output: &Map<String, Value>, message: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for (name, value) in output {
-        if !is_told(value, message) {
+        if let Value::Object(fields) = value {
+            // What a message says of one of them says nothing of the others.
+            let rest = fields.iter().filter(|(_, value)| !is_told(value, message));
+            let rest: Map<String, Value> = rest.map(|(name, value)| (name.clone(), value.clone())).collect();
+            field(name, &Value::Object(rest), 0, &mut lines);
+        } else if !is_told(value, message) {
             field(name, value, 0, &mut lines);
         }
     }
@@ -155,6 +160,15 @@ mod tests {
         let value = json!({ "tools": [{ "name": "go_test", "description": "Runs the tests of a module and says which failed." }] });
         assert_eq!(of(&value, "- go_test: Runs the tests of a modul…"), "");
         assert!(of(&value, "One tool.").contains("name: go_test"));
+    }
+
+    #[test]
+    fn what_the_message_says_of_one_thing_hides_no_other() {
+        let value = json!({ "data": { "skillId": "backend/retry-backoff", "mode": "embedded", "result": { "delays": [100, 200] } } });
+        assert_eq!(
+            of(&value, "`backend/retry-backoff` ran."),
+            "data:\n  mode: embedded\n  result:\n    delays: 100, 200"
+        );
     }
 
     #[test]
