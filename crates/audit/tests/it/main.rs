@@ -212,3 +212,44 @@ fn the_html_report_is_one_file_and_cannot_be_broken_out_of() {
     assert!(!page.contains("<script>alert") && !page.contains("<img"), "escaped");
     assert!(page.contains("unanchored") && !page.contains("http://") && !page.contains("https://"));
 }
+
+#[test]
+fn a_record_of_each_type_is_sealed_as_serde_has_it() {
+    use gatewright_audit::chain::RatchetKey;
+    use gatewright_audit::record::{Recovery, Rekey, Segment, open, seal};
+    let text = || "x".to_owned();
+    let all = [
+        transcript(1),
+        Body::Intent(Intent {
+            id: TranscriptId::random().unwrap(),
+            tool_name: text(),
+            plan_id: None,
+            principal: text(),
+            timestamp: text(),
+        }),
+        Body::Segment(Segment {
+            ledger: text(),
+            segment: 1,
+            public_key: text(),
+            frontier: Vec::new(),
+            timestamp: text(),
+        }),
+        Body::Recovery(Recovery {
+            reason: text(),
+            adopted: 1,
+            torn_bytes: 0,
+            torn_digest: None,
+            timestamp: text(),
+        }),
+        Body::Rekey(Rekey { public_key: text(), signature: text(), timestamp: text() }),
+    ];
+    for body in all {
+        let sealed = seal(&body, 7, contract::Digest::ZERO, &RatchetKey::from_bytes([7; 32])).unwrap();
+        let opened = open(&sealed.line).unwrap();
+        assert_eq!((opened.entry.seq, &opened.entry.body), (7, &body));
+        let mut value: serde_json::Value = serde_json::from_slice(&sealed.line).unwrap();
+        let own = value.as_object_mut().unwrap();
+        own.retain(|key, _| !matches!(key.as_str(), "seq" | "prevHash" | "mac" | "integrityHash"));
+        assert_eq!(value, serde_json::to_value(&body).unwrap());
+    }
+}
