@@ -51,7 +51,9 @@ pub struct Plugin {
     /// What is run first in a repository that its program does not know yet.
     begin: Option<Template>,
     config: Inputs,
-    canonical: Value,
+    text: String,
+    /// The file as JSON, made when somebody asks who its tools are.
+    canonical: OnceLock<Value>,
     digest: Digest,
 }
 
@@ -101,11 +103,15 @@ impl Plugin {
             let built = matches.build();
             built.map_err(|e| bad("plugin.health", format!("`matches` is no pattern: {e}")))?;
         }
+        for tool in &plugin.tools {
+            tool.check_globs()?;
+            tool.hold_examples(&plugin.config)?;
+        }
         Ok(plugin)
     }
 
-    /// The same of a text that is a part of the program, and was read whole by its tests: the pattern of `health` is built when its
-    /// program is asked, rather than at every start.
+    /// The same of a text that is a part of the program, and was read whole by its tests: no start tries its patterns and examples
+    /// again. The pattern of `health` is built when its program is asked.
     pub fn pinned(text: &str, server: &str) -> Result<Self, BadPlugin> {
         if text.len() as u64 > MAX_FILE {
             return Err(bad("file", format!("it has {} bytes, at most {MAX_FILE} are taken", text.len())));
@@ -114,17 +120,11 @@ impl Plugin {
             let start = error.span().map_or(0, |span| span.start.min(text.len()));
             format!("line {}", text.get(..start).unwrap_or_default().matches('\n').count() + 1)
         };
-        let table: toml::Table = toml::from_str(text).map_err(|e| bad(line_of(&e), e.message()))?;
-        let file: File = match table.clone().try_into() {
-            Ok(file) => file,
-            // The text knows the line.
-            Err(_) => toml::from_str(text).map_err(|e| bad(line_of(&e), with_nearest(e.message())))?,
-        };
+        let file: File = toml::from_str(text).map_err(|e| bad(line_of(&e), with_nearest(e.message())))?;
         if file.schema != SCHEMA {
             return Err(bad("schema", format!("it is {}, this gatewright reads {SCHEMA}", file.schema)));
         }
         check_about(&file.plugin, server, 1)?;
-        let canonical = serde_json::to_value(&table).map_err(|e| bad("file", e.to_string()))?;
         let config = inputs("config", &file.config)?;
         let healthy = file.plugin.health.as_ref().map(|health| check_health(&file, health)).transpose()?;
         if file.tool.is_empty() || file.tool.len() > MAX_TOOLS {
@@ -141,7 +141,8 @@ impl Plugin {
             tools.push(tool);
         }
         let digest = Digest::of(text.as_bytes());
-        Ok(Self { file, tools, healthy, begin, config, canonical, digest })
+        let (text, canonical) = (text.to_owned(), OnceLock::new());
+        Ok(Self { file, tools, healthy, begin, config, text, canonical, digest })
     }
 
     /// Its name.
@@ -182,9 +183,17 @@ impl Plugin {
             "schema": SCHEMA,
             "origin": origin,
             "toolName": tool.name,
-            "file": self.canonical,
+            "file": self.canonical(),
             "sha256": self.digest,
             "programs": programs,
+        })
+    }
+
+    fn canonical(&self) -> &Value {
+        self.canonical.get_or_init(|| {
+            // It was read before: what is bound is the text's digest, too.
+            let table = toml::from_str::<toml::Table>(&self.text).ok();
+            table.and_then(|table| serde_json::to_value(table).ok()).unwrap_or_default()
         })
     }
 
@@ -384,12 +393,6 @@ impl Tool {
             }
             _ => {}
         }
-        for glob in file.writes.paths.iter().chain(&file.writes.persists) {
-            let is_below = !glob.starts_with('/') && !glob.split('/').any(|part| part == "..");
-            if !is_below || Glob::new(glob).is_err() {
-                return Err(bad(at("writes"), format!("{glob:?} is no glob of paths below the root")));
-            }
-        }
         if let Some(host) = file.network.hosts.iter().find(|host| !is_host(host)) {
             return Err(bad(at("network"), format!("{host:?} is no host's name")));
         }
@@ -399,9 +402,20 @@ impl Tool {
         if let Some(unused) = inputs.keys().find(|name| !used.contains(&name.as_str())) {
             return Err(bad(at("input"), format!("{unused} is not used in args")));
         }
-        let tool = Self { file: file.clone(), name, parser, inputs, template };
-        tool.hold_examples(config)?;
-        Ok(tool)
+        Ok(Self { file: file.clone(), name, parser, inputs, template })
+    }
+
+    /// What it may write is said in globs of paths below the root.
+    fn check_globs(&self) -> Result<(), BadPlugin> {
+        let writes = &self.file.writes;
+        for glob in writes.paths.iter().chain(&writes.persists) {
+            let is_below = !glob.starts_with('/') && !glob.split('/').any(|part| part == "..");
+            if !is_below || Glob::new(glob).is_err() {
+                let place = format!("tool {}: writes", self.file.name);
+                return Err(bad(place, format!("{glob:?} is no glob of paths below the root")));
+            }
+        }
+        Ok(())
     }
 
     /// Its examples make the lists that they say, and its refusals are refused for the reason that they say.

@@ -39,6 +39,12 @@ impl<'b> Reader<'b> {
         Self { rest: bytes }
     }
 
+    /// What is still to be read.
+    #[inline]
+    pub(crate) const fn rest(&self) -> &'b [u8] {
+        self.rest
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }

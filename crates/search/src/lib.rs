@@ -32,6 +32,7 @@ mod plan;
 mod postings;
 mod query;
 mod reach;
+mod scan;
 mod score;
 mod tier;
 mod why;

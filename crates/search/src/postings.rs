@@ -130,9 +130,7 @@ impl<'b> Cursor<'b> {
             self.damaged();
             return;
         }
-        let (Some(distance), Some(impact), Some(fields)) =
-            (self.chunk.number(), self.chunk.byte(), self.chunk.byte())
-        else {
+        let Some((distance, impact, fields)) = posting(&mut self.chunk) else {
             self.damaged();
             return;
         };
@@ -145,6 +143,44 @@ impl<'b> Cursor<'b> {
         self.left -= 1;
         self.in_chunk -= 1;
         self.now = Some(Posting { document, impact, fields });
+    }
+
+    /// Calls with every document before `end` and its impact, and stands at the first that is not before it.
+    #[inline]
+    pub(crate) fn each_until(&mut self, end: u32, mut on: impl FnMut(u32, u8)) {
+        let Some(now) = self.now.filter(|now| now.document < end) else { return };
+        on(now.document, now.impact);
+        self.now = None;
+        while self.left > 0 {
+            if self.in_chunk == 0 && self.open().is_none() {
+                self.damaged();
+                return;
+            }
+            // The same as `step`, with what changes at hand.
+            let (mut chunk, mut next, many) = (self.chunk, self.next, self.in_chunk);
+            for read in 1..=many {
+                let Some((distance, impact, fields)) = posting(&mut chunk) else {
+                    self.damaged();
+                    return;
+                };
+                let document = next.saturating_add(distance);
+                if document >= self.end {
+                    self.damaged();
+                    return;
+                }
+                next = document.saturating_add(1);
+                if document >= end {
+                    (self.chunk, self.next, self.in_chunk) = (chunk, next, many - read);
+                    self.left -= read;
+                    self.now = Some(Posting { document, impact, fields });
+                    return;
+                }
+                on(document, impact);
+            }
+            self.next = next;
+            self.in_chunk = 0;
+            self.left -= many;
+        }
     }
 
     fn damaged(&mut self) {
@@ -185,6 +221,22 @@ impl<'b> Cursor<'b> {
         if self.now.is_some_and(|now| now.document < document) {
             self.now = None;
         }
+    }
+}
+
+/// How far a document is from the one before, its impact and its fields. Most distances are of one byte or two.
+#[inline]
+fn posting(chunk: &mut Reader<'_>) -> Option<(u32, u8, u8)> {
+    match chunk.rest() {
+        [distance @ 0..0x80, impact, fields, rest @ ..] => {
+            *chunk = Reader::new(rest);
+            Some((u32::from(*distance), *impact, *fields))
+        }
+        [low @ 0x80..=0xff, high @ 0..0x80, impact, fields, rest @ ..] => {
+            *chunk = Reader::new(rest);
+            Some((u32::from(low & 0x7f) | u32::from(*high) << 7, *impact, *fields))
+        }
+        _ => Some((chunk.number()?, chunk.byte()?, chunk.byte()?)),
     }
 }
 
@@ -314,6 +366,27 @@ mod tests {
         }
 
         #[test]
+        fn what_is_gone_through_in_parts_is_what_stepping_finds(
+            documents in proptest::collection::btree_set(0u32..60_000, 0..600),
+            ends in proptest::collection::vec(0u32..70_000, 0..8),
+        ) {
+            let documents: Vec<u32> = documents.into_iter().collect();
+            let (_, postings, _) = written(&documents);
+            let (mut cursor, mut steps) = (Cursor::new(&postings), Cursor::new(&postings));
+            for end in ends.into_iter().chain([u32::MAX]) {
+                let (mut found, mut expected) = (Vec::new(), Vec::new());
+                cursor.each_until(end, |document, impact| found.push((document, impact)));
+                while let Some(now) = steps.now().filter(|now| now.document < end) {
+                    expected.push((now.document, now.impact));
+                    steps.step();
+                }
+                prop_assert_eq!(found, expected);
+                prop_assert_eq!(cursor.now(), steps.now());
+            }
+            prop_assert!(!cursor.is_damaged() && cursor.now().is_none());
+        }
+
+        #[test]
         fn damaged_bytes_end_and_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300), at in 0u32..1000) {
             let mut cursor = Cursor::new(&bytes);
             let mut last = None;
@@ -322,6 +395,10 @@ mod tests {
                 last = Some(now.document);
                 cursor.step();
             }
+            let mut parts = Cursor::new(&bytes);
+            parts.each_until(at, |_, _| {});
+            parts.each_until(u32::MAX, |_, _| {});
+            prop_assert_eq!(parts.is_damaged(), cursor.is_damaged());
             let mut cursor = Cursor::new(&bytes);
             cursor.seek(at);
             let _ = Places::new(&bytes, &bytes).of(at);

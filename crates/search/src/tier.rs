@@ -105,6 +105,13 @@ impl Tier<'_> {
         self.lists.get(term)?.as_ref().map(|list| Places::new(&list.postings, &list.positions))
     }
 
+    /// Whether every document of it lives and is asked for.
+    pub(crate) fn is_all_looked_at(&self) -> bool {
+        let is_filtered =
+            self.category.is_some() || self.minimum > 0 || self.verified_only || self.executable_only;
+        !self.is_delta && !is_filtered && self.view.delta.dead() == 0
+    }
+
     /// Whether a document lives and is one of those that are asked for.
     #[inline]
     pub(crate) fn is_looked_at(&self, document: u32) -> bool {

@@ -71,6 +71,15 @@ pub struct Term {
     pub positions: Vec<u8>,
 }
 
+/// A term that is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// The term's number in the vocabulary.
+    pub number: u32,
+    /// Whether with its positions, which are longer than its postings: without, they are empty.
+    pub positions: bool,
+}
+
 /// The terms of a document of the generation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
@@ -158,7 +167,7 @@ pub trait Indexes: Send + Sync {
     fn head(&self, whose: Whose) -> Answer<Option<Head>>;
 
     /// Terms by their numbers, in order: those that are there.
-    fn terms(&self, generation: i64, numbers: Vec<u32>) -> Answer<Vec<Term>>;
+    fn terms(&self, generation: i64, wanted: Vec<Wanted>) -> Answer<Vec<Term>>;
 
     /// The terms of documents of the generation by their numbers, in order: those that are there.
     fn spans(&self, generation: i64, numbers: Vec<u32>) -> Answer<Vec<Span>>;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use store_api::index::{
-    Changes, Document, Facts, Head, Indexes, Known, MAX_AT_ONCE, Piece, Span, Term, Whose,
+    Changes, Document, Facts, Head, Indexes, Known, MAX_AT_ONCE, Piece, Span, Term, Wanted, Whose,
 };
 use store_api::{Answer, Clock, StoreError};
 
@@ -226,16 +226,26 @@ impl Indexes for IndexStore {
         })
     }
 
-    fn terms(&self, generation: i64, numbers: Vec<u32>) -> Answer<Vec<Term>> {
+    fn terms(&self, generation: i64, wanted: Vec<Wanted>) -> Answer<Vec<Term>> {
         let store = self.clone();
         Box::pin(async move {
-            let ids = ids(generation, &numbers)?;
+            let numbers = |with: bool| -> Vec<u32> {
+                let some = wanted.iter().filter(|term| term.positions == with);
+                some.map(|term| term.number).collect()
+            };
+            let (without, with) = (ids(generation, &numbers(false))?, ids(generation, &numbers(true))?);
+            few(wanted.len())?;
             let mut tx = store.single("terms of an index were read").await?;
-            let some = "SELECT id, postings, positions FROM terms WHERE id IN (SELECT value FROM json_each($1)) ORDER BY id";
+            // The pages of positions that are not asked for are not read.
+            let some = "SELECT id, postings, x'' FROM terms WHERE id IN (SELECT value FROM json_each($1))
+                        UNION ALL
+                        SELECT id, postings, positions FROM terms WHERE id IN (SELECT value FROM json_each($2))";
             let read = |row: &mut Fields<'_>| {
                 Ok(Term { number: number(row.int()?), postings: row.bytes()?, positions: row.bytes()? })
             };
-            list(&mut tx, some, values![ids], read).await
+            let mut terms = list(&mut tx, some, values![without, with], read).await?;
+            terms.sort_unstable_by_key(|term| term.number);
+            Ok(terms)
         })
     }
 

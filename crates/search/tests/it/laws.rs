@@ -101,6 +101,36 @@ fn mode(hard: bool) -> Mode {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_first_hits_are_the_first_of_all_hits(
+        some in proptest::collection::vec(doc(), 1..8),
+        qualities in proptest::collection::vec(proptest::option::of(0u8..=100), 1..40),
+        questions in questions(),
+        most in 1usize..30,
+    ) {
+        // So many that what cannot be among the best is passed over.
+        let many = (0..1_200usize).map(|n| {
+            let one = &some[n * 31 % some.len()];
+            let quality = qualities[n * 17 % qualities.len()];
+            Doc { id: format!("db/n{n}"), quality, verified: n % 7 == 0, ..one.clone() }
+        });
+        let index = Memory::build(many.map(|doc| doc.analysed())).unwrap();
+        for (text, _, filters) in questions {
+            let query = Query::parse(&text, Mode::Fast, filters).unwrap();
+            for order in [Order::Score, Order::Quality] {
+                let all = index.search(&query, order, usize::MAX).unwrap();
+                let first = index.search(&query, order, most).unwrap();
+                prop_assert_eq!(all.total, all.hits.len());
+                prop_assert_eq!(first.total, all.total);
+                prop_assert_eq!(&first.hits[..], &all.hits[..most.min(all.total)], "{} {:?}", &text, order);
+            }
+        }
+    }
+}
+
+proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]

@@ -2,7 +2,9 @@
 
 use super::context::{MINUTE, Watch};
 use crate::StoreError;
-use crate::index::{Changes, Document, Facts, Head, Indexes, Known, MAX_AT_ONCE, Piece, Span, Term, Whose};
+use crate::index::{
+    Changes, Document, Facts, Head, Indexes, Known, MAX_AT_ONCE, Piece, Span, Term, Wanted, Whose,
+};
 
 /// Holds a driver to all of it.
 pub async fn indexes(store: &dyn Indexes, watch: &Watch) {
@@ -37,7 +39,11 @@ fn document(id: &str, wrong: u32) -> Document {
 }
 
 fn term(number: u32) -> Term {
-    Term { number, postings: vec![0, number.to_le_bytes()[0]], positions: Vec::new() }
+    Term { number, postings: vec![0, number.to_le_bytes()[0]], positions: vec![number.to_le_bytes()[0]; 3] }
+}
+
+fn whole(numbers: &[u32]) -> Vec<Wanted> {
+    numbers.iter().map(|number| Wanted { number: *number, positions: true }).collect()
 }
 
 fn span(number: u32) -> Span {
@@ -64,8 +70,11 @@ pub async fn a_generation_is_seen_when_it_is_finished(store: &dyn Indexes) {
     let expected = Head { generation, epoch, facts: facts(3), dead: Vec::new(), changed: Vec::new() };
     assert_eq!(store.head(own.clone()).await.unwrap(), Some(expected));
     assert_eq!(store.epoch(own).await.unwrap(), Some(epoch));
-    let terms = store.terms(generation, vec![u32::MAX, 1, 9]).await.unwrap();
+    let terms = store.terms(generation, whole(&[u32::MAX, 1, 9])).await.unwrap();
     assert_eq!(terms, [term(1), term(u32::MAX)], "those that are there, in order");
+    let some = vec![Wanted { number: 1, positions: false }, Wanted { number: 0, positions: true }];
+    let postings_only = Term { positions: Vec::new(), ..term(1) };
+    assert_eq!(store.terms(generation, some).await.unwrap(), [term(0), postings_only]);
     assert_eq!(store.spans(generation, vec![2, 0]).await.unwrap(), [span(0), span(2)]);
     let some = store.documents(generation, vec!["b/three".to_owned(), "c/none".to_owned()]).await.unwrap();
     assert_eq!(some, [document("b/three", 0)]);
@@ -133,11 +142,11 @@ pub async fn who_comes_second_finds_what_the_first_made(store: &dyn Indexes) {
     let (first, epoch) = made(store, "twice", None).await;
     let late = store.finish(own.clone(), None, slow, facts(3)).await;
     assert!(matches!(late, Err(StoreError::Stale { found, .. }) if found == epoch));
-    assert_eq!(store.terms(slow, vec![5]).await.unwrap(), []);
+    assert_eq!(store.terms(slow, whole(&[5])).await.unwrap(), []);
     let (second, later) = made(store, "twice", Some(epoch)).await;
     assert!(second != first && later > epoch);
-    assert_eq!(store.terms(first, vec![0, 1]).await.unwrap(), [], "the one before is let go of");
-    assert_eq!(store.terms(second, vec![0, 1]).await.unwrap(), [term(0), term(1)]);
+    assert_eq!(store.terms(first, whole(&[0, 1])).await.unwrap(), [], "the one before is let go of");
+    assert_eq!(store.terms(second, whole(&[0, 1])).await.unwrap(), [term(0), term(1)]);
 }
 
 /// The same name elsewhere is another library.

@@ -2,6 +2,7 @@
 //! nothing here parses it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use contract::{Code, Digest, Fault, RelPath};
 use kit::ReadDesk;
@@ -9,9 +10,9 @@ use library::PatternId;
 use library::grants::{Asks, Runtime};
 use serde_json::{Map, Value, json};
 use skills::imports::{Source, functions, resolve};
-use skills::{Event, Request, SourceFile, limits};
+use skills::talk::Inspected;
+use skills::{SourceFile, limits};
 use store_api::uses::Used;
-use tokio_util::sync::CancellationToken;
 
 use super::workers::{Worker, Workers};
 use crate::libraries::{Library, PROJECT, service, used};
@@ -77,6 +78,15 @@ impl Prepared {
         self.needs_node() || self.library == PROJECT
     }
 
+    /// Fails unless an input fits the declared schema.
+    pub(crate) fn takes(&self, input: &Map<String, Value>) -> Result<(), Fault> {
+        let mut misfits = self.misfits(input)?.into_iter();
+        let Some(first) = misfits.next() else { return Ok(()) };
+        let mut fault = Fault::invalid(format!("input: {first}"));
+        fault.suggestions.extend(misfits);
+        Err(fault.suggest("`load_skill` shows what it takes (`metadata.schema`)."))
+    }
+
     /// What is wrong with an input, by the declared schema.
     pub(crate) fn misfits(&self, input: &Map<String, Value>) -> Result<Vec<String>, Fault> {
         let Some(schema) = &self.schema else { return Ok(Vec::new()) };
@@ -128,14 +138,19 @@ pub async fn review(desk: &ReadDesk, id: &str) -> Result<Reviewed, Fault> {
     Ok(Reviewed { name, identity, files })
 }
 
-/// The skill of an id with all that its code imports, and the process that looked at it. Blocking.
-pub(crate) fn found(desk: &ReadDesk, id: &PatternId, used: &[Used]) -> Result<(Prepared, Worker), Fault> {
+/// The skill of an id with all that its code imports, and the process that looked at it, if one had to. Blocking.
+pub(crate) fn found(
+    desk: &ReadDesk,
+    id: &PatternId,
+    used: &[Used],
+) -> Result<(Prepared, Option<Worker>), Fault> {
     let workers = desk
         .service::<Workers>()
         .ok_or_else(|| Fault::internal("nothing was provided that skills run in"))?;
     let (library, item) = service(desk)?.pattern(desk, used, id)?;
-    let mut worker = workers.take()?;
-    let mut prepared = prepare(&library, &item, &mut worker, desk.cancelled())?;
+    let mut worker = None;
+    let mut look = |files: &[SourceFile]| workers.look(files, &mut worker, desk.cancelled());
+    let mut prepared = prepare(&library, &item, &mut look)?;
     desk.view().root().id().clone_into(&mut prepared.root);
     if prepared.needs_node() && prepared.computes_imports {
         let message =
@@ -154,8 +169,7 @@ fn home(entry: &str) -> &str {
 fn prepare(
     library: &Library,
     item: &Item,
-    worker: &mut Worker,
-    cancel: &CancellationToken,
+    look: &mut dyn FnMut(&[SourceFile]) -> Result<Arc<Vec<Inspected>>, Fault>,
 ) -> Result<Prepared, Fault> {
     let main = item.executable.as_ref().ok_or_else(|| {
         Fault::new(Code::SkillExecutionFailed, format!("{} has no code that could be executed", item.id))
@@ -202,34 +216,31 @@ fn prepare(
             );
             return Err(Fault::new(Code::TooLarge, message));
         }
-        let said = worker.inspect(&Request::Inspect { files: fresh.clone(), texts: true }, cancel)?;
-        let Some(Event::Inspected(looked)) = said.into_iter().next() else {
-            return Err(Fault::internal("a skill's files were not looked at"));
-        };
+        let looked = look(&fresh)?;
         prepared.files.extend(fresh);
-        for file in looked {
-            if let Some(refusal) = file.refused {
+        for file in looked.iter() {
+            if let Some(refusal) = &file.refused {
                 return Err(Fault::new(
                     Code::InvalidSource,
                     format!("{}:{}:{}: {}", file.path, refusal.line, refusal.column, refusal.message),
                 )
-                .about(file.path));
+                .about(file.path.clone()));
             }
-            if let Some(text) = file.text {
-                prepared.blanked.insert(file.path.clone(), text);
+            if let Some(text) = &file.text {
+                prepared.blanked.insert(file.path.clone(), text.clone());
             }
             if file.path == prepared.entry {
                 let names = functions(item.id.name());
                 let has = |name: &&String| file.exports.iter().any(|export| export.name == **name);
                 prepared.function = names.iter().find(has).cloned();
             }
-            for import in file.imports {
+            for import in &file.imports {
                 if matches!(import.source, Source::Computed | Source::Other) {
                     prepared.computes_imports = true;
                     continue;
                 }
                 if Source::of(&import.specifier) != Source::Relative {
-                    prepared.packages.insert(import.specifier);
+                    prepared.packages.insert(import.specifier.clone());
                     continue;
                 }
                 let is_there = |path: &str| {
@@ -242,7 +253,7 @@ fn prepare(
                         "{}: imports {:?}, which is no file of the skill",
                         file.path, import.specifier
                     );
-                    return Err(Fault::new(Code::SkillExecutionFailed, message).about(file.path));
+                    return Err(Fault::new(Code::SkillExecutionFailed, message).about(file.path.clone()));
                 };
                 if !prepared.files.iter().any(|known| known.path == path) && !wanted.contains(&path) {
                     wanted.push(path);

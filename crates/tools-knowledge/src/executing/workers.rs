@@ -10,9 +10,11 @@ use std::time::{Duration, Instant};
 use contract::{Code, Fault};
 use exec::StateDir;
 use exec::run::{Channel, Launcher, Needs, Resident};
-use skills::{AHEAD, Event, Hearing, MARK, Request, TalkError};
+use skills::talk::Inspected;
+use skills::{AHEAD, Event, Hearing, MARK, Request, SourceFile, TalkError};
 use tokio_util::sync::CancellationToken;
 
+use super::looks::Looks;
 use crate::settings::SkillsSection;
 
 /// Most bytes of memory of a process, its engine's besides.
@@ -37,6 +39,7 @@ pub struct Workers {
     /// Whether one is started before it is needed.
     ahead: bool,
     waiting: Arc<Waiting>,
+    looks: Looks,
 }
 
 /// Where one waits.
@@ -166,7 +169,15 @@ impl Workers {
     /// Processes of `program`, which calls [`skills::main_if_asked`] first of all.
     #[must_use]
     pub fn new(launcher: Arc<Launcher>, state: StateDir, program: PathBuf, settings: SkillsSection) -> Self {
-        Self { launcher, state, program, settings, ahead: false, waiting: Arc::default() }
+        Self {
+            launcher,
+            state,
+            program,
+            settings,
+            ahead: false,
+            waiting: Arc::default(),
+            looks: Looks::default(),
+        }
     }
 
     /// The same, in a process that runs many skills: after the first one, one waits.
@@ -200,6 +211,26 @@ impl Workers {
     pub(crate) fn take(&self) -> Result<Worker, Fault> {
         let waiting = self.waiting.taken().filter(|worker| worker.ended().is_none());
         waiting.map_or_else(|| self.start(&[]), Ok)
+    }
+
+    /// What is in files, by a process that runs nothing of them: the one that is there, or one that is there afterwards. Blocking.
+    pub(crate) fn look(
+        &self,
+        files: &[SourceFile],
+        worker: &mut Option<Worker>,
+        cancel: &CancellationToken,
+    ) -> Result<Arc<Vec<Inspected>>, Fault> {
+        self.looks.at(files, || {
+            let worker = match worker {
+                Some(worker) => worker,
+                None => worker.insert(self.take()?),
+            };
+            let said = worker.inspect(&Request::Inspect { files: files.to_vec(), texts: true }, cancel)?;
+            match said.into_iter().next() {
+                Some(Event::Inspected(looked)) => Ok(looked),
+                _ => Err(Fault::internal("a skill's files were not looked at")),
+            }
+        })
     }
 
     /// Has one wait for the next call, for a while. Where that cannot be done the next call says why.
@@ -251,11 +282,7 @@ impl Worker {
     }
 
     /// Has files looked at; nothing of them runs.
-    pub(crate) fn inspect(
-        &mut self,
-        request: &Request,
-        cancel: &CancellationToken,
-    ) -> Result<Vec<Event>, Fault> {
+    fn inspect(&mut self, request: &Request, cancel: &CancellationToken) -> Result<Vec<Event>, Fault> {
         let mut asked = |_: &Event, _: usize| Request::Denied("nothing is given here".to_owned());
         self.converse(request, Talk { deadline: Instant::now() + LOOKING, cancel, asked: &mut asked })
     }

@@ -1,12 +1,14 @@
 //! A library's index in the store, asked from where waiting is allowed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::Fault;
 use search::{Analysed, Blob, Columns, Delta, LibraryView, Need, SearchError, Vocabulary};
 use serde::{Deserialize, Serialize};
-use store_api::index::{Changes, Document, Facts, Head, Known, MAX_AT_ONCE, Piece, Span, Term, Whose};
+use store_api::index::{
+    Changes, Document, Facts, Head, Known, MAX_AT_ONCE, Piece, Span, Term, Wanted, Whose,
+};
 use store_api::{Answer, Indexes, StoreError};
 use tokio::runtime::Handle;
 
@@ -14,6 +16,8 @@ use tokio::runtime::Handle;
 pub(super) const FORMAT: u32 = 1;
 /// Bytes of lists that are kept in memory for questions to come.
 const CACHED: usize = 16 * 1024 * 1024;
+/// In a large library, so many for each document: the lists of its commonest words.
+const CACHED_PER_DOCUMENT: usize = 64;
 
 /// Why an index did not answer.
 #[derive(Debug)]
@@ -135,7 +139,47 @@ pub(super) struct Keeper {
 struct Cached {
     generation: i64,
     bytes: usize,
-    terms: BTreeMap<u32, Arc<Term>>,
+    /// How many questions there were.
+    questions: u64,
+    terms: BTreeMap<u32, Kept>,
+}
+
+struct Kept {
+    term: Arc<Term>,
+    has_positions: bool,
+    /// The last question that needed it.
+    question: u64,
+}
+
+impl Kept {
+    fn bytes(&self) -> usize {
+        self.term.postings.len() + self.term.positions.len() + size_of::<Self>() + size_of::<Term>()
+    }
+}
+
+impl Cached {
+    fn keep(&mut self, term: Term, has_positions: bool) {
+        let kept = Kept { has_positions, question: self.questions, term: Arc::new(term) };
+        self.bytes += kept.bytes();
+        let before = self.terms.insert(kept.term.number, kept);
+        self.bytes -= before.map_or(0, |before| before.bytes());
+    }
+
+    /// Lets go of what was not needed for longest, until half of the room is free.
+    fn trim(&mut self, most: usize) {
+        if self.bytes <= most {
+            return;
+        }
+        let mut by_age: Vec<(u64, u32)> =
+            self.terms.iter().map(|(number, kept)| (kept.question, *number)).collect();
+        by_age.sort_unstable();
+        for (_, number) in by_age {
+            if self.bytes <= most / 2 {
+                return;
+            }
+            self.bytes -= self.terms.remove(&number).map_or(0, |kept| kept.bytes());
+        }
+    }
 }
 
 /// Waits for an answer. Only where blocking is allowed, in a process that has a runtime.
@@ -161,21 +205,37 @@ impl Keeper {
     }
 
     /// The terms that a plan needs, from memory as far as they are there. [`Unkept::Gone`] where the generation is no more.
-    pub(super) fn terms(&self, generation: i64, needs: &[Need]) -> Result<Vec<Arc<Term>>, Unkept> {
+    pub(super) fn terms(&self, of: &Snapshot, needs: &[Need]) -> Result<Vec<Arc<Term>>, Unkept> {
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
-        if cached.generation != generation || cached.bytes > CACHED {
-            *cached = Cached { generation, ..Cached::default() };
+        if cached.generation != of.generation {
+            *cached = Cached { generation: of.generation, ..Cached::default() };
         }
-        let missing: Vec<u32> =
-            needs.iter().map(|need| need.term).filter(|term| !cached.terms.contains_key(term)).collect();
-        if !missing.is_empty() {
-            for term in wait(self.indexes.terms(generation, missing))? {
-                cached.bytes += term.postings.len() + term.positions.len() + size_of::<Term>();
-                cached.terms.insert(term.number, Arc::new(term));
+        cached.questions += 1;
+        let question = cached.questions;
+        let mut missing = Vec::new();
+        for need in needs {
+            match cached.terms.get_mut(&need.term) {
+                Some(kept) if kept.has_positions || !need.positions => kept.question = question,
+                _ => missing.push(Wanted { number: need.term, positions: need.positions }),
             }
         }
-        let found = needs.iter().map(|need| cached.terms.get(&need.term).cloned());
-        found.collect::<Option<Vec<_>>>().ok_or(Unkept::Gone)
+        if !missing.is_empty() {
+            let with: BTreeSet<u32> =
+                missing.iter().filter(|term| term.positions).map(|term| term.number).collect();
+            for term in wait(self.indexes.terms(of.generation, missing))? {
+                let has_positions = with.contains(&term.number);
+                cached.keep(term, has_positions);
+            }
+        }
+        let kept = |need: &Need| {
+            let kept = cached.terms.get(&need.term).filter(|kept| kept.has_positions || !need.positions)?;
+            Some(Arc::clone(&kept.term))
+        };
+        let found = needs.iter().map(kept);
+        let found = found.collect::<Option<Vec<_>>>().ok_or(Unkept::Gone);
+        let documents = usize::try_from(of.columns.documents()).unwrap_or(0);
+        cached.trim(CACHED.max(documents.saturating_mul(CACHED_PER_DOCUMENT)));
+        found
     }
 
     /// The terms of documents of the generation: all that are asked for.

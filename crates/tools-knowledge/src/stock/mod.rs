@@ -380,7 +380,7 @@ impl Stock {
         if needs.is_empty() {
             return Ok(Vec::new());
         }
-        self.keeper.terms(of.generation, needs)
+        self.keeper.terms(of, needs)
     }
 
     /// Patterns by their ids, in order: those that are there.

@@ -4,6 +4,7 @@
 //! project, and what it writes is a proposal. What a skill is granted stands in its metadata and is approved by a person, once for each change
 //! of its code. `dryRun` says what it would be granted and runs nothing.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use contract::text::{counted, visible};
@@ -155,31 +156,30 @@ impl Run for ExecuteSkill {
         let (prepared, worker) = desk.blocking(move |desk| found(desk, &id, &used)).await?;
         let _next = Next(&workers);
         let approved = desk.approved_skill(prepared.name(), prepared.identity()).await;
-        // What nobody approved is not even validated with: a schema, too, is somebody else's program.
-        let (prepared, misfits) = if approved.is_ok() {
-            let given = input.input.clone();
-            desk.blocking(move |_| prepared.misfits(&given).map(|misfits| (prepared, misfits))).await?
-        } else {
-            (prepared, Vec::new())
-        };
-        if let (Some(first), false) = (misfits.first(), input.dry_run) {
-            let mut fault = Fault::invalid(format!("input: {first}"));
-            fault.suggestions.extend(misfits.iter().skip(1).cloned());
-            return Err(fault.suggest("`load_skill` shows what it takes (`metadata.schema`)."));
-        }
         let usual = prepared.needs_node().then_some(node::USUAL);
         let granted = Granted::of(&prepared.asks, workers.settings(), (desk.asked().timeout, usual));
+        let given = input.input;
         if input.dry_run {
-            return Ok(would_run(&prepared, granted, approved.is_ok(), misfits));
+            // What nobody approved is not even validated with: a schema, too, is somebody else's program.
+            let is_approved = approved.is_ok();
+            let dry = move |_: &ReadDesk| {
+                let misfits = if is_approved { prepared.misfits(&given)? } else { Vec::new() };
+                Ok(would_run(&prepared, granted, is_approved, misfits))
+            };
+            return desk.blocking(dry).await;
         }
         approved?;
         if prepared.needs_node() {
             drop(worker);
-            return in_node(&desk, &workers, &prepared, &granted, input.input).await;
+            let (prepared, given) =
+                desk.blocking(move |_| prepared.takes(&given).map(|()| (prepared, given))).await?;
+            return in_node(&desk, &workers, &prepared, &granted, given).await;
         }
+        let workers = Arc::clone(&workers);
         desk.blocking(move |desk| {
-            let mut worker = worker;
-            execute(desk, &mut worker, prepared, &granted, input.input)
+            prepared.takes(&given)?;
+            let mut worker = worker.map_or_else(|| workers.take(), Ok)?;
+            execute(desk, &mut worker, prepared, &granted, given)
         })
         .await
     }

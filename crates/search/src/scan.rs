@@ -1,0 +1,348 @@
+//! The lists of a tier, gone through once: every document's words are added up, and the best documents are kept.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::bytes::place;
+use crate::plan::{Plan, PlanOption, PlanPair, PlanWord, points};
+use crate::postings::Cursor;
+use crate::score::Order;
+use crate::tier::{Bits, Tier};
+use crate::why::{Parts, coverage};
+use crate::{MAX_DOCUMENTS, SearchError, phrase};
+
+/// Documents that are scored at a time: their sums stay in the processor's cache.
+const BLOCK: u32 = 1 << 15;
+
+/// Documents that are gone through before it is looked again which sums are too small.
+const STRETCH: usize = 512;
+
+/// Documents whose words are looked at together: most have none.
+const GROUP: usize = 8;
+
+/// What decides between documents of one tier that rank alike: less comes first. The documents of a base are numbered by
+/// their ids, and their names by their letters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Tie<'t> {
+    Base(u32, u32),
+    Delta(&'t str, &'t str),
+}
+
+/// A document among the best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ranked<'t> {
+    /// Higher comes first.
+    pub(crate) rank: u64,
+    tie: Tie<'t>,
+    pub(crate) document: u32,
+    pub(crate) score: u32,
+    pub(crate) parts: Parts,
+}
+
+impl Ord for Ranked<'_> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.rank.cmp(&other.rank).then_with(|| other.tie.cmp(&self.tie))
+    }
+}
+
+impl PartialOrd for Ranked<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+pub(crate) fn rank(order: Order, score: u32, quality: Option<u8>) -> u64 {
+    let quality = quality.map_or(0, |q| u64::from(q) + 1);
+    match order {
+        Order::Score => u64::from(score) << 8 | quality,
+        Order::Quality => quality,
+    }
+}
+
+/// The best of a tier, in no order, and how many there are altogether.
+pub(crate) struct Best<'s> {
+    pub(crate) ranked: Vec<Ranked<'s>>,
+    pub(crate) total: usize,
+}
+
+/// Goes through a tier, and keeps so many.
+pub(crate) fn best<'s>(
+    tier: &'s Tier<'s>,
+    plan: &'s Plan,
+    order: Order,
+    kept: usize,
+) -> Result<Best<'s>, SearchError> {
+    if tier.documents > MAX_DOCUMENTS {
+        return Err(SearchError::TooMany("documents"));
+    }
+    let gate = Gate {
+        required: phrase::required(tier, plan)?,
+        excluded: phrase::excluded(tier, plan)?,
+        is_open: tier.is_all_looked_at() && plan.phrases.is_empty() && plan.excluded.is_empty(),
+        // What has none of the words is found where none was asked for.
+        takes_all: order == Order::Quality && plan.asked == 0,
+    };
+    let mut words: Vec<Vec<Scored<'s>>> = plan.words.iter().map(|word| Scored::of(tier, word)).collect();
+    let pair = |pair: &PlanPair| Scored::new(tier, pair.term, pair.worth, None);
+    let mut pairs: Vec<Scored<'s>> = plan.pairs.iter().filter_map(pair).collect();
+    let mut sums = Sums::new(place(BLOCK.min(tier.documents)));
+    let mut keeping = Keeping::new(tier, plan, order, kept);
+    let mut start = 0;
+    while start < tier.documents {
+        let end = start.saturating_add(BLOCK).min(tier.documents);
+        sums.clear();
+        for options in &mut words {
+            sums.word(options, start, end);
+        }
+        for pair in &mut pairs {
+            sums.pair(pair, start, end);
+        }
+        keeping.sweep(&sums, &gate, start, end);
+        start = end;
+    }
+    let is_damaged = words.iter().flatten().chain(&pairs).any(Scored::is_damaged);
+    if is_damaged { Err(SearchError::Corrupt("a list of documents")) } else { Ok(keeping.best()) }
+}
+
+/// Which documents are passed over whatever they have.
+struct Gate {
+    required: Option<Bits>,
+    excluded: Option<Bits>,
+    /// Whether none is.
+    is_open: bool,
+    /// Whether those that have no word are taken, too.
+    takes_all: bool,
+}
+
+impl Gate {
+    #[inline]
+    fn lets_in(&self, tier: &Tier<'_>, document: u32) -> bool {
+        self.is_open
+            || (self.required.as_ref().is_none_or(|bits| bits.has(document))
+                && self.excluded.as_ref().is_none_or(|bits| !bits.has(document))
+                && tier.is_looked_at(document))
+    }
+}
+
+/// A term that goes on from block to block.
+struct Scored<'s> {
+    cursor: Cursor<'s>,
+    table: Box<[u32; 256]>,
+    /// The word as it stands, which adds to that.
+    exact: Option<(Cursor<'s>, Box<[u32; 256]>)>,
+}
+
+fn table(worth: u32) -> Box<[u32; 256]> {
+    let mut table = Box::new([0; 256]);
+    for (impact, value) in (0..=u8::MAX).zip(table.iter_mut()) {
+        *value = points(worth, impact);
+    }
+    table
+}
+
+impl<'s> Scored<'s> {
+    fn new(tier: &'s Tier<'s>, term: usize, worth: u32, exact: Option<(usize, u32)>) -> Option<Self> {
+        let exact = exact.and_then(|(term, worth)| Some((tier.cursor(term)?, table(worth))));
+        Some(Self { cursor: tier.cursor(term)?, table: table(worth), exact })
+    }
+
+    fn of(tier: &'s Tier<'s>, word: &PlanWord) -> Vec<Self> {
+        let option = |o: &PlanOption| Self::new(tier, o.term, o.worth, o.exact);
+        word.options.iter().filter_map(option).collect()
+    }
+
+    fn is_damaged(&self) -> bool {
+        self.cursor.is_damaged() || self.exact.as_ref().is_some_and(|(exact, _)| exact.is_damaged())
+    }
+}
+
+/// Calls with the place in the block of every document before `end`, and its points.
+#[inline]
+fn each(
+    cursor: &mut Cursor<'_>,
+    table: &[u32; 256],
+    (start, end): (u32, u32),
+    mut on: impl FnMut(usize, u32),
+) {
+    cursor.each_until(end, |document, impact| {
+        let points = table.get(usize::from(impact)).copied().unwrap_or(0);
+        on(place(document.wrapping_sub(start)), points);
+    });
+}
+
+/// Of the documents of a block: what their words sum to, how many words they have, the best for the word at hand.
+struct Sums {
+    sums: Vec<u32>,
+    matched: Vec<u8>,
+    of_word: Vec<u32>,
+    touched: Vec<u32>,
+}
+
+impl Sums {
+    fn new(block: usize) -> Self {
+        Self { sums: vec![0; block], matched: vec![0; block], of_word: vec![0; block], touched: Vec::new() }
+    }
+
+    fn clear(&mut self) {
+        self.sums.fill(0);
+        self.matched.fill(0);
+    }
+
+    /// Adds the best of a word's options.
+    fn word(&mut self, options: &mut [Scored<'_>], start: u32, end: u32) {
+        let Self { sums, matched, of_word, touched } = self;
+        let mut add = |at: usize, points: u32| {
+            if let (Some(sum), Some(matched)) = (sums.get_mut(at), matched.get_mut(at)) {
+                *sum = sum.saturating_add(points);
+                *matched = matched.saturating_add(1);
+            }
+        };
+        if let [Scored { cursor, table, exact: None }] = options {
+            each(cursor, table, (start, end), add);
+            return;
+        }
+        touched.clear();
+        for Scored { cursor, table, exact } in options {
+            each(cursor, table, (start, end), |at, points| {
+                if let Some(best) = of_word.get_mut(at) {
+                    if *best == 0 {
+                        touched.push(crate::bytes::small(at));
+                    }
+                    *best = points.max(*best);
+                }
+            });
+            let Some((exact, table)) = exact else { continue };
+            // Only the word itself has one, which comes first.
+            each(exact, table, (start, end), |at, points| {
+                if let Some(best) = of_word.get_mut(at).filter(|best| **best > 0) {
+                    *best = best.saturating_add(points);
+                }
+            });
+        }
+        for at in touched.iter().map(|at| place(*at)) {
+            if let Some(best) = of_word.get_mut(at) {
+                add(at, std::mem::take(best));
+            }
+        }
+    }
+
+    /// Adds for two words that are neighbours.
+    fn pair(&mut self, pair: &mut Scored<'_>, start: u32, end: u32) {
+        let sums = &mut self.sums;
+        each(&mut pair.cursor, &pair.table, (start, end), |at, points| {
+            if let Some(sum) = sums.get_mut(at) {
+                *sum = sum.saturating_add(points);
+            }
+        });
+    }
+}
+
+/// The best so far.
+struct Keeping<'s> {
+    tier: &'s Tier<'s>,
+    plan: &'s Plan,
+    order: Order,
+    kept: usize,
+    best: BinaryHeap<Reverse<Ranked<'s>>>,
+    total: usize,
+    /// By how many words a document has: its coverage, and the least sum that can still be among the best.
+    of_words: Vec<(u64, u32)>,
+    /// The least score among the best when that was looked at.
+    least: u32,
+}
+
+impl<'s> Keeping<'s> {
+    fn new(tier: &'s Tier<'s>, plan: &'s Plan, order: Order, kept: usize) -> Self {
+        let of_words = (0..=plan.asked).map(|n| (coverage(n, plan.asked, &plan.tuning), 0)).collect();
+        Self { tier, plan, order, kept, best: BinaryHeap::new(), total: 0, of_words, least: 0 }
+    }
+
+    fn best(self) -> Best<'s> {
+        let ranked = self.best.into_iter().map(|Reverse(ranked)| ranked).collect();
+        Best { ranked, total: self.total }
+    }
+
+    /// Looks at the documents of a block.
+    fn sweep(&mut self, sums: &Sums, gate: &Gate, start: u32, end: u32) {
+        let stretches = sums.matched.chunks(STRETCH).zip(sums.sums.chunks(STRETCH));
+        let mut document = start;
+        for (matched, sums) in stretches {
+            self.look_at_least();
+            for (matched, sums) in matched.chunks(GROUP).zip(sums.chunks(GROUP)) {
+                if gate.takes_all || matched.iter().any(|matched| *matched > 0) {
+                    for (at, (matched, sum)) in (document..end).zip(matched.iter().zip(sums)) {
+                        if (*matched > 0 || gate.takes_all) && gate.lets_in(self.tier, at) {
+                            self.offer(at, *sum, *matched);
+                        }
+                    }
+                }
+                document = document.saturating_add(crate::bytes::small(matched.len()));
+            }
+        }
+    }
+
+    /// Looks which sums are too small, where the least of the best is another than it was.
+    fn look_at_least(&mut self) {
+        if self.order != Order::Score || self.best.len() < self.kept {
+            return;
+        }
+        let least = self.best.peek().map_or(u32::MAX, |Reverse(least)| least.score);
+        if least == self.least {
+            return;
+        }
+        self.least = least;
+        let tuning = &self.plan.tuning;
+        for (coverage, floor) in &mut self.of_words {
+            // At best it is of the highest quality, and was used often enough.
+            let at_best = |sum: u32| {
+                let parts = Parts { sum, matched: 0, asked: 0, near: 0, quality: Some(100), verified: true };
+                parts.covered(*coverage, tuning).1
+            };
+            let (mut low, mut high) = (*floor, u32::MAX);
+            while low < high {
+                let middle = low + (high - low) / 2;
+                if at_best(middle) < least { low = middle + 1 } else { high = middle }
+            }
+            *floor = low;
+        }
+    }
+
+    /// Counts a document, and keeps it if it is among the best.
+    #[inline]
+    fn offer(&mut self, document: u32, sum: u32, matched: u8) {
+        self.total += 1;
+        let (coverage, floor) = self.of_words.get(usize::from(matched)).copied().unwrap_or((1000, 0));
+        if sum >= floor {
+            self.keep(document, coverage, sum, matched);
+        }
+    }
+
+    fn keep(&mut self, document: u32, coverage: u64, sum: u32, matched: u8) {
+        let facts = self.tier.facts(document);
+        let parts = Parts {
+            sum,
+            matched: u32::from(matched),
+            asked: self.plan.asked,
+            near: 0,
+            quality: facts.quality,
+            verified: facts.verified,
+        };
+        let score = parts.covered(coverage, &self.plan.tuning).1;
+        let rank = rank(self.order, score, facts.quality);
+        let is_full = self.best.len() >= self.kept;
+        if is_full && self.best.peek().is_none_or(|Reverse(least)| rank < least.rank) {
+            return;
+        }
+        let by_name = self.order == Order::Quality;
+        let tie = if self.tier.is_delta {
+            let Some(found) = self.tier.view.delta.slot(document) else { return };
+            Tie::Delta(if by_name { &found.name } else { "" }, &found.id)
+        } else {
+            Tie::Base(if by_name { self.tier.view.columns.name_place(document) } else { 0 }, document)
+        };
+        self.best.push(Reverse(Ranked { rank, tie, document, score, parts }));
+        if is_full {
+            self.best.pop();
+        }
+    }
+}
