@@ -1,7 +1,10 @@
 //! The base as it is read: its vocabulary, and what is known of each document.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::Range;
 
+use fst::automaton::Str;
 use fst::raw::Fst;
 use fst::{Automaton, IntoStreamer, Map, MapBuilder};
 
@@ -133,6 +136,58 @@ impl Vocabulary {
     /// How many documents of the base have it, dead ones included.
     pub(crate) fn count(&self, number: u32) -> u32 {
         self.counts.get(place(number)).copied().unwrap_or(0)
+    }
+
+    /// The numbers of a kind's terms that begin so: they stand in a row.
+    fn beginning(&self, kind: Kind, with: &str) -> Range<u32> {
+        use fst::Streamer as _;
+        let map = self.map(kind);
+        let from = |key: &[u8]| {
+            let at = map.range().ge(key).into_stream().next().map_or(map.len() as u64, |(_, at)| at);
+            self.numbered(kind, at).unwrap_or(u32::MAX)
+        };
+        // No text has a byte that could not be one more.
+        let mut behind = with.as_bytes().to_vec();
+        match behind.last_mut() {
+            Some(last) => *last = last.saturating_add(1),
+            None => return self.first(kind)..self.first(kind).saturating_add(small(map.len())),
+        }
+        from(with.as_bytes())..from(&behind)
+    }
+
+    /// Calls with the terms of a kind that begin so: with all of them, or of more than `most` with those that most documents have,
+    /// by letters where as many do. `documents` says how many of a number. Says whether it was all.
+    pub(crate) fn commonest(
+        &self,
+        kind: Kind,
+        with: &str,
+        most: usize,
+        documents: impl Fn(u32) -> u32,
+        mut on: impl FnMut(&str, u32),
+    ) -> bool {
+        let numbers = self.beginning(kind, with);
+        if numbers.len() <= most {
+            let taken = Str::new(with).starts_with();
+            self.each(kind, taken, |text, number| on(text, documents(number)));
+            return true;
+        }
+        let mut best = BinaryHeap::with_capacity(most);
+        for number in numbers {
+            let ranked = Reverse((documents(number), Reverse(number)));
+            if best.len() < most {
+                best.push(ranked);
+            } else if best.peek().is_some_and(|least| ranked < *least) {
+                best.pop();
+                best.push(ranked);
+            }
+        }
+        let (fst, first) = (self.map(kind).as_fst(), self.first(kind));
+        for Reverse((documents, Reverse(number))) in best {
+            if let Some(text) = key_of(fst, number.saturating_sub(first)) {
+                on(&text, documents);
+            }
+        }
+        false
     }
 
     /// Calls with every term of a kind that an automaton takes, by letters.

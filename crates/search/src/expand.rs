@@ -18,6 +18,9 @@ use crate::words::Stems;
 /// Most longer words.
 const MAX_LONGER: usize = 32;
 
+/// Most words of a library and a kind that are looked at for the longer ones.
+const LOOKED_AT: usize = 256;
+
 /// Most words that it may be a misspelling of.
 const MAX_TYPOS: usize = 16;
 
@@ -40,7 +43,8 @@ pub(crate) fn may_be_misspelt(asked: &Asked, mode: Mode, is_known: bool) -> bool
     !asked.is_quoted && (!is_known || is_long)
 }
 
-/// The stems of longer words, by how many documents have them, then by letters.
+/// The stems of longer words, by how many documents have them, then by letters. Where very many begin so, those are looked at that
+/// are commonest in their library.
 pub(crate) fn longer(libraries: &[LibraryView<'_>], asked: &Asked) -> Vec<String> {
     let mut found: BTreeMap<String, u32> = BTreeMap::new();
     let mut add = |stem: &str, documents: u32| {
@@ -53,30 +57,27 @@ pub(crate) fn longer(libraries: &[LibraryView<'_>], asked: &Asked) -> Vec<String
             }
         }
     };
+    let mut is_all = true;
     for library in libraries {
-        library.vocabulary.each(Kind::Stem, Str::new(&asked.text).starts_with(), |stem, number| {
-            add(stem, library.living(number));
-        });
-        for (stem, documents) in library.delta.beginning(Kind::Stem, &asked.text) {
-            add(stem, documents);
+        is_all &= library.beginning(Kind::Stem, &asked.text, LOOKED_AT, &mut add);
+    }
+    if !is_all {
+        // What is commonest in one library may be in another, and was not looked at there.
+        for (stem, documents) in &mut found {
+            *documents = count(libraries, Kind::Stem, stem);
         }
     }
     if asked.text.chars().count() > STEM_KEEPS {
         let stems = Stems::new();
-        let mut add = |word: &str| {
+        let mut add = |word: &str, documents: u32| {
             let stem = stems.of(word);
-            if *stem != *asked.stem && !found.contains_key(&*stem) {
+            if documents > 0 && *stem != *asked.stem && !found.contains_key(&*stem) {
                 let documents = count(libraries, Kind::Stem, &stem);
                 found.insert(stem.into_owned(), documents);
             }
         };
         for library in libraries {
-            library.vocabulary.each(Kind::Exact, Str::new(&asked.text).starts_with(), |word, number| {
-                if library.living(number) > 0 {
-                    add(word);
-                }
-            });
-            library.delta.beginning(Kind::Exact, &asked.text).for_each(|(word, _)| add(word));
+            library.beginning(Kind::Exact, &asked.text, LOOKED_AT, &mut add);
         }
     }
     let mut ranked: Vec<(String, u32)> = found.into_iter().filter(|(_, documents)| *documents > 0).collect();

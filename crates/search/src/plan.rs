@@ -34,6 +34,20 @@ impl LibraryView<'_> {
         self.vocabulary.count(term).saturating_sub(self.delta.lost(term))
     }
 
+    /// Calls with terms of a kind that begin so, and how many documents have them: with all of them, or with those of the base that are
+    /// commonest, at most so many, and of what changed since. Says whether it was all.
+    pub(crate) fn beginning(
+        &self,
+        kind: Kind,
+        with: &str,
+        most: usize,
+        on: &mut dyn FnMut(&str, u32),
+    ) -> bool {
+        let is_all = self.vocabulary.commonest(kind, with, most, |number| self.living(number), &mut *on);
+        self.delta.beginning(kind, with).for_each(|(text, documents)| on(text, documents));
+        is_all
+    }
+
     /// How many documents have a term.
     pub(crate) fn count(&self, kind: Kind, text: &str) -> u32 {
         let of_base = self.vocabulary.number(kind, text).map_or(0, |number| self.living(number));

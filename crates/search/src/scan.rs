@@ -15,10 +15,11 @@ use crate::{MAX_DOCUMENTS, SearchError, phrase};
 const BLOCK: u32 = 1 << 15;
 
 /// Documents that are gone through before it is looked again which sums are too small.
-const STRETCH: usize = 512;
+const STRETCH: u32 = 512;
 
-/// Documents whose words are looked at together: most have none.
-const GROUP: usize = 8;
+/// Documents that are looked at together: most have none of the words. A byte of each makes a number.
+const GROUP: usize = size_of::<u64>();
+const PER_GROUP: u32 = u64::BITS / u8::BITS;
 
 /// What decides between documents of one tier that rank alike: less comes first. The documents of a base are numbered by
 /// their ids, and their names by their letters.
@@ -85,7 +86,7 @@ pub(crate) fn best<'s>(
     let mut words: Vec<Vec<Scored<'s>>> = plan.words.iter().map(|word| Scored::of(tier, word)).collect();
     let pair = |pair: &PlanPair| Scored::new(tier, pair.term, pair.worth, None);
     let mut pairs: Vec<Scored<'s>> = plan.pairs.iter().filter_map(pair).collect();
-    let mut sums = Sums::new(place(BLOCK.min(tier.documents)));
+    let mut sums = Sums::new(place(BLOCK.min(tier.documents).next_multiple_of(PER_GROUP)));
     let mut keeping = Keeping::new(tier, plan, order, kept);
     let mut start = 0;
     while start < tier.documents {
@@ -264,20 +265,34 @@ impl<'s> Keeping<'s> {
 
     /// Looks at the documents of a block.
     fn sweep(&mut self, sums: &Sums, gate: &Gate, start: u32, end: u32) {
-        let stretches = sums.matched.chunks(STRETCH).zip(sums.sums.chunks(STRETCH));
+        let (groups, _) = sums.matched.as_chunks::<GROUP>();
+        let (of_groups, _) = sums.sums.as_chunks::<GROUP>();
         let mut document = start;
-        for (matched, sums) in stretches {
-            self.look_at_least();
-            for (matched, sums) in matched.chunks(GROUP).zip(sums.chunks(GROUP)) {
-                if gate.takes_all || matched.iter().any(|matched| *matched > 0) {
-                    for (at, (matched, sum)) in (document..end).zip(matched.iter().zip(sums)) {
-                        if (*matched > 0 || gate.takes_all) && gate.lets_in(self.tier, at) {
-                            self.offer(at, *sum, *matched);
-                        }
+        for (group, sums) in groups.iter().zip(of_groups) {
+            if document % STRETCH == 0 {
+                self.look_at_least();
+            }
+            let mut some = u64::from_le_bytes(*group);
+            if gate.takes_all {
+                for (at, (matched, sum)) in (document..end).zip(group.iter().zip(sums)) {
+                    if gate.lets_in(self.tier, at) {
+                        self.offer(at, *sum, *matched);
                     }
                 }
-                document = document.saturating_add(crate::bytes::small(matched.len()));
+            } else {
+                while some != 0 {
+                    let place = some.trailing_zeros() / 8;
+                    let [matched, ..] = (some >> (place * 8)).to_le_bytes();
+                    some &= !(0xff << (place * 8));
+                    let at = document + place;
+                    if gate.lets_in(self.tier, at)
+                        && let Some(sum) = sums.get(crate::bytes::place(place))
+                    {
+                        self.offer(at, *sum, matched);
+                    }
+                }
             }
+            document = document.saturating_add(PER_GROUP);
         }
     }
 

@@ -81,6 +81,29 @@ fn the_last_word_may_be_unfinished() {
 }
 
 #[test]
+fn of_very_many_longer_words_the_commonest_are_found() {
+    let rare = (0..600).map(|n| Doc::title(&format!("a/{n}"), &format!("optaq{n}x")));
+    let common = (0..3).flat_map(|n| {
+        [Doc::body(&format!("b/{n}"), "optional"), Doc::title(&format!("c/{n}"), "optus optzz")]
+    });
+    let docs: Vec<Doc> = rare.chain(common).collect();
+    let mut index = memory(&docs);
+    // What changed since counts, too: this word is the first by how many have it.
+    for n in 0..5 {
+        index.put(Doc::title(&format!("d/{n}"), "optimal").analysed()).unwrap();
+    }
+    for text in ["opt", "optu", "optz"] {
+        let found = fast(&index, text);
+        let of = |folder: &str| found.iter().filter(|id| id.starts_with(folder)).count();
+        assert_eq!(of("c/"), 3, "{text}");
+        assert_eq!((of("b/"), of("d/")), if text == "opt" { (3, 5) } else { (0, 0) }, "{text}");
+    }
+    let all = index.search(&query("opt", Mode::Fast), Order::Score, 1).unwrap().total;
+    // Each of 32 words: four that many have, and those that come first of the others.
+    assert_eq!(all, 3 + 3 + 5 + 28);
+}
+
+#[test]
 fn what_stands_for_a_known_word_is_as_rare_as_that() {
     let mut docs: Vec<Doc> = (0..5).map(|n| Doc::title(&format!("b/{n}"), "cat")).collect();
     docs.push(Doc::title("a/longer", "category"));
