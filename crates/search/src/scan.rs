@@ -86,19 +86,19 @@ pub(crate) fn best<'s>(
     let mut words: Vec<Vec<Scored<'s>>> = plan.words.iter().map(|word| Scored::of(tier, word)).collect();
     let pair = |pair: &PlanPair| Scored::new(tier, pair.term, pair.worth, None);
     let mut pairs: Vec<Scored<'s>> = plan.pairs.iter().filter_map(pair).collect();
-    let mut sums = Sums::new(place(BLOCK.min(tier.documents).next_multiple_of(PER_GROUP)));
+    let mut tally = Tally::new(place(BLOCK.min(tier.documents).next_multiple_of(PER_GROUP)));
     let mut keeping = Keeping::new(tier, plan, order, kept);
     let mut start = 0;
     while start < tier.documents {
         let end = start.saturating_add(BLOCK).min(tier.documents);
-        sums.clear();
+        tally.clear();
         for options in &mut words {
-            sums.word(options, start, end);
+            tally.word(options, start, end);
         }
         for pair in &mut pairs {
-            sums.pair(pair, start, end);
+            tally.pair(pair, start, end);
         }
-        keeping.sweep(&sums, &gate, start, end);
+        keeping.sweep(&tally, &gate, start, end);
         start = end;
     }
     let is_damaged = words.iter().flatten().chain(&pairs).any(Scored::is_damaged);
@@ -172,14 +172,14 @@ fn each(
 }
 
 /// Of the documents of a block: what their words sum to, how many words they have, the best for the word at hand.
-struct Sums {
+struct Tally {
     sums: Vec<u32>,
     matched: Vec<u8>,
     of_word: Vec<u32>,
     touched: Vec<u32>,
 }
 
-impl Sums {
+impl Tally {
     fn new(block: usize) -> Self {
         Self { sums: vec![0; block], matched: vec![0; block], of_word: vec![0; block], touched: Vec::new() }
     }
@@ -264,12 +264,12 @@ impl<'s> Keeping<'s> {
     }
 
     /// Looks at the documents of a block.
-    fn sweep(&mut self, sums: &Sums, gate: &Gate, start: u32, end: u32) {
-        let (groups, _) = sums.matched.as_chunks::<GROUP>();
-        let (of_groups, _) = sums.sums.as_chunks::<GROUP>();
+    fn sweep(&mut self, tally: &Tally, gate: &Gate, start: u32, end: u32) {
+        let (groups, _) = tally.matched.as_chunks::<GROUP>();
+        let (of_groups, _) = tally.sums.as_chunks::<GROUP>();
         let mut document = start;
         for (group, sums) in groups.iter().zip(of_groups) {
-            if document % STRETCH == 0 {
+            if document.is_multiple_of(STRETCH) {
                 self.look_at_least();
             }
             let mut some = u64::from_le_bytes(*group);

@@ -149,8 +149,8 @@ pub(crate) fn found(
         .ok_or_else(|| Fault::internal("nothing was provided that skills run in"))?;
     let (library, item) = service(desk)?.pattern(desk, used, id)?;
     let mut worker = None;
-    let mut look = |files: &[SourceFile]| workers.look(files, &mut worker, desk.cancelled());
-    let mut prepared = prepare(&library, &item, &mut look)?;
+    let look = |files: &[SourceFile]| workers.look(files, &mut worker, desk.cancelled());
+    let mut prepared = prepare(&library, &item, look)?;
     desk.view().root().id().clone_into(&mut prepared.root);
     if prepared.needs_node() && prepared.computes_imports {
         let message =
@@ -169,7 +169,7 @@ fn home(entry: &str) -> &str {
 fn prepare(
     library: &Library,
     item: &Item,
-    look: &mut dyn FnMut(&[SourceFile]) -> Result<Arc<Vec<Inspected>>, Fault>,
+    mut look: impl FnMut(&[SourceFile]) -> Result<Arc<Vec<Inspected>>, Fault>,
 ) -> Result<Prepared, Fault> {
     let main = item.executable.as_ref().ok_or_else(|| {
         Fault::new(Code::SkillExecutionFailed, format!("{} has no code that could be executed", item.id))
