@@ -2,11 +2,11 @@
 //!
 //! A [`Document`] becomes an [`Analysed`] one ([`Analyst`]); those, in the order of their ids, become a base
 //! ([`build`], [`Builder`]) whose parts somebody stores. What changes after that is in a [`Delta`] until the base is built
-//! anew: both together answer as if they had been built anew, with the same scores in the same order.
+//! anew: both together answer as if they had been built anew, with the same scores in the same order (§5 names an exception).
 //!
 //! A [`Query`] is answered in steps, since the store is elsewhere and may take its time: [`Plan::new`] looks into
 //! vocabularies and deltas, [`Plan::needs`] says what is to be fetched, [`answer`] does the rest. Several libraries are
-//! searched as if they were one. [`Memory`] is a library that has everything at hand.
+//! searched as if they were one, with the same exception. [`Memory`] is a library that has everything at hand.
 //!
 //! Nothing here reads a disk or a clock. What is decoded is checked; what is damaged is an error, never a panic.
 

@@ -71,7 +71,7 @@ pub struct Term {
     pub positions: Vec<u8>,
 }
 
-/// A term that is asked for.
+/// A term that is asked for, once in a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
     /// The term's number in the vocabulary.

@@ -110,13 +110,19 @@ proptest! {
         questions in questions(),
         most in 1usize..30,
     ) {
-        // So many that what cannot be among the best is passed over.
-        let many = (0..1_200usize).map(|n| {
+        // So many that what cannot be among the best is passed over, in a base with dead documents and in its delta.
+        let doc = |n: usize| {
             let one = &some[n * 31 % some.len()];
             let quality = qualities[n * 17 % qualities.len()];
             Doc { id: format!("db/n{n}"), quality, verified: n % 7 == 0, ..one.clone() }
-        });
-        let index = Memory::build(many.map(|doc| doc.analysed())).unwrap();
+        };
+        let mut index = Memory::build((0..700).map(|n| doc(n).analysed())).unwrap();
+        for n in (0..1_300).filter(|n| *n >= 700 || n % 11 == 0) {
+            index.put(doc(n).analysed()).unwrap();
+        }
+        for n in (0..1_300).step_by(13) {
+            index.remove(&doc(n).id).unwrap();
+        }
         for (text, _, filters) in questions {
             let query = Query::parse(&text, Mode::Fast, filters).unwrap();
             for order in [Order::Score, Order::Quality] {
@@ -124,6 +130,8 @@ proptest! {
                 let first = index.search(&query, order, most).unwrap();
                 prop_assert_eq!(all.total, all.hits.len());
                 prop_assert_eq!(first.total, all.total);
+                let none = index.search(&query, order, 0).unwrap();
+                prop_assert_eq!((none.total, none.hits.len()), (all.total, 0));
                 prop_assert_eq!(&first.hits[..], &all.hits[..most.min(all.total)], "{} {:?}", &text, order);
             }
         }

@@ -81,6 +81,30 @@ fn the_last_word_may_be_unfinished() {
 }
 
 #[test]
+fn more_documents_than_are_added_up_at_a_time_are_all_found() {
+    // Blocks have 32,768.
+    let docs = (0..33_000u32).map(|n| {
+        let words = [(2, "even"), (3, "third"), (16_381, "rare")];
+        let has = words.iter().filter(|(of, _)| n % of == 0).map(|(_, word)| *word);
+        let quality = Some(if (32_700..32_800).contains(&n) { 100 } else { 10 });
+        let title = has.collect::<Vec<_>>().join(" ");
+        Doc { quality, ..Doc::title(&format!("a/n{n:05}"), &title) }
+    });
+    let index = Memory::build(docs.map(|doc| doc.analysed())).unwrap();
+    let asked = |text: &str| index.search(&query(text, Mode::Fast), Order::Score, 30).unwrap();
+    assert_eq!(asked("even").total, 16_500);
+    // Both words, and the highest quality: on both sides of the border.
+    let both = asked("even third");
+    assert_eq!(both.total, 16_500 + 11_000 - 5_500);
+    let first: Vec<String> = both.hits.iter().take(17).map(|hit| hit.id.clone()).collect();
+    let wanted: Vec<String> = (32_700..32_800).filter(|n| n % 6 == 0).map(|n| format!("a/n{n:05}")).collect();
+    assert_eq!(first, wanted);
+    let rare: Vec<String> = asked("rare").hits.into_iter().map(|hit| hit.id).collect();
+    // The best, then the one whose title says nothing else.
+    assert_eq!(rare, ["a/n32762", "a/n16381", "a/n00000"]);
+}
+
+#[test]
 fn of_very_many_longer_words_the_commonest_are_found() {
     let rare = (0..600).map(|n| Doc::title(&format!("a/{n}"), &format!("optaq{n}x")));
     let common = (0..3).flat_map(|n| {

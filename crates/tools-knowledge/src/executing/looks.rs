@@ -1,10 +1,13 @@
-//! What processes said of files that they looked at. What they say depends on those files alone, and of one look's files nobody
-//! else's say anything: the same files need not be looked at again.
+//! What processes said of files that they looked at: the same files need not be looked at again.
+//!
+//! Whoever wrote a file may have taken over the process that parsed it. So what is said is remembered of all that a call had looked at
+//! until then, and not of the last files alone: nobody else's files were ever seen by a process whose word is taken for them.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::{Digest, Fault};
+use serde::Serialize;
 use skills::SourceFile;
 use skills::talk::Inspected;
 
@@ -28,21 +31,37 @@ struct Look {
     bytes: usize,
 }
 
+/// All files that a call had looked at so far, by their digest.
+#[derive(Debug, Default)]
+pub(super) struct Seen(Option<Digest>);
+
+impl Seen {
+    fn add(&mut self, files: &[SourceFile]) -> Result<Digest, Fault> {
+        #[derive(Serialize)]
+        struct Both<'f>(&'f Option<Digest>, &'f [SourceFile]);
+        let both = serde_json::to_vec(&Both(&self.0, files)).map_err(|e| Fault::internal(e.to_string()))?;
+        Ok(self.0.insert(Digest::of(&both)).clone())
+    }
+}
+
 impl Looks {
-    /// What is said of these files: by `look`, unless it was said before.
+    /// What is said of these files, behind those that were seen before: by `look`, unless it was said already.
     pub(super) fn at(
         &self,
+        seen: &mut Seen,
         files: &[SourceFile],
         look: impl FnOnce() -> Result<Vec<Inspected>, Fault>,
     ) -> Result<Arc<Vec<Inspected>>, Fault> {
-        let of = serde_json::to_vec(files).map_err(|e| Fault::internal(e.to_string()))?;
-        let of = Digest::of(&of);
+        let of = seen.add(files)?;
         if let Some(found) = self.again(&of) {
             return Ok(found);
         }
         let found = Arc::new(look()?);
-        let bytes = found.iter().map(size).sum();
-        self.keep(Look { of, found: Arc::clone(&found), bytes });
+        // A refusal may be the machine's, which had no room for a parser.
+        if found.iter().all(|file| file.refused.is_none()) {
+            let bytes = size_of::<Look>() + found.iter().map(size).sum::<usize>();
+            self.keep(Look { of, found: Arc::clone(&found), bytes });
+        }
         Ok(found)
     }
 
@@ -69,16 +88,18 @@ impl Looks {
     }
 }
 
-/// About how much memory what is said of a file takes.
+/// About how much memory what is said of a file takes, which was not refused.
 fn size(said: &Inspected) -> usize {
-    let names = said.imports.iter().map(|import| import.specifier.len());
-    let names = names.chain(said.exports.iter().map(|export| export.name.len()));
-    let names: usize = names.map(|length| length + size_of::<Inspected>()).sum();
-    size_of::<Look>() + said.path.len() + said.text.as_ref().map_or(0, String::len) + names
+    let imports = said.imports.iter().map(|import| size_of_val(import) + import.specifier.len());
+    let exports = said.exports.iter().map(|export| size_of_val(export) + export.name.len());
+    let text = said.text.as_ref().map_or(0, String::len);
+    size_of::<Inspected>() + said.path.len() + text + imports.chain(exports).sum::<usize>()
 }
 
 #[cfg(test)]
 mod tests {
+    use skills::strip::Refusal;
+
     use super::*;
 
     fn file(path: &str, text: &str) -> SourceFile {
@@ -95,7 +116,7 @@ mod tests {
         let looks = Looks::default();
         let mut times = 0;
         let mut at = |files: &[SourceFile]| {
-            looks.at(files, || {
+            looks.at(&mut Seen::default(), files, || {
                 times += 1;
                 Ok(said("a.ts", times.to_string()))
             })
@@ -111,11 +132,30 @@ mod tests {
     }
 
     #[test]
-    fn a_look_that_failed_is_none() {
+    fn what_a_process_says_behind_other_files_is_taken_for_these_only_behind_the_same() {
+        let looks = Looks::default();
+        let shared = [file("shared.ts", "")];
+        let behind = |first: &str, says: &str| {
+            let mut seen = Seen::default();
+            looks.at(&mut seen, &[file(first, "")], || Ok(said(first, String::new()))).unwrap();
+            looks.at(&mut seen, &shared, || Ok(said("shared.ts", says.to_owned()))).unwrap()
+        };
+        let lie = behind("hostile.ts", "a lie");
+        assert_eq!(behind("hostile.ts", "the truth"), lie);
+        assert_eq!(*behind("other.ts", "the truth"), said("shared.ts", "the truth".to_owned()));
+        let alone = looks.at(&mut Seen::default(), &shared, || Ok(said("shared.ts", "alone".to_owned())));
+        assert_eq!(*alone.unwrap(), said("shared.ts", "alone".to_owned()));
+    }
+
+    #[test]
+    fn a_look_that_failed_is_none_and_one_that_refused_is_looked_again() {
         let looks = Looks::default();
         let files = [file("a.ts", "1")];
-        assert!(looks.at(&files, || Err(Fault::internal("it ended"))).is_err());
-        assert!(looks.at(&files, || Ok(said("a.ts", String::new()))).is_ok());
+        let at = |said: Result<Vec<Inspected>, Fault>| looks.at(&mut Seen::default(), &files, || said);
+        assert!(at(Err(Fault::internal("it ended"))).is_err());
+        let refused = Some(Refusal { line: 1, column: 1, message: "no room".to_owned() });
+        at(Ok(vec![Inspected { refused, ..said("a.ts", String::new()).remove(0) }])).unwrap();
+        assert!(at(Ok(said("a.ts", String::new()))).unwrap().iter().all(|file| file.refused.is_none()));
     }
 
     #[test]
@@ -124,7 +164,7 @@ mod tests {
         let large = |name: &str| {
             let files = [file(name, "")];
             let mut looked = false;
-            let answered = looks.at(&files, || {
+            let answered = looks.at(&mut Seen::default(), &files, || {
                 looked = true;
                 Ok(said(name, "x".repeat(MOST / 3)))
             });

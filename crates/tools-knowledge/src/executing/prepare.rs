@@ -14,6 +14,7 @@ use skills::talk::Inspected;
 use skills::{SourceFile, limits};
 use store_api::uses::Used;
 
+use super::looks::Seen;
 use super::workers::{Worker, Workers};
 use crate::libraries::{Library, PROJECT, service, used};
 use crate::stock::{Item, read};
@@ -148,8 +149,8 @@ pub(crate) fn found(
         .service::<Workers>()
         .ok_or_else(|| Fault::internal("nothing was provided that skills run in"))?;
     let (library, item) = service(desk)?.pattern(desk, used, id)?;
-    let mut worker = None;
-    let look = |files: &[SourceFile]| workers.look(files, &mut worker, desk.cancelled());
+    let (mut seen, mut worker) = (Seen::default(), None);
+    let look = |files: &[SourceFile]| workers.look(files, (&mut seen, &mut worker), desk.cancelled());
     let mut prepared = prepare(&library, &item, look)?;
     desk.view().root().id().clone_into(&mut prepared.root);
     if prepared.needs_node() && prepared.computes_imports {

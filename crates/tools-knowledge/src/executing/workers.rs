@@ -14,7 +14,7 @@ use skills::talk::Inspected;
 use skills::{AHEAD, Event, Hearing, MARK, Request, SourceFile, TalkError};
 use tokio_util::sync::CancellationToken;
 
-use super::looks::Looks;
+use super::looks::{Looks, Seen};
 use crate::settings::SkillsSection;
 
 /// Most bytes of memory of a process, its engine's besides.
@@ -214,13 +214,13 @@ impl Workers {
     }
 
     /// What is in files, by a process that runs nothing of them: the one that is there, or one that is there afterwards. Blocking.
-    pub(crate) fn look(
+    pub(super) fn look(
         &self,
         files: &[SourceFile],
-        worker: &mut Option<Worker>,
+        (seen, worker): (&mut Seen, &mut Option<Worker>),
         cancel: &CancellationToken,
     ) -> Result<Arc<Vec<Inspected>>, Fault> {
-        self.looks.at(files, || {
+        self.looks.at(seen, files, || {
             let worker = match worker {
                 Some(worker) => worker,
                 None => worker.insert(self.take()?),

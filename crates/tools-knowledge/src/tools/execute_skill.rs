@@ -152,9 +152,11 @@ impl Run for ExecuteSkill {
             .ok_or_else(|| Fault::internal("nothing was provided that skills run in"))?;
         let used = used(&desk).await?;
         let id = input.skill_id.clone();
-        desk.note_level(Level::Full);
         let (prepared, worker) = desk.blocking(move |desk| found(desk, &id, &used)).await?;
         let _next = Next(&workers);
+        if worker.is_some() {
+            desk.note_level(Level::Full);
+        }
         let approved = desk.approved_skill(prepared.name(), prepared.identity()).await;
         let usual = prepared.needs_node().then_some(node::USUAL);
         let granted = Granted::of(&prepared.asks, workers.settings(), (desk.asked().timeout, usual));
@@ -175,6 +177,7 @@ impl Run for ExecuteSkill {
                 desk.blocking(move |_| prepared.takes(&given).map(|()| (prepared, given))).await?;
             return in_node(&desk, &workers, &prepared, &granted, given).await;
         }
+        desk.note_level(Level::Full);
         let workers = Arc::clone(&workers);
         desk.blocking(move |desk| {
             prepared.takes(&given)?;
@@ -268,7 +271,7 @@ fn would_run(prepared: &Prepared, granted: Granted, approved: bool, misfits: Vec
     Answer::new(message, Output { data })
 }
 
-/// Runs it in a process that has looked at its files and run nothing. Blocking.
+/// Runs it in a process that has run nothing, and looked at no other skill's files. Blocking.
 fn execute(
     desk: &ReadDesk,
     worker: &mut crate::executing::workers::Worker,
