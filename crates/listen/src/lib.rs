@@ -22,6 +22,10 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ServerConfig, crypto::ring};
 use tokio_util::sync::CancellationToken;
 
+mod shards;
+
+pub use shards::Shards;
+
 /// Longest that a connection may take to send the head of its next request, waiting for it included.
 const HEAD_ARRIVES: Duration = Duration::from_secs(30);
 
@@ -94,11 +98,12 @@ pub fn routed(router: Router) -> impl App {
 
 /// Serves `app` on `listener` until `stop` is cancelled and every connection has ended.
 ///
-/// Of `places` connections at once; who comes later waits to be accepted.
+/// Of `places` connections at once; who comes later waits to be accepted. Connections are answered by `shards`, or where this
+/// itself runs.
 pub async fn serve(
     listener: TcpListener,
     tls: Option<Tls>,
-    places: usize,
+    (places, shards): (usize, Option<&Shards>),
     app: impl App,
     stop: CancellationToken,
 ) {
@@ -122,8 +127,20 @@ pub async fn serve(
             }
         };
         let (tls, app, watcher) = (tls.clone(), app.clone(), graceful.watcher());
-        tokio::spawn(async move {
-            connection(stream, tls, app, watcher).await;
+        let Some(shards) = shards else {
+            tokio::spawn(async move {
+                connection(stream, tls, app, watcher).await;
+                drop(place);
+            });
+            continue;
+        };
+        // It goes to another runtime, which is to be told of it.
+        let moved = stream.into_std();
+        shards.next().spawn(async move {
+            match moved.and_then(TcpStream::from_std) {
+                Ok(stream) => connection(stream, tls, app, watcher).await,
+                Err(error) => tracing::warn!(%error, "a connection could not be answered"),
+            }
             drop(place);
         });
     }

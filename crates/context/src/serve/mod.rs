@@ -119,7 +119,7 @@ pub async fn serve(listener: TcpListener, options: Options, stop: CancellationTo
         tokio::time::sleep(DRAIN).await;
     };
     tokio::select! {
-        () = listen::serve(listener, tls, places, listen::routed(router(&app)), stop.clone()) => {}
+        () = listen::serve(listener, tls, (places, None), listen::routed(router(&app)), stop.clone()) => {}
         () = late => tracing::warn!("requests were cut off: they took longer than {} s to end", DRAIN.as_secs()),
     }
     sweeping.abort();

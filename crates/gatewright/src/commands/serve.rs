@@ -1,6 +1,7 @@
 //! `gatewright serve`.
 
 use std::net::SocketAddr;
+use std::num::NonZero;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use kit::House;
 use kit::house::Access;
 use kit::jobs::Jobs;
 use kit::menu::Choose;
-use listen::Tls;
+use listen::{Shards, Tls};
 use mcp::http::{Identify, Loopback, Options};
 use rustix::process::getppid;
 use tokio::net::TcpListener;
@@ -62,12 +63,15 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
     let access = gate.access();
     let Offered { house, menu, jobs, browsers, refresh, sweeping, offline } = offered(asked, &offer, access)?;
     let identify = gate.identify(&house)?;
+    let many = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let shards = Arc::new(Shards::start(many)?);
     let options = Options {
         identify,
         hosts: args.allow_host,
         origins: args.allow_origin,
         tls,
         connections: connections(),
+        shards: Some(Arc::clone(&shards)),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     #[cfg(feature = "conformance")]

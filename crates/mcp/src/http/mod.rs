@@ -28,7 +28,7 @@ use crate::ServeError;
 use crate::server::Server;
 pub use caller::{Identify, Loopback, Refused};
 use endpoint::{App, Endpoint, Protocol};
-use listen::Tls;
+use listen::{Shards, Tls};
 use message::{Doorkeeper, MAX_BODY};
 pub(crate) use sessions::SESSION;
 use sessions::Sessions;
@@ -51,6 +51,8 @@ pub struct Options {
     pub tls: Option<Tls>,
     /// Most connections at once; who comes later waits. Fewer than the process may have files open: calls need some.
     pub connections: usize,
+    /// What answers connections; where there is none, the runtime that serves.
+    pub shards: Option<Arc<Shards>>,
 }
 
 /// What stands behind the stack: the product's server, or the fixtures of the conformance suite.
@@ -126,7 +128,7 @@ pub(crate) async fn serve_over<S: Served>(
 ) {
     // What ends when: first nobody is let in and the calls are cancelled, then their answers go out, then the streams.
     let streams = CancellationToken::new();
-    let (tls, places) = (options.tls.clone(), options.connections);
+    let (tls, places, shards) = (options.tls.clone(), options.connections, options.shards.clone());
     let app = app(server.clone(), options, &streams);
     let late = async {
         stop.cancelled().await;
@@ -136,7 +138,7 @@ pub(crate) async fn serve_over<S: Served>(
         tokio::time::sleep(DRAIN).await;
     };
     tokio::select! {
-        () = listen::serve(listener, tls, places, app, stop.clone()) => {}
+        () = listen::serve(listener, tls, (places, shards.as_deref()), app, stop.clone()) => {}
         () = late => tracing::warn!("requests were cut off: they took longer than {} s to end", DRAIN.as_secs()),
     }
 }

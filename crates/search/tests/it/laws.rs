@@ -117,7 +117,7 @@ proptest! {
             Doc { id: format!("db/n{n}"), quality, verified: n % 7 == 0, ..one.clone() }
         };
         let mut index = Memory::build((0..700).map(|n| doc(n).analysed())).unwrap();
-        for n in (0..1_300).filter(|n| *n >= 700 || n % 11 == 0) {
+        for n in (0..1_300).filter(|n: &usize| *n >= 700 || n.is_multiple_of(11)) {
             index.put(doc(n).analysed()).unwrap();
         }
         for n in (0..1_300).step_by(13) {

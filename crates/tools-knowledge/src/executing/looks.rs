@@ -40,7 +40,7 @@ impl Seen {
         #[derive(Serialize)]
         struct Both<'f>(&'f Option<Digest>, &'f [SourceFile]);
         let both = serde_json::to_vec(&Both(&self.0, files)).map_err(|e| Fault::internal(e.to_string()))?;
-        Ok(self.0.insert(Digest::of(&both)).clone())
+        Ok(*self.0.insert(Digest::of(&both)))
     }
 }
 

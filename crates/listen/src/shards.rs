@@ -1,0 +1,94 @@
+//! Threads that answer connections, each with a runtime of its own: what a connection does stays on its thread, and wakes no
+//! other one.
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tokio::runtime::{Builder, Handle};
+use tokio_util::sync::CancellationToken;
+
+/// How long what blocks in one of them has to end with it.
+const ENDS: Duration = Duration::from_millis(500);
+
+/// The threads. They end when this is dropped, and what still goes on in them ends then.
+#[derive(Debug)]
+pub struct Shards {
+    /// Of each thread's runtime.
+    handles: Vec<Handle>,
+    threads: Vec<JoinHandle<()>>,
+    next: AtomicUsize,
+    over: CancellationToken,
+}
+
+impl Shards {
+    /// Starts so many threads, at least one.
+    ///
+    /// # Errors
+    ///
+    /// Where the system has no room for a runtime or a thread.
+    pub fn start(many: usize) -> io::Result<Self> {
+        let mut shards = Self {
+            handles: Vec::new(),
+            threads: Vec::new(),
+            next: AtomicUsize::new(0),
+            over: CancellationToken::new(),
+        };
+        for number in 0..many.max(1) {
+            let runtime = Builder::new_current_thread().enable_all().build()?;
+            shards.handles.push(runtime.handle().clone());
+            let over = shards.over.clone();
+            let thread = std::thread::Builder::new().name(format!("connections {number}"));
+            let work = move || {
+                runtime.block_on(over.cancelled());
+                runtime.shutdown_timeout(ENDS);
+            };
+            shards.threads.push(thread.spawn(work)?);
+        }
+        Ok(shards)
+    }
+
+    /// The runtime of the next connection: each in turn.
+    pub(crate) fn next(&self) -> Handle {
+        let at = self.next.fetch_add(1, Ordering::Relaxed) % self.handles.len().max(1);
+        self.handles.get(at).cloned().unwrap_or_else(Handle::current)
+    }
+}
+
+impl Drop for Shards {
+    fn drop(&mut self) {
+        self.over.cancel();
+        for thread in self.threads.drain(..) {
+            // It said so when it panicked.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_in_turn_gets_what_comes_and_none_goes_on_afterwards() {
+        let shards = Shards::start(3).unwrap();
+        let (said, heard) = std::sync::mpsc::channel();
+        for _ in 0..6 {
+            let said = said.clone();
+            shards.next().spawn(async move {
+                let name = std::thread::current().name().map(str::to_owned);
+                said.send(name.unwrap_or_default()).unwrap();
+                std::future::pending::<()>().await;
+                drop(said);
+            });
+        }
+        drop(said);
+        let mut names: Vec<String> = heard.iter().take(6).collect();
+        names.sort();
+        names.dedup();
+        assert_eq!(names, ["connections 0", "connections 1", "connections 2"]);
+        drop(shards);
+        assert!(heard.recv().is_err(), "what was pending is gone");
+    }
+}
