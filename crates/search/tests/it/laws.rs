@@ -114,7 +114,7 @@ proptest! {
         let doc = |n: usize| {
             let one = &some[n * 31 % some.len()];
             let quality = qualities[n * 17 % qualities.len()];
-            Doc { id: format!("db/n{n}"), quality, verified: n % 7 == 0, ..one.clone() }
+            Doc { id: format!("db/n{n}"), quality, verified: n.is_multiple_of(7), ..one.clone() }
         };
         let mut index = Memory::build((0..700).map(|n| doc(n).analysed())).unwrap();
         for n in (0..1_300).filter(|n: &usize| *n >= 700 || n.is_multiple_of(11)) {
