@@ -302,3 +302,28 @@ pub(super) fn blobs(terms: &[Arc<Term>]) -> Vec<Blob<'_>> {
         .map(|term| Blob { term: term.number, postings: &term.postings, positions: &term.positions })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_needed_for_longest_is_let_go_of_until_half_is_free() {
+        let mut cached = Cached::default();
+        let term = |number| Term { number, postings: vec![0; 1_000], positions: Vec::new() };
+        for number in 0..8 {
+            cached.questions += 1;
+            cached.keep(term(number), false);
+        }
+        let one = cached.bytes / 8;
+        // The first one is needed again, and comes with its places.
+        cached.questions += 1;
+        cached.keep(Term { positions: vec![0; 10], ..term(0) }, true);
+        assert_eq!(cached.bytes, 8 * one + 10, "it is counted once");
+        cached.trim(cached.bytes);
+        assert_eq!(cached.terms.len(), 8, "there is room");
+        cached.trim(6 * one);
+        assert_eq!(cached.terms.keys().copied().collect::<Vec<_>>(), [0, 7]);
+        assert_eq!(cached.bytes, cached.terms.values().map(Kept::bytes).sum::<usize>());
+    }
+}
