@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use contract::{Annotations, Fault, Head, Kind, ToolName};
 use exec::run::Cache;
@@ -70,6 +70,38 @@ fn lazily<T>(make: impl FnOnce() -> T + Send + 'static) -> Lazily<T> {
     LazyLock::new(Box::new(make))
 }
 
+/// The schema of results: it is needed to list the tool, and to compile it, and it is by far the largest thing that a tool says of
+/// itself. So it is made each time, and only the names in it are kept.
+struct Outputs {
+    make: Box<dyn Fn() -> schema::Output + Send + Sync>,
+    names: OnceLock<Names>,
+}
+
+/// What [`schema::Output`] says beside the schema.
+struct Names {
+    required: Vec<String>,
+    shadowed: Vec<String>,
+}
+
+impl Outputs {
+    fn new(make: impl Fn() -> schema::Output + Send + Sync + 'static) -> Self {
+        Self { make: Box::new(make), names: OnceLock::new() }
+    }
+
+    fn schema(&self) -> Value {
+        let schema::Output { schema, required, shadowed } = (self.make)();
+        self.names.get_or_init(|| Names { required, shadowed });
+        schema
+    }
+
+    fn names(&self) -> &Names {
+        self.names.get_or_init(|| {
+            let schema::Output { required, shadowed, .. } = (self.make)();
+            Names { required, shadowed }
+        })
+    }
+}
+
 /// Asks what a tool of others is now.
 type Asking = Box<dyn Fn(ForeignDesk) -> Boxed<Result<Value, Fault>> + Send + Sync>;
 
@@ -81,7 +113,7 @@ type Settling = Box<dyn Fn(Value, Setting) -> Boxed<Result<Option<After>, Fault>
 pub struct Tool {
     head: Head,
     input: Lazily<schema::Input>,
-    output: Lazily<schema::Output>,
+    output: Outputs,
     limits: Limits,
     list: Option<&'static str>,
     page: u32,
@@ -117,16 +149,16 @@ impl Tool {
         &self.input.schema
     }
 
-    /// JSON Schema of its results.
+    /// JSON Schema of its results, made anew.
     #[must_use]
-    pub fn output_schema(&self) -> &Value {
-        &self.output.schema
+    pub fn output_schema(&self) -> Value {
+        self.output.schema()
     }
 
     /// Output fields that must be there when a call is completed.
     #[must_use]
     pub fn required_when_completed(&self) -> &[String] {
-        &self.output.required
+        &self.output.names().required
     }
 
     /// How long, how often and how many at a time.
@@ -212,7 +244,7 @@ impl Tool {
 
     /// Names of the engine's that its types use, a defect: no call of it is taken.
     pub fn shadowed(&self) -> impl Iterator<Item = &str> {
-        self.input.shadowed.iter().chain(&self.output.shadowed).map(String::as_str)
+        self.input.shadowed.iter().chain(&self.output.names().shadowed).map(String::as_str)
     }
 
     /// Whether a person is asked before each call.
@@ -304,7 +336,7 @@ impl Tool {
         Self {
             head,
             input: lazily(|| input),
-            output: lazily(|| schema::foreign_output(output)),
+            output: Outputs::new(move || schema::foreign_output(output.clone())),
             limits: definition.limits,
             list: None,
             page: Paged::default().limit,
@@ -389,7 +421,7 @@ impl Tool {
         Self {
             head,
             input: lazily(input),
-            output: lazily(|| schema::guest_output(output_schema)),
+            output: Outputs::new(move || schema::guest_output(output_schema.clone())),
             limits,
             list: None,
             page: Paged::default().limit,
@@ -487,7 +519,9 @@ where
                 pages: T::LIST.map(|_| Pages { usual: T::PAGE, most: T::MOST }),
             })
         }),
-        output: lazily(move || schema::output::<T::Output>(kind == Kind::Run || !T::PROGRAMS.is_empty())),
+        output: Outputs::new(move || {
+            schema::output::<T::Output>(kind == Kind::Run || !T::PROGRAMS.is_empty())
+        }),
         limits: T::LIMITS,
         list: T::LIST,
         page: T::PAGE,

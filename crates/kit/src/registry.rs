@@ -59,7 +59,7 @@ impl Registered {
         Spec {
             head: self.head().clone(),
             input_schema: self.input_schema().clone(),
-            output_schema: self.tool.output_schema().clone(),
+            output_schema: self.tool.output_schema(),
             required_when_completed: self.tool.required_when_completed().to_vec(),
         }
     }
@@ -126,7 +126,7 @@ impl Registered {
     /// Fails when a result is not what the tool says that its results are (recipe-005).
     pub(crate) fn check_output(&self, value: &Value, completed: bool) -> Result<(), Fault> {
         let name = &self.head().name;
-        let mut wrong = match self.output.get_or_init(|| Compiled::new(self.tool.output_schema())) {
+        let mut wrong = match self.output.get_or_init(|| Compiled::new(&self.tool.output_schema())) {
             Ok(compiled) => compiled.errors(value, 4),
             Err(why) => vec![format!("the schema does not compile: {why}")],
         };
@@ -168,7 +168,7 @@ const MAX_FOREIGN: usize = 64 * 1024;
 /// not so long that a menu drowns in it.
 fn check_foreign(tool: &Registered) -> Result<(), BadRegistry> {
     let refused = |why: String| BadRegistry::Foreign { tool: tool.head().name.to_string(), why };
-    let (input, output) = (tool.tool.input_schema(), tool.tool.output_schema());
+    let (input, output) = (tool.tool.input_schema(), &tool.tool.output_schema());
     let size = input.to_string().len() + output.to_string().len() + tool.head().description.len();
     if size > MAX_FOREIGN {
         return Err(refused(format!("it has {size} bytes, at most {MAX_FOREIGN} are taken")));

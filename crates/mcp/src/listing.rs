@@ -105,9 +105,13 @@ fn tool(registered: &Registered) -> Tool {
         // Clients cut results that are longer than they expect.
         meta.0.insert("anthropic/maxResultSizeChars".into(), json!(kit::shape::chars(budget)));
     }
+    let output = match registered.tool.output_schema() {
+        Value::Object(output) => output,
+        _ => JsonObject::new(),
+    };
     Tool::new(head.name.to_string(), head.description.clone(), object(registered.input_schema()))
         .with_title(head.title.clone())
-        .with_raw_output_schema(object(registered.tool.output_schema()))
+        .with_raw_output_schema(Arc::new(output))
         .with_annotations(annotations)
         .with_meta(meta)
 }

@@ -47,7 +47,7 @@ pub use fault::SearchError;
 pub use fields::{Field, Shape, Tuning};
 pub use memory::Memory;
 pub use nearest::nearest;
-pub use passage::{MAX_PASSAGE, passage};
+pub use passage::{MAX_PASSAGE, Passages};
 pub use plan::{LibraryView, MAX_TERMS, Need, Plan};
 pub use query::{Filters, MAX_QUERY, MAX_WORDS, Mode, Query};
 pub use score::{Answer, Hit, Order, answer};

@@ -142,12 +142,12 @@ impl Plan {
     /// As [`Plan::new`], looking for all that a word may be a misspelling of: where nothing was found by a plan that
     /// [was cut](Self::is_cut).
     pub fn thorough(query: &Query, libraries: &[LibraryView<'_>]) -> Self {
-        Self::made(query, libraries, Tuning::DEFAULT, false)
+        Self::made(query, libraries, Tuning::DEFAULT, true)
     }
 
     /// As [`Plan::new`], with other numbers for what they decide about questions.
     pub fn tuned(query: &Query, libraries: &[LibraryView<'_>], tuning: Tuning) -> Self {
-        Self::made(query, libraries, tuning, query.mode == Mode::Fast)
+        Self::made(query, libraries, tuning, false)
     }
 
     /// Whether words were left out that may be meant, since nearer ones are there.
@@ -155,7 +155,7 @@ impl Plan {
         self.is_cut
     }
 
-    fn made(query: &Query, libraries: &[LibraryView<'_>], tuning: Tuning, hurries: bool) -> Self {
+    fn made(query: &Query, libraries: &[LibraryView<'_>], tuning: Tuning, is_thorough: bool) -> Self {
         let all = libraries.iter().fold(0u32, |sum, library| sum.saturating_add(library.documents()));
         let plan = Self {
             terms: Vec::new(),
@@ -176,7 +176,7 @@ impl Plan {
             planner.word(asked);
         }
         planner.pairs(query);
-        planner.expansions(query, hurries);
+        planner.expansions(query, is_thorough);
         planner.plan
     }
 
@@ -279,7 +279,7 @@ impl Planner<'_> {
     }
 
     /// Longer words and misspelt ones, while there is room: the first of every word, the second of every word, and so on.
-    fn expansions(&mut self, query: &Query, hurries: bool) {
+    fn expansions(&mut self, query: &Query, is_thorough: bool) {
         let mut candidates = Vec::new();
         for (at, asked) in query.words.iter().enumerate() {
             let is_known = self.plan.words.get(at).is_some_and(|word| word.stem.is_some());
@@ -290,11 +290,13 @@ impl Planner<'_> {
                 }
             }
             if expand::may_be_misspelt(asked, query.mode, is_known) {
-                // What other words begin with is hardly misspelt.
-                let far = match (hurries, of_word.is_empty()) {
-                    (false, _) => Far::All,
-                    (true, true) => Far::Nearest,
-                    (true, false) => Far::One,
+                let far = match query.mode {
+                    _ if is_thorough => Far::All,
+                    // What is there, or what other words begin with, is hardly misspelt.
+                    Mode::Comprehensive if is_known => Far::One,
+                    Mode::Comprehensive => Far::All,
+                    Mode::Fast if of_word.is_empty() => Far::Nearest,
+                    Mode::Fast => Far::One,
                 };
                 let (typos, is_cut) = expand::typos(self.libraries, asked, far, is_known);
                 self.plan.is_cut |= is_cut;

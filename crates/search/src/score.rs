@@ -1,5 +1,8 @@
 //! Answers: every document that has one of the words gets its score, the best are kept, and told why.
 
+use std::cell::OnceCell;
+use std::cmp::Ordering;
+
 use crate::plan::{LibraryView, Plan, points};
 use crate::postings::{Cursor, Posting};
 use crate::query::Mode;
@@ -61,15 +64,15 @@ pub fn answer(
     for (at, tier) in tiers.iter().enumerate() {
         let best = scan::best(tier, plan, order, kept)?;
         total += best.total;
-        found.extend(best.ranked.iter().map(|ranked| Candidate::new(at, tier, ranked, order)));
+        found.extend(best.ranked.iter().map(|ranked| Candidate::new(at, ranked)));
     }
-    sort(&mut found, &tiers);
+    sort(&mut found, &tiers, order);
     if looks_near {
         found.truncate(kept);
         let again = found.len().min(LOOKED_AT_AGAIN);
         let (first, _) = found.split_at_mut(again);
         look_again(first, &tiers, plan)?;
-        sort(&mut found, &tiers);
+        sort(&mut found, &tiers, order);
     }
     found.truncate(limit);
     let hits = explained(found, &tiers, plan)?;
@@ -84,23 +87,37 @@ struct Candidate {
     score: u32,
     /// Higher comes first; then names and ids decide.
     rank: u64,
-    name: String,
-    id: String,
+    /// Looked up where they decide: of most of two hundred they do not.
+    name: OnceCell<String>,
+    id: OnceCell<String>,
 }
 
 impl Candidate {
-    fn new(at: usize, tier: &Tier<'_>, ranked: &Ranked<'_>, order: Order) -> Self {
+    fn new(at: usize, ranked: &Ranked<'_>) -> Self {
         let (document, parts, score) = (ranked.document, ranked.parts, ranked.score);
-        let name = if order == Order::Quality { tier.name(document) } else { String::new() };
-        Self { tier: at, document, parts, score, rank: ranked.rank, name, id: tier.id(document) }
+        let (name, id) = (OnceCell::new(), OnceCell::new());
+        Self { tier: at, document, parts, score, rank: ranked.rank, name, id }
+    }
+
+    fn name(&self, tiers: &[Tier<'_>]) -> &str {
+        self.name
+            .get_or_init(|| tiers.get(self.tier).map_or_else(String::new, |tier| tier.name(self.document)))
+    }
+
+    fn id(&self, tiers: &[Tier<'_>]) -> &str {
+        self.id.get_or_init(|| tiers.get(self.tier).map_or_else(String::new, |tier| tier.id(self.document)))
     }
 }
 
-fn sort(found: &mut [Candidate], tiers: &[Tier<'_>]) {
+fn sort(found: &mut [Candidate], tiers: &[Tier<'_>], order: Order) {
     let library = |c: &Candidate| tiers.get(c.tier).map(|tier| tier.library);
     found.sort_by(|a, b| {
-        let by_text = a.name.cmp(&b.name).then_with(|| a.id.cmp(&b.id));
-        b.rank.cmp(&a.rank).then(by_text).then_with(|| library(a).cmp(&library(b)))
+        let by_name = || match order {
+            Order::Score => Ordering::Equal,
+            Order::Quality => a.name(tiers).cmp(b.name(tiers)),
+        };
+        let by_text = || by_name().then_with(|| a.id(tiers).cmp(b.id(tiers)));
+        b.rank.cmp(&a.rank).then_with(by_text).then_with(|| library(a).cmp(&library(b)))
     });
 }
 
@@ -152,7 +169,7 @@ fn explained(found: Vec<Candidate>, tiers: &[Tier<'_>], plan: &Plan) -> Result<V
         Some(Hit {
             library: tier.library,
             number: (!tier.is_delta).then_some(candidate.document),
-            id: candidate.id,
+            id: candidate.id(tiers).to_owned(),
             score,
             why: Why::new(found, candidate.parts, &plan.tuning),
         })

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use contract::text::counted;
 use contract::{Code, Fault};
@@ -10,11 +11,11 @@ use kit::markdown::{code, text};
 use kit::{Answer, ReadDesk};
 use library::quality::Score;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use search::{Filters, Hit, Mode, Order, Query};
+use search::{Filters, Hit, Mode, Order, Passages, Query};
 use serde::{Serialize, Serializer};
 
-use crate::libraries::{Library, Looked, Opened, service, used};
-use crate::stock::{Again, Item, Unkept, read};
+use crate::libraries::{Looked, Opened, service, used};
+use crate::stock::{Again, Item, Unkept, document};
 
 /// Hits that are looked at for a passage.
 const MOST_PASSAGES: u64 = 50;
@@ -168,7 +169,7 @@ pub(crate) async fn find(desk: &ReadDesk, asked: Asked) -> Result<Found, Fault> 
 }
 
 /// What has changed since it was read, by library.
-type Stale<'l> = Vec<(&'l Opened, Vec<Item>)>;
+type Stale<'l> = Vec<(&'l Opened, Vec<Arc<Item>>)>;
 
 /// The page of hits, and those of them whose files are not as they were.
 fn hits<'l>(
@@ -188,13 +189,14 @@ fn hits<'l>(
     let total = if is_shadowing { hits.len() } else { answer.total } as u64;
     let from = usize::try_from(page.offset).unwrap_or(usize::MAX).min(hits.len());
     let hits = hits.get(from..until.min(hits.len())).unwrap_or_default();
-    let mut items: BTreeMap<(usize, String), Item> = BTreeMap::new();
+    let mut items: BTreeMap<(usize, String), Arc<Item>> = BTreeMap::new();
     for (at, Opened { stock, snapshot, .. }) in looked.libraries.iter().enumerate() {
         let ids = hits.iter().filter(|hit| hit.library == at).map(|hit| hit.id.clone());
         let found = stock.items(snapshot, &ids.collect::<Vec<_>>()).inspect_err(|_| stock.forget())?;
         items.extend(found.into_iter().map(|item| ((at, item.id.short().to_owned()), item)));
     }
-    let (mut shown, mut stale) = (Vec::new(), BTreeMap::<usize, Vec<Item>>::new());
+    let mut passages = (asked.mode == Mode::Comprehensive).then(|| Passages::new(query));
+    let (mut shown, mut stale) = (Vec::new(), BTreeMap::<usize, Vec<Arc<Item>>>::new());
     for (hit, at) in hits.iter().zip(page.offset..) {
         let Some(opened) = looked.libraries.get(hit.library) else { continue };
         let Some(item) = items.remove(&(hit.library, hit.id.clone())) else {
@@ -206,8 +208,8 @@ fn hits<'l>(
             stale.entry(hit.library).or_default().push(item);
             continue;
         }
-        let with_passage = asked.mode == Mode::Comprehensive && at < MOST_PASSAGES;
-        shown.push(show(looked, (opened, &item), hit, (asked.explains, with_passage), query));
+        let passages = passages.as_mut().filter(|_| at < MOST_PASSAGES);
+        shown.push(show(looked, (opened, &item), hit, asked.explains, passages));
     }
     let index = Index {
         patterns: looked.views().iter().map(|view| u64::from(view.documents())).sum(),
@@ -224,8 +226,8 @@ fn show(
     looked: &Looked,
     (opened, item): (&Opened, &Item),
     hit: &Hit,
-    (explains, with_passage): (bool, bool),
-    query: &Query,
+    explains: bool,
+    passages: Option<&mut Passages<'_>>,
 ) -> Shown {
     let shadowed = looked.owners(&hit.id).into_iter().skip(1);
     let shadowed = shadowed.filter_map(|at| looked.libraries.get(at));
@@ -242,14 +244,9 @@ fn show(
         shadowed: shadowed.collect(),
         score: explains.then_some(hit.score),
         why: if explains { hit.why.found.iter().map(Reason::from).collect() } else { Vec::new() },
-        passage: if with_passage { passage(&opened.library, item, query) } else { None },
+        passage: passages
+            .and_then(|passages| passages.of(&document(&opened.library, &item.found, item.base.as_ref())?)),
     }
-}
-
-/// Where a pattern says so.
-fn passage(library: &Library, item: &Item, query: &Query) -> Option<String> {
-    let (_, texts) = read(library, &item.found, item.base.as_ref()).ok()?;
-    search::passage(&texts.document, query)
 }
 
 /// The answer of a list of patterns.

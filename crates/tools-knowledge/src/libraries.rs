@@ -167,7 +167,7 @@ impl Libraries {
         desk: &ReadDesk,
         used: &[Used],
         id: &PatternId,
-    ) -> Result<(Library, Item), Fault> {
+    ) -> Result<(Library, Arc<Item>), Fault> {
         let mut again = Again::Changed;
         loop {
             let looked = self.look(desk, used, again)?;
@@ -299,12 +299,12 @@ impl Opened {
     }
 
     /// Patterns by their ids, in order: those that are there.
-    pub(crate) fn items(&self, ids: &[String]) -> Result<Vec<Item>, Fault> {
+    pub(crate) fn items(&self, ids: &[String]) -> Result<Vec<Arc<Item>>, Fault> {
         self.told(self.stock.items(&self.snapshot, ids))
     }
 
     /// Looks at patterns again whose files have changed. Blocking, within a runtime.
-    pub(crate) fn look_at(&self, desk: &ReadDesk, used: &[Used], changed: &[Item]) -> Result<(), Fault> {
+    pub(crate) fn look_at(&self, desk: &ReadDesk, used: &[Used], changed: &[Arc<Item>]) -> Result<(), Fault> {
         let (library, again, cancel) = (&self.library, Again::Changed, desk.cancelled());
         let looking = Looking { desk, used, library: &library.name, again, cancel };
         match self.stock.look_at(library, &looking, changed) {
@@ -372,7 +372,7 @@ impl Looked {
     }
 
     /// What an id stands for: in the library that it names, else in the first one that has it.
-    pub(crate) fn resolve(&self, id: &PatternId) -> Result<(&Opened, Item), Fault> {
+    pub(crate) fn resolve(&self, id: &PatternId) -> Result<(&Opened, Arc<Item>), Fault> {
         let named = id.library();
         let open =
             self.libraries.iter().filter(|opened| named.as_ref().is_none_or(|n| *n == opened.library.name));

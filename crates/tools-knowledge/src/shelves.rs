@@ -62,7 +62,7 @@ impl Shelf for Patterns {
                     let modified = item.stamps.iter().map(|(_, stamp)| stamp.modified).max();
                     let modified = modified.and_then(|at| jiff::Timestamp::from_nanosecond(at).ok());
                     let modified = modified.unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-                    all.push((name, item.description, modified.to_string()));
+                    all.push((name, item.description.clone(), modified.to_string()));
                 }
                 Ok(all)
             })

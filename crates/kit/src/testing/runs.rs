@@ -234,7 +234,7 @@ fn fits(tool: &Tool, reply: &Reply) {
             tool.head().name
         );
     }
-    let output = Compiled::new(tool.output_schema()).expect("the output schema compiles");
+    let output = Compiled::new(&tool.output_schema()).expect("the output schema compiles");
     let invalid = output.errors(&value, 8);
     assert!(invalid.is_empty(), "{}: the reply does not fit its schema: {invalid:?}", tool.head().name);
 }

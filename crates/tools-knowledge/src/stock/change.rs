@@ -1,6 +1,7 @@
 //! An index brought up to date: what is read is what has changed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use contract::{Fault, RelPath};
 use library::{Code, Problem, Problems};
@@ -159,7 +160,7 @@ pub(super) fn some(
     library: &Library,
     looking: &Looking<'_>,
     known: &Snapshot,
-    items: &[Item],
+    items: &[Arc<Item>],
 ) -> Result<Snapshot, Unkept> {
     let (mut changed, mut analyst) = (Changed::default(), Analyst::new());
     let ids: Vec<String> = items.iter().map(|item| item.id.short().to_owned()).collect();

@@ -12,6 +12,9 @@ use store_api::index::{
 use store_api::{Answer, Indexes, StoreError};
 use tokio::runtime::Handle;
 
+use super::item::Item;
+use super::remembered::Remembered;
+
 /// What wrote an index: another number is not read, and the index is made anew.
 pub(super) const FORMAT: u32 = 1;
 /// Bytes of lists that are kept in memory for questions to come.
@@ -133,6 +136,7 @@ pub(super) struct Keeper {
     whose: Whose,
     /// Terms that were asked for: of one generation.
     cached: Mutex<Cached>,
+    items: Remembered,
 }
 
 #[derive(Default)]
@@ -190,7 +194,7 @@ fn wait<T>(answer: Answer<T>) -> Result<T, Unkept> {
 
 impl Keeper {
     pub(super) fn new(indexes: Arc<dyn Indexes>, whose: Whose) -> Self {
-        Self { indexes, whose, cached: Mutex::default() }
+        Self { indexes, whose, cached: Mutex::default(), items: Remembered::default() }
     }
 
     pub(super) fn epoch(&self) -> Result<Option<i64>, Unkept> {
@@ -200,6 +204,7 @@ impl Keeper {
     pub(super) fn there(&self) -> Result<There, Unkept> {
         // What was kept of lists may be of a file that is no more: in another one the same numbers are other words.
         *self.cached.lock().unwrap_or_else(PoisonError::into_inner) = Cached::default();
+        self.items.clear();
         let Some(head) = wait(self.indexes.head(self.whose.clone()))? else { return Ok(There::Nothing) };
         Ok(Snapshot::of(&head).map(Arc::new).map_or(There::Unreadable(head.epoch), There::Index))
     }
@@ -245,6 +250,13 @@ impl Keeper {
             all.extend(wait(self.indexes.spans(generation, some.to_vec()))?);
         }
         if all.len() == numbers.len() { Ok(all) } else { Err(Unkept::Gone) }
+    }
+
+    /// Patterns by their ids, from memory as far as they are there: those that there are, in order.
+    pub(super) fn items(&self, of: &Snapshot, ids: &[String]) -> Result<Vec<Arc<Item>>, Unkept> {
+        self.items.of((of.generation, of.epoch), ids, |ids| {
+            Ok(self.documents(of.generation, ids)?.iter().filter_map(Item::of).collect())
+        })
     }
 
     /// Documents by their ids: those that are there.

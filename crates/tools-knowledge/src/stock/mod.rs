@@ -7,6 +7,7 @@ mod item;
 mod keeper;
 mod listing;
 mod read;
+mod remembered;
 mod report;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,7 +33,7 @@ use listing::{Counted, Listing};
 
 pub(crate) use item::Item;
 pub(crate) use keeper::{Snapshot, Unkept};
-pub(crate) use read::read;
+pub(crate) use read::{document, read};
 pub(crate) use report::{Counts, Report};
 
 /// A library of at most so many files is looked through for every question.
@@ -366,7 +367,7 @@ impl Stock {
         &self,
         library: &Library,
         looking: &Looking<'_>,
-        items: &[Item],
+        items: &[Arc<Item>],
     ) -> Result<(), Unkept> {
         let _one = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
         let Loaded::Index(known) = self.loaded()? else { return Err(Unkept::Gone) };
@@ -384,11 +385,8 @@ impl Stock {
     }
 
     /// Patterns by their ids, in order: those that are there.
-    pub(crate) fn items(&self, of: &Snapshot, ids: &[String]) -> Result<Vec<Item>, Unkept> {
-        if ids.is_empty() {
-            return Ok(Vec::new());
-        }
-        Ok(self.keeper.documents(of.generation, ids)?.iter().filter_map(Item::of).collect())
+    pub(crate) fn items(&self, of: &Snapshot, ids: &[String]) -> Result<Vec<Arc<Item>>, Unkept> {
+        self.keeper.items(of, ids)
     }
 
     /// Calls with what is known of every pattern, by id.

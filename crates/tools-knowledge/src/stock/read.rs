@@ -92,6 +92,12 @@ pub(super) fn take(
     Ok(Taken::Pattern(Box::new(item), analysed, problems))
 }
 
+/// The document of a pattern alone; nothing where it cannot be read.
+pub(crate) fn document(library: &Library, found: &Found, base: Option<&RelPath>) -> Option<String> {
+    let (bytes, _) = library.root.read(&place(base, &found.main()).ok()?, MAX_FILE).ok()?;
+    String::from_utf8(bytes).ok()
+}
+
 /// Reads a pattern's files. What cannot be read is a problem of the pattern.
 pub(crate) fn read(library: &Library, found: &Found, base: Option<&RelPath>) -> Result<(Read, Texts), Fault> {
     let (mut problems, mut digest) = (Vec::new(), Hasher::default());
