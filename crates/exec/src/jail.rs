@@ -12,7 +12,7 @@ use std::path::Path;
 use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::fs::{Dir, File, Metadata, MetadataExt as _, OpenOptions};
 use contract::{Code, Digest, Fault, Mode, RelPath, State};
-use rustix::fs::OFlags;
+use rustix::fs::{OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 /// Largest file that is read whole.
@@ -70,15 +70,31 @@ pub fn check_writable(path: &RelPath) -> Result<(), Fault> {
 
 /// Opens a regular file for reading, never blocking and never outside.
 pub fn open_file(dir: &Dir, path: &RelPath) -> Result<(File, Metadata), Fault> {
-    let mut options = OpenOptions::new();
-    options.read(true).nonblock(true).follow(FollowSymlinks::Yes);
-    let file = dir.open_with(path.as_str(), &options).map_err(|e| fault(path, &e))?;
+    let (file, may_have_led) = match open_unlinked(dir, path) {
+        Some(file) => (file, false),
+        None => {
+            let mut options = OpenOptions::new();
+            options.read(true).nonblock(true).follow(FollowSymlinks::Yes);
+            (dir.open_with(path.as_str(), &options).map_err(|e| fault(path, &e))?, true)
+        }
+    };
     let metadata = file.metadata().map_err(|e| fault(path, &e))?;
     if !metadata.is_file() {
         return Err(refused(path, "not a regular file"));
     }
-    check_landing(dir, file.as_fd(), path)?;
+    if may_have_led {
+        check_landing(dir, file.as_fd(), path)?;
+    }
     Ok((file, metadata))
+}
+
+/// Opens what has no symbolic link on its way, so that it is where its path says. Anything else is left to be opened with more care,
+/// an error among it.
+fn open_unlinked(dir: &Dir, path: &RelPath) -> Option<File> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
+    let opened = rustix::fs::openat2(dir, path.as_str(), flags, rustix::fs::Mode::empty(), resolve).ok()?;
+    Some(File::from_std(opened.into()))
 }
 
 /// A link that stays inside the root may still lead into the git directory: looks where the handle really is.

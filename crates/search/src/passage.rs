@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::query::Query;
-use crate::words::{Splitter, Stems};
+use crate::query::{Asked, Query};
+use crate::words::{Splitter, Stems, may_be_of};
 
 /// Longest passage, in characters.
 pub const MAX_PASSAGE: usize = 160;
@@ -81,11 +81,12 @@ impl<'q> Passages<'q> {
             if word.is_some() {
                 return;
             }
-            let stem = self.stems.of(part.text);
-            word =
-                self.query.words.iter().position(|asked| {
-                    asked.stem == *stem || asked.wholes.iter().any(|whole| *whole == *stem)
-                });
+            // Grammar takes time, and most words begin as none that is asked for.
+            let stems = |asked: &'q Asked| asked.wholes.iter().chain([&asked.stem]);
+            if self.query.words.iter().flat_map(stems).any(|stem| may_be_of(stem, part.text)) {
+                let stem = self.stems.of(part.text);
+                word = self.query.words.iter().position(|asked| stems(asked).any(|asked| *asked == *stem));
+            }
         });
         if piece.len() <= MAX_KNOWN.1 && self.known.len() < MAX_KNOWN.0 {
             self.known.insert(piece.into(), word);

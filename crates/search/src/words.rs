@@ -293,6 +293,21 @@ impl Stems {
     }
 }
 
+/// Whether this may be what grammar leaves of a folded word: its letters from the first one on, which may be all that is left, and of
+/// `dying` and its like `die`.
+pub(crate) fn may_be_of(stem: &str, word: &str) -> bool {
+    if !is_stemmed(word) {
+        return stem == word;
+    }
+    match (stem.as_bytes(), word.as_bytes()) {
+        ([first], [of_word, ..]) => first == of_word,
+        ([first, second, ..], [of_word, next, ..]) => {
+            first == of_word && (second == next || (*next == b'y' && *second == b'i'))
+        }
+        _ => false,
+    }
+}
+
 /// Whether a folded word has a stem of its own.
 pub(crate) fn is_stemmed(word: &str) -> bool {
     word.len() >= 4 && word.bytes().all(|b| b.is_ascii_lowercase())

@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 fn split(text: &str, joins: bool) -> String {
@@ -90,6 +92,29 @@ fn stems_are_of_english_words_only() {
         ("über", "über"),
     ] {
         assert_eq!(stems.of(word), stem);
+    }
+}
+
+/// What is looked for in a passage by its first letters is found there.
+#[test]
+fn stems_begin_as_their_words_do() {
+    let stems = Stems::new();
+    let irregular = [
+        "dying", "lying", "tying", "skies", "idly", "gently", "ugly", "early", "only", "singly", "news",
+        "using", "aing",
+    ];
+    for word in irregular {
+        assert!(may_be_of(&stems.of(word), word), "{word}: {}", stems.of(word));
+    }
+    assert!(!may_be_of("run", "turning") && !may_be_of("rim", "running") && !may_be_of("ran", "rant1"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+    #[test]
+    fn no_stem_begins_otherwise(word in "[a-z]{1,12}|[aeiouy][a-z]{1,3}(ing|ed|ly|ies|s|ement|ation)|[a-zé0-9]{1,5}") {
+        prop_assert!(may_be_of(&Stems::new().of(&word), &word), "{}", Stems::new().of(&word));
     }
 }
 
