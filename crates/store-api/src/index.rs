@@ -10,6 +10,9 @@ use crate::context::Answer;
 use crate::error::StoreError;
 use crate::text::{MAX_KEY, named};
 
+/// Documents that are listed at a time.
+pub const LISTED_AT_ONCE: usize = 1_000;
+
 /// Most terms, spans or documents that are asked for, or put in, at a time.
 pub const MAX_AT_ONCE: usize = 10_000;
 /// Most bytes of the place of a library.
@@ -175,7 +178,7 @@ pub trait Indexes: Send + Sync {
     /// Documents by their ids, in order: those that are there.
     fn documents(&self, generation: i64, ids: Vec<String>) -> Answer<Vec<Document>>;
 
-    /// What is known of all documents, by id: the next [`MAX_AT_ONCE`] behind one.
+    /// What is known of all documents, by id: the next [`LISTED_AT_ONCE`] behind one.
     fn known(&self, generation: i64, after: Option<String>) -> Answer<Vec<Known>>;
 
     /// Documents with something wrong, by the file that they begin with: at most `most`.

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use store_api::index::{
-    Changes, Document, Facts, Head, Indexes, Known, MAX_AT_ONCE, Piece, Span, Term, Wanted, Whose,
+    Changes, Document, Facts, Head, Indexes, Known, LISTED_AT_ONCE, MAX_AT_ONCE, Piece, Span, Term, Wanted,
+    Whose,
 };
 use store_api::{Answer, Clock, StoreError};
 
@@ -163,6 +164,19 @@ async fn list<T>(
     tx.rows(sql, values).await?.iter().map(|row| read(&mut row.fields())).collect()
 }
 
+/// Documents from one row with a list of them, by id: each row comes by itself from SQLite's thread, and wakes this one.
+async fn listed(
+    tx: &mut Conn,
+    sql: &'static str,
+    values: Vec<crate::sql::Value>,
+) -> Result<Vec<Document>, StoreError> {
+    let row = tx.one(sql, values).await?;
+    let mut all: Vec<Listed> = serde_json::from_str(&row.fields().text()?)
+        .map_err(|error| StoreError::Damaged(error.to_string()))?;
+    all.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    Ok(all.into_iter().map(Document::from).collect())
+}
+
 async fn put_document(tx: &mut Conn, generation: i64, document: &Document) -> Result<(), StoreError> {
     let Document { known, facts } = document;
     let put = "INSERT INTO documents (generation, id, main, state, stated, verified, wrong, facts)
@@ -265,14 +279,9 @@ impl Indexes for IndexStore {
         Box::pin(async move {
             few(ids.len())?;
             let mut tx = store.single("documents of an index were read").await?;
-            // One row, for each comes by itself from SQLite's thread, and wakes this one.
             let all = "SELECT json_group_array(json_array(id, main, state, stated, verified, wrong, facts))
                        FROM documents WHERE generation = $1 AND id IN (SELECT value FROM json_each($2))";
-            let all = tx.one(all, values![generation, crate::error::json(&ids)?]).await?;
-            let mut all: Vec<Listed> = serde_json::from_str(&all.fields().text()?)
-                .map_err(|error| StoreError::Damaged(error.to_string()))?;
-            all.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-            Ok(all.into_iter().map(Document::from).collect())
+            listed(&mut tx, all, values![generation, crate::error::json(&ids)?]).await
         })
     }
 
@@ -280,11 +289,12 @@ impl Indexes for IndexStore {
         let store = self.clone();
         Box::pin(async move {
             let mut tx = store.single("documents of an index were listed").await?;
-            let next = "SELECT id, main, state, stated, verified, wrong FROM documents
-                        WHERE generation = $1 AND id > $2 ORDER BY id LIMIT $3";
-            let most = i64::try_from(MAX_AT_ONCE).unwrap_or(i64::MAX);
+            let next = "SELECT json_group_array(json_array(id, main, state, stated, verified, wrong, ''))
+                        FROM (SELECT * FROM documents WHERE generation = $1 AND id > $2 ORDER BY id LIMIT $3)";
+            let most = i64::try_from(LISTED_AT_ONCE).unwrap_or(i64::MAX);
             // Nothing is called by an empty name.
-            list(&mut tx, next, values![generation, after.unwrap_or_default(), most], read_known).await
+            let next = listed(&mut tx, next, values![generation, after.unwrap_or_default(), most]).await?;
+            Ok(next.into_iter().map(|document| document.known).collect())
         })
     }
 

@@ -3,7 +3,8 @@
 use super::context::{MINUTE, Watch};
 use crate::StoreError;
 use crate::index::{
-    Changes, Document, Facts, Head, Indexes, Known, MAX_AT_ONCE, Piece, Span, Term, Wanted, Whose,
+    Changes, Document, Facts, Head, Indexes, Known, LISTED_AT_ONCE, MAX_AT_ONCE, Piece, Span, Term, Wanted,
+    Whose,
 };
 
 /// Holds a driver to all of it.
@@ -162,8 +163,8 @@ pub async fn libraries_know_nothing_of_each_other(store: &dyn Indexes) {
 pub async fn what_is_listed_comes_in_pages(store: &dyn Indexes) {
     let generation = store.begin().await.unwrap();
     let id = |number: usize| format!("a/{number:06}");
-    for from in [0, MAX_AT_ONCE] {
-        let some = (from..from + MAX_AT_ONCE).map(|number| document(&id(number), 0)).collect();
+    for from in [0, LISTED_AT_ONCE] {
+        let some = (from..from + LISTED_AT_ONCE).map(|number| document(&id(number), 0)).collect();
         store.put(generation, Piece::Documents(some)).await.unwrap();
     }
     store.put(generation, Piece::Documents(vec![document("z", 0)])).await.unwrap();
@@ -172,11 +173,11 @@ pub async fn what_is_listed_comes_in_pages(store: &dyn Indexes) {
     loop {
         let page = store.known(generation, after).await.unwrap();
         let Some(last) = page.last() else { break };
-        assert!(page.len() <= MAX_AT_ONCE);
+        assert!(page.len() <= LISTED_AT_ONCE);
         after = Some(last.id.clone());
         all.extend(page.into_iter().map(|known| known.id));
     }
-    let expected: Vec<String> = (0..2 * MAX_AT_ONCE).map(id).chain(["z".to_owned()]).collect();
+    let expected: Vec<String> = (0..2 * LISTED_AT_ONCE).map(id).chain(["z".to_owned()]).collect();
     assert_eq!(all, expected);
     store.forget(whose("long")).await.unwrap();
 }

@@ -7,7 +7,7 @@ use contract::Fault;
 use search::{Analysed, Blob, Columns, Delta, LibraryView, Need, SearchError, Vocabulary};
 use serde::{Deserialize, Serialize};
 use store_api::index::{
-    Changes, Document, Facts, Head, Known, MAX_AT_ONCE, Piece, Span, Term, Wanted, Whose,
+    Changes, Document, Facts, Head, Known, LISTED_AT_ONCE, MAX_AT_ONCE, Piece, Span, Term, Wanted, Whose,
 };
 use store_api::{Answer, Indexes, StoreError};
 use tokio::runtime::Handle;
@@ -274,7 +274,7 @@ impl Keeper {
         loop {
             let page = wait(self.indexes.known(generation, after))?;
             after = page.last().map(|last| last.id.clone());
-            let is_last = page.len() < MAX_AT_ONCE;
+            let is_last = page.len() < LISTED_AT_ONCE;
             page.into_iter().for_each(&mut on);
             if is_last {
                 return Ok(());
