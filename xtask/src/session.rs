@@ -108,19 +108,19 @@ impl Place {
         std::fs::read_dir(self.state.join("gatewright")).ok()?.flatten().next().map(|entry| entry.path())
     }
 
-    /// A server that offers everything, before the handshake.
+    /// A server that lists everything, before the handshake.
     pub(crate) fn start(&self) -> Done<Session> {
         Session::start(&mut self.command(&["serve", "--toolsets", "all"]))
     }
 
     /// The same, after the handshake.
     pub(crate) fn serve(&self) -> Done<Session> {
-        let mut session = self.start()?;
-        let client = json!({ "name": "xtask", "version": "0" });
-        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
-        session.request("initialize", params)?;
-        session.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
-        Ok(session)
+        self.start().and_then(Session::greeted)
+    }
+
+    /// A server as most are started, after the handshake: everything is there, and few tools are listed.
+    pub(crate) fn serve_as_usual(&self) -> Done<Session> {
+        Session::start(&mut self.command(&["serve"])).and_then(Session::greeted)
     }
 }
 
@@ -135,6 +135,14 @@ pub(crate) struct Session {
 }
 
 impl Session {
+    fn greeted(mut self) -> Done<Self> {
+        let client = json!({ "name": "xtask", "version": "0" });
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+        self.request("initialize", params)?;
+        self.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+        Ok(self)
+    }
+
     fn start(command: &mut Command) -> Done<Self> {
         let mut child = command
             .stdin(Stdio::piped())

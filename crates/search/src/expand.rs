@@ -115,7 +115,8 @@ pub(crate) enum Far {
 }
 
 /// Words that it may be a misspelling of, by distance, then by how many documents have them, then by letters; and whether
-/// farther ones were left out. The first letter is taken to be right where the word is known.
+/// farther ones were left out. The first letter is taken to be right where the word is known, and where two letters are wrong
+/// unless nothing is found so: a vocabulary has few words that begin alike, and takes long to go through as a whole.
 pub(crate) fn typos(
     libraries: &[LibraryView<'_>],
     asked: &Asked,
@@ -141,13 +142,21 @@ fn within(libraries: &[LibraryView<'_>], asked: &Asked, most: usize, is_known: b
         return (Vec::new(), false);
     }
     let stems = Stems::new();
-    let search = Search { libraries, most, is_known };
-    search.each(Kind::Exact, &asked.text, &mut |word, distance| {
-        let stem = stems.of(word);
-        is_sure |= *stem != *asked.stem;
-        keep(&mut found, &stem, distance);
-    });
-    search.each(Kind::Stem, &asked.stem, &mut |stem, distance| keep(&mut found, stem, distance));
+    let mut look = |most, keeps_first| {
+        let search = Search { libraries, most, keeps_first };
+        search.each(Kind::Exact, &asked.text, &mut |word, distance| {
+            let stem = stems.of(word);
+            is_sure |= *stem != *asked.stem;
+            keep(&mut found, &stem, distance);
+        });
+        search.each(Kind::Stem, &asked.stem, &mut |stem, distance| keep(&mut found, stem, distance));
+        found.keys().any(|stem| *stem != asked.stem)
+    };
+    match (is_known, most) {
+        (true, _) => look(most, true),
+        (false, 0..2) => look(most, false),
+        (false, _) => look(1, false) | look(most, true) || look(most, false),
+    };
     let mut ranked: Vec<(usize, u32, String)> = found
         .into_iter()
         .filter(|(stem, _)| *stem != asked.stem)
@@ -171,13 +180,13 @@ fn keep(found: &mut BTreeMap<String, usize>, stem: &str, distance: usize) {
 struct Search<'s> {
     libraries: &'s [LibraryView<'s>],
     most: usize,
-    is_known: bool,
+    keeps_first: bool,
 }
 
 impl Search<'_> {
     /// Calls with every living word of a kind that is near.
     fn each(&self, kind: Kind, word: &str, on: &mut dyn FnMut(&str, usize)) {
-        let first: String = if self.is_known { word.chars().take(1).collect() } else { String::new() };
+        let first: String = if self.keeps_first { word.chars().take(1).collect() } else { String::new() };
         let exchanged: Vec<String> = exchanged(word).into_iter().filter(|w| w.starts_with(&first)).collect();
         for library in self.libraries {
             let mut check = |text: &str, number: u32| {

@@ -1,11 +1,29 @@
 //! How far words are from each other.
 
 /// How many letters must be added, left out or exchanged for others to make one word of the other, if that is at most
-/// `most`. Time is the product of the lengths.
+/// `most`. Time is the product of the lengths, without what both begin and end with.
 pub(crate) fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
+    if a.is_ascii() && b.is_ascii() {
+        return between(a.as_bytes(), b.as_bytes(), most);
+    }
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    between(&a, &b, most)
+}
+
+/// The same of letters, whatever they are.
+fn between<T: Copy + PartialEq>(mut a: &[T], mut b: &[T], most: usize) -> Option<usize> {
     if a.len().abs_diff(b.len()) > most {
         return None;
+    }
+    while let ([x, rest_of_a @ ..], [y, rest_of_b @ ..]) = (a, b)
+        && x == y
+    {
+        (a, b) = (rest_of_a, rest_of_b);
+    }
+    while let ([rest_of_a @ .., x], [rest_of_b @ .., y]) = (a, b)
+        && x == y
+    {
+        (a, b) = (rest_of_a, rest_of_b);
     }
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, of_a) in a.iter().enumerate() {
@@ -72,6 +90,25 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// As Wagner and Fischer count, without any short cut.
+    fn counted(a: &str, b: &str) -> usize {
+        let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+        let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+        for i in 0..=a.len() {
+            for j in 0..=b.len() {
+                rows[i][j] = match (i, j) {
+                    (0, _) => j,
+                    (_, 0) => i,
+                    _ => {
+                        let changed = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                        changed.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1)
+                    }
+                };
+            }
+        }
+        rows[a.len()][b.len()]
+    }
+
     #[test]
     fn distances_are_counted() {
         for (a, b, most, expected) in [
@@ -96,6 +133,12 @@ mod tests {
         #[test]
         fn exchanging_is_what_is_exchanged(word in "[ab]{0,6}", other in "[ab]{0,6}") {
             prop_assert_eq!(exchanged(&word).contains(&other), is_exchanged(&word, &other));
+        }
+
+        #[test]
+        fn distance_is_what_is_counted(a in "[abcé]{0,7}", b in "[abcé]{0,7}", most in 0usize..9) {
+            let expected = Some(counted(&a, &b)).filter(|d| *d <= most);
+            prop_assert_eq!(distance(&a, &b, most), expected);
         }
 
         #[test]

@@ -24,6 +24,7 @@ pub struct Passages<'q> {
     query: &'q Query,
     splitter: Splitter,
     stems: Stems,
+    beginnings: Beginnings,
     known: HashMap<Box<str>, Option<usize>>,
 }
 
@@ -31,7 +32,9 @@ impl<'q> Passages<'q> {
     /// Of what is asked for.
     #[must_use]
     pub fn new(query: &'q Query) -> Self {
-        Self { query, splitter: Splitter::default(), stems: Stems::new(), known: HashMap::new() }
+        let beginnings = Beginnings::of(query.words.iter().flat_map(stems));
+        let (splitter, known) = (Splitter::default(), HashMap::new());
+        Self { query, splitter, stems: Stems::new(), beginnings, known }
     }
 
     /// The first part of a text, of at most [`MAX_PASSAGE`] characters, that has the most of the words that are asked for;
@@ -73,6 +76,9 @@ impl<'q> Passages<'q> {
 
     /// The first word that is asked for of those that a piece has.
     fn word(&mut self, piece: &str) -> Option<usize> {
+        if !self.beginnings.may_be_in(piece) {
+            return None;
+        }
         if let Some(word) = self.known.get(piece) {
             return *word;
         }
@@ -81,8 +87,6 @@ impl<'q> Passages<'q> {
             if word.is_some() {
                 return;
             }
-            // Grammar takes time, and most words begin as none that is asked for.
-            let stems = |asked: &'q Asked| asked.wholes.iter().chain([&asked.stem]);
             if self.query.words.iter().flat_map(stems).any(|stem| may_be_of(stem, part.text)) {
                 let stem = self.stems.of(part.text);
                 word = self.query.words.iter().position(|asked| stems(asked).any(|asked| *asked == *stem));
@@ -92,6 +96,64 @@ impl<'q> Passages<'q> {
             self.known.insert(piece.into(), word);
         }
         word
+    }
+}
+
+/// What a piece may have of a word that is asked for.
+fn stems(asked: &Asked) -> impl Iterator<Item = &String> {
+    asked.wholes.iter().chain([&asked.stem])
+}
+
+/// How words may begin that are asked for. Most pieces have no such beginning: they are not taken apart.
+struct Beginnings {
+    /// First letters with the second ones; 0 where there is none.
+    of: Vec<(u8, u8)>,
+    /// The first ones alone.
+    firsts: [bool; 256],
+    /// Whether something begins otherwise than by letters of ASCII.
+    are_others: bool,
+}
+
+impl Beginnings {
+    fn of<'s>(stems: impl Iterator<Item = &'s String>) -> Self {
+        let mut all = Self { of: Vec::new(), firsts: [false; 256], are_others: false };
+        for stem in stems {
+            match *stem.as_bytes() {
+                [first, second, ..] if first.is_ascii() && second.is_ascii() => all.add(first, second),
+                // Alone it may be a word, or the first letter of a longer one.
+                [first] if first.is_ascii() => all.add(first, 0),
+                _ => all.are_others = true,
+            }
+        }
+        all
+    }
+
+    fn add(&mut self, first: u8, second: u8) {
+        if let Some(is) = self.firsts.get_mut(usize::from(first)) {
+            *is = true;
+        }
+        self.of.push((first, second));
+    }
+
+    /// Whether one may be in a piece; always, where that has other letters than those of ASCII.
+    fn may_be_in(&self, piece: &str) -> bool {
+        if self.are_others || !piece.is_ascii() {
+            return true;
+        }
+        let behind = piece.bytes().skip(1).chain([b' ']);
+        piece.bytes().zip(behind).any(|(first, second)| {
+            let (first, second) = (first.to_ascii_lowercase(), second.to_ascii_lowercase());
+            let is_first = self.firsts.get(usize::from(first)).copied().unwrap_or(true);
+            // Parts of a whole are joined where something stood between them, and `dying` is `die`.
+            is_first
+                && self.of.iter().any(|(of, then)| {
+                    *of == first
+                        && (*then == second
+                            || *then == 0
+                            || !second.is_ascii_alphanumeric()
+                            || (second == b'y' && *then == b'i'))
+                })
+        })
     }
 }
 
@@ -132,13 +194,28 @@ mod tests {
         for text in texts.iter().chain(&texts) {
             assert_eq!(passages.of(text), Passages::new(&query).of(text), "{text}");
         }
-        let many: String = (0..MAX_KNOWN.0 + 9).map(|i| format!("w{i} ")).collect();
+        let many: String = (0..MAX_KNOWN.0 + 9).map(|i| format!("re{i} ")).collect();
         assert_eq!(passages.of(&many), None);
         assert_eq!(passages.known.len(), MAX_KNOWN.0);
         assert_eq!(passages.of("backoffs"), Some("backoffs".to_owned()));
     }
 
     proptest! {
+        #[test]
+        fn no_piece_with_a_word_that_is_asked_for_is_passed_over(
+            piece in "[a-dyéA-D0-2._-]{1,9}|(dy|ly|ty)ing|[a-c]-[a-c]{1,3}|[A-C]?[a-c]{1,4}(ing|ed|ies|ly)?",
+            asked in "[a-dy]{1,4}|[a-c]{1,2}[A-C][a-c]{1,2}|die|lie|é[a-c]?",
+        ) {
+            let query = Query::parse(&asked, Mode::Comprehensive, Filters::default()).unwrap();
+            let (mut passages, stemmer) = (Passages::new(&query), Stems::new());
+            let mut has = false;
+            Splitter::default().split(&piece, 0, true, |part| {
+                let stem = stemmer.of(part.text);
+                has |= query.words.iter().flat_map(stems).any(|asked| *asked == *stem);
+            });
+            prop_assert_eq!(passages.word(&piece).is_some(), has);
+        }
+
         #[test]
         fn passages_are_short(text in any::<String>(), word in "[a-c]{1,2}") {
             if let Some(found) = of(&format!("{text} a ab {text}"), &word) {

@@ -65,7 +65,7 @@ pub(super) fn measured(
     place.configured(&format!("[library]\nuser = {:?}\n", library.folder.display().to_string()))?;
     let questions = library.questions(QUESTIONS)?;
     // Without an index: everything is read, and an index is made.
-    let mut session = place.serve()?;
+    let mut session = place.serve_as_usual()?;
     let idle = memory(&session, "VmRSS")?;
     let (first, given) = session.timed("index_pattern_library", &json!({}))?;
     let failed = given["data"]["failed"].as_u64().unwrap_or(0);
@@ -78,13 +78,13 @@ pub(super) fn measured(
     let mut cold = Vec::new();
     for question in questions.iter().take(rounds) {
         let began = Instant::now();
-        let mut session = place.serve()?;
+        let mut session = place.serve_as_usual()?;
         session.call("find_patterns", json!({ "query": question }))?;
         cold.push(began.elapsed());
         session.finish()?;
     }
     println!("  {} new processes answered", cold.len());
-    let mut session = place.serve()?;
+    let mut session = place.serve_as_usual()?;
     let asked = asked(&mut session, library, &questions, ripgrep)?;
     let nothing = times(rounds, |_| changed(&mut session, 0, patterns))?;
     let mut round = 0;
