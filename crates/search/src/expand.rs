@@ -24,6 +24,9 @@ const LOOKED_AT: usize = 256;
 /// Most words that it may be a misspelling of.
 const MAX_TYPOS: usize = 16;
 
+/// What so many documents have is no misspelling.
+const MANY: u32 = 10;
+
 /// From so many letters on, words as they stand are looked through for longer ones, too: stems keep the first letters.
 const STEM_KEEPS: usize = 3;
 
@@ -38,9 +41,10 @@ pub(crate) fn may_be_unfinished(asked: &Asked, mode: Mode) -> bool {
         }
 }
 
-pub(crate) fn may_be_misspelt(asked: &Asked, mode: Mode, is_known: bool) -> bool {
+/// Whether a word that so many documents have is perhaps another one.
+pub(crate) fn may_be_misspelt(asked: &Asked, mode: Mode, documents: u32) -> bool {
     let is_long = mode == Mode::Comprehensive && asked.text.chars().count() >= 5;
-    !asked.is_quoted && (!is_known || is_long)
+    !asked.is_quoted && (documents == 0 || (is_long && documents < MANY))
 }
 
 /// The stems of longer words, by how many documents have them, then by letters. Where very many begin so, those are looked at that

@@ -1,6 +1,7 @@
 //! The parts of texts that show why they were found.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::query::{Asked, Query};
 use crate::words::{Splitter, Stems, may_be_of};
@@ -11,12 +12,14 @@ pub const MAX_PASSAGE: usize = 160;
 /// Different pieces of texts that are remembered, and the longest of them in bytes: at most 1 MiB.
 const MAX_KNOWN: (usize, usize) = (8_192, 64);
 
-/// A piece of text between spaces, and the place of the first asked word that it has.
-struct Piece<'t> {
-    text: &'t str,
-    characters: usize,
-    word: Option<usize>,
+/// A piece of a text between spaces that has a word which is asked for.
+struct Mark {
+    piece: Range<usize>,
+    word: usize,
 }
+
+/// Which words of a question: it has at most [`crate::MAX_WORDS`].
+type Words = u32;
 
 /// Shows why texts were found by a question. It remembers the pieces that it has taken apart: texts of one library say
 /// the same words over and over.
@@ -25,7 +28,7 @@ pub struct Passages<'q> {
     splitter: Splitter,
     stems: Stems,
     beginnings: Beginnings,
-    known: HashMap<Box<str>, Option<usize>>,
+    known: BTreeMap<Box<str>, Option<usize>>,
 }
 
 impl<'q> Passages<'q> {
@@ -33,7 +36,7 @@ impl<'q> Passages<'q> {
     #[must_use]
     pub fn new(query: &'q Query) -> Self {
         let beginnings = Beginnings::of(query.words.iter().flat_map(stems));
-        let (splitter, known) = (Splitter::default(), HashMap::new());
+        let (splitter, known) = (Splitter::default(), BTreeMap::new());
         Self { query, splitter, stems: Stems::new(), beginnings, known }
     }
 
@@ -42,43 +45,52 @@ impl<'q> Passages<'q> {
     /// has no passage. Of the text [`crate::MAX_TEXT`] bytes are looked at; linear in those.
     pub fn of(&mut self, text: &str) -> Option<String> {
         let taken = text.get(..text.floor_char_boundary(crate::MAX_TEXT)).unwrap_or(text);
-        let mut counts = vec![0usize; self.query.words.len()];
-        let mut window: VecDeque<Piece<'_>> = VecDeque::new();
-        let (mut length, mut distinct) = (0, 0);
-        let mut best: Option<(usize, String)> = None;
-        for piece in taken.split_whitespace() {
-            let word = self.word(piece);
-            let characters = piece.chars().count() + 1;
-            length += characters;
-            window.push_back(Piece { text: piece, characters, word });
-            if let Some(count) = word.and_then(|word| counts.get_mut(word)) {
-                distinct += usize::from(*count == 0);
-                *count += 1;
+        let marks = self.marks(taken);
+        let all = distinct(&marks, 0);
+        let mut best: Option<(u32, Range<usize>)> = None;
+        for (at, last) in marks.iter().enumerate() {
+            let most = best.as_ref().map_or(0, |(most, _)| *most);
+            if most == all {
+                break;
             }
-            while length > MAX_PASSAGE + 1 {
-                let Some(first) = window.pop_front() else { break };
-                length -= first.characters;
-                if let Some(count) = first.word.and_then(|word| counts.get_mut(word)) {
-                    *count -= 1;
-                    distinct -= usize::from(*count == 0);
-                }
+            // So many pieces of a letter and a space.
+            let behind = marks.get(at.saturating_sub(MAX_PASSAGE / 2)..=at).unwrap_or_default();
+            if distinct(behind, 0) <= most {
+                continue;
             }
-            if distinct > best.as_ref().map_or(0, |(most, _)| *most) {
-                let words: Vec<&str> = window.iter().map(|piece| piece.text).collect();
-                best = Some((distinct, words.join(" ")));
-                if distinct == counts.len() {
-                    break;
-                }
+            let Some(start) = start_of(taken, last.piece.end) else { continue };
+            let distinct = distinct(behind, start);
+            if distinct > most {
+                best = Some((distinct, start..last.piece.end));
             }
         }
-        best.map(|(_, passage)| passage)
+        let words: Vec<&str> = taken.get(best?.1)?.split_whitespace().collect();
+        Some(words.join(" "))
+    }
+
+    /// The pieces that have a word, in order.
+    fn marks(&mut self, text: &str) -> Vec<Mark> {
+        let (mut marks, mut from) = (Vec::new(), 0);
+        while let Some(at) = self.beginnings.next(text.as_bytes(), from) {
+            let (Some(before), Some(behind)) = (text.get(..at), text.get(at..)) else { break };
+            let Some(c) = behind.chars().next() else { break };
+            if c.is_whitespace() {
+                from = at + c.len_utf8();
+                continue;
+            }
+            let start = before.len()
+                - before.chars().rev().take_while(|c| !c.is_whitespace()).map(char::len_utf8).sum::<usize>();
+            let end = behind.find(char::is_whitespace).map_or(text.len(), |length| at + length);
+            if let Some(word) = text.get(start..end).and_then(|piece| self.word(piece)) {
+                marks.push(Mark { piece: start..end, word });
+            }
+            from = end;
+        }
+        marks
     }
 
     /// The first word that is asked for of those that a piece has.
     fn word(&mut self, piece: &str) -> Option<usize> {
-        if !self.beginnings.may_be_in(piece) {
-            return None;
-        }
         if let Some(word) = self.known.get(piece) {
             return *word;
         }
@@ -108,7 +120,7 @@ fn stems(asked: &Asked) -> impl Iterator<Item = &String> {
 struct Beginnings {
     /// First letters with the second ones; 0 where there is none.
     of: Vec<(u8, u8)>,
-    /// The first ones alone.
+    /// The first ones alone, in both cases, and every byte of other letters.
     firsts: [bool; 256],
     /// Whether something begins otherwise than by letters of ASCII.
     are_others: bool,
@@ -116,7 +128,8 @@ struct Beginnings {
 
 impl Beginnings {
     fn of<'s>(stems: impl Iterator<Item = &'s String>) -> Self {
-        let mut all = Self { of: Vec::new(), firsts: [false; 256], are_others: false };
+        let mut all =
+            Self { of: Vec::new(), firsts: std::array::from_fn(|byte| byte >= 0x80), are_others: false };
         for stem in stems {
             match *stem.as_bytes() {
                 [first, second, ..] if first.is_ascii() && second.is_ascii() => all.add(first, second),
@@ -129,32 +142,52 @@ impl Beginnings {
     }
 
     fn add(&mut self, first: u8, second: u8) {
-        if let Some(is) = self.firsts.get_mut(usize::from(first)) {
-            *is = true;
+        for letter in [first, first.to_ascii_uppercase()] {
+            if let Some(is) = self.firsts.get_mut(usize::from(letter)) {
+                *is = true;
+            }
         }
         self.of.push((first, second));
     }
 
-    /// Whether one may be in a piece; always, where that has other letters than those of ASCII.
-    fn may_be_in(&self, piece: &str) -> bool {
-        if self.are_others || !piece.is_ascii() {
-            return true;
+    /// The next place from `from` on where one may be: also wherever there are other letters than those of ASCII.
+    fn next(&self, text: &[u8], from: usize) -> Option<usize> {
+        let rest = text.get(from..)?;
+        if self.are_others {
+            return rest.first().map(|_| from);
         }
-        let behind = piece.bytes().skip(1).chain([b' ']);
-        piece.bytes().zip(behind).any(|(first, second)| {
-            let (first, second) = (first.to_ascii_lowercase(), second.to_ascii_lowercase());
-            let is_first = self.firsts.get(usize::from(first)).copied().unwrap_or(true);
-            // Parts of a whole are joined where something stood between them, and `dying` is `die`.
+        let behind = rest.iter().skip(1).chain(b" ");
+        let found = rest.iter().zip(behind).position(|(first, second)| {
+            let is_first = self.firsts.get(usize::from(*first)).copied().unwrap_or(true);
             is_first
-                && self.of.iter().any(|(of, then)| {
-                    *of == first
-                        && (*then == second
-                            || *then == 0
-                            || !second.is_ascii_alphanumeric()
-                            || (second == b'y' && *then == b'i'))
-                })
-        })
+                && (!first.is_ascii() || self.begins(first.to_ascii_lowercase(), second.to_ascii_lowercase()))
+        });
+        found.map(|at| from + at)
     }
+
+    fn begins(&self, first: u8, second: u8) -> bool {
+        // Parts of a whole are joined where something stood between them, and `dying` is `die`.
+        let may_go_on = |then: u8| then == second || then == 0 || (second == b'y' && then == b'i');
+        self.of.iter().any(|(of, then)| *of == first && (may_go_on(*then) || !second.is_ascii_alphanumeric()))
+    }
+}
+
+/// How many different words the marks have that begin at `from` or later.
+fn distinct(marks: &[Mark], from: usize) -> u32 {
+    let near = marks.iter().rev().take_while(|mark| mark.piece.start >= from);
+    near.fold(0 as Words, |words, mark| words | 1 << mark.word).count_ones()
+}
+
+/// Where the longest passage begins that ends at `end`, with one space between its pieces; none where the last piece is longer.
+fn start_of(text: &str, end: usize) -> Option<usize> {
+    let (mut room, mut start) = (MAX_PASSAGE + 1, None);
+    for piece in text.get(..end)?.split_whitespace().rev() {
+        let Some(left) = room.checked_sub(piece.chars().count() + 1) else { break };
+        // Pieces are parts of the text.
+        start = Some(piece.as_ptr().addr() - text.as_ptr().addr());
+        room = left;
+    }
+    start
 }
 
 #[cfg(test)]
@@ -200,7 +233,42 @@ mod tests {
         assert_eq!(passages.of("backoffs"), Some("backoffs".to_owned()));
     }
 
+    /// The same piece by piece, without any short cut.
+    fn plain(text: &str, query: &Query) -> Option<String> {
+        let mut passages = Passages::new(query);
+        let pieces: Vec<(&str, Option<usize>)> =
+            text.split_whitespace().map(|piece| (piece, passages.word(piece))).collect();
+        let mut best: Option<(usize, String)> = None;
+        for end in 1..=pieces.len() {
+            let fits = |from: &usize| {
+                let piece = |(piece, _): &(&str, _)| piece.chars().count() + 1;
+                pieces[*from..end].iter().map(piece).sum::<usize>() <= MAX_PASSAGE + 1
+            };
+            let Some(from) = (0..end).find(fits) else { continue };
+            let words: std::collections::BTreeSet<usize> =
+                pieces[from..end].iter().filter_map(|(_, word)| *word).collect();
+            if words.len() > best.as_ref().map_or(0, |(most, _)| *most) {
+                let text: Vec<&str> = pieces[from..end].iter().map(|(piece, _)| *piece).collect();
+                best = Some((words.len(), text.join(" ")));
+            }
+        }
+        best.map(|(_, passage)| passage)
+    }
+
     proptest! {
+        #[test]
+        fn the_passage_is_the_first_with_the_most_words(
+            pieces in proptest::collection::vec(
+                "[ \t\u{a0}\n]{1,3}([a-d]{1,3}|[a-d]{2}ing|é[a-d]|x{5,30}|x{150,170}|[A-C][a-c]{2}-[a-c]{2}|\u{2003})",
+                0..60,
+            ),
+            asked in "[a-c]{2}( [a-d]{2,3}){0,3}( é?[a-d]{1,2})?",
+        ) {
+            let text = pieces.concat();
+            let query = Query::parse(&asked, Mode::Comprehensive, Filters::default()).unwrap();
+            prop_assert_eq!(Passages::new(&query).of(&text), plain(&text, &query));
+        }
+
         #[test]
         fn no_piece_with_a_word_that_is_asked_for_is_passed_over(
             piece in "[a-dyéA-D0-2._-]{1,9}|(dy|ly|ty)ing|[a-c]-[a-c]{1,3}|[A-C]?[a-c]{1,4}(ing|ed|ies|ly)?",
@@ -213,7 +281,7 @@ mod tests {
                 let stem = stemmer.of(part.text);
                 has |= query.words.iter().flat_map(stems).any(|asked| *asked == *stem);
             });
-            prop_assert_eq!(passages.word(&piece).is_some(), has);
+            prop_assert_eq!(!passages.marks(&piece).is_empty(), has);
         }
 
         #[test]

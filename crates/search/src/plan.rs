@@ -283,13 +283,14 @@ impl Planner<'_> {
         let mut candidates = Vec::new();
         for (at, asked) in query.words.iter().enumerate() {
             let is_known = self.plan.words.get(at).is_some_and(|word| word.stem.is_some());
+            let known = if is_known { count(self.libraries, Kind::Stem, &asked.stem) } else { 0 };
             let mut of_word = Vec::new();
             if expand::may_be_unfinished(asked, query.mode) {
                 for stem in expand::longer(self.libraries, asked) {
                     of_word.push((stem, How::Prefix, self.plan.tuning.prefix));
                 }
             }
-            if expand::may_be_misspelt(asked, query.mode, is_known) {
+            if expand::may_be_misspelt(asked, query.mode, known) {
                 let far = match query.mode {
                     _ if is_thorough => Far::All,
                     // What is there, or what other words begin with, is hardly misspelt.

@@ -165,6 +165,24 @@ fn typos_are_forgiven_where_nothing_has_the_word() {
 }
 
 #[test]
+fn what_ten_documents_have_is_no_misspelling() {
+    let names: Vec<String> = (0..10).map(|i| format!("a/known-{i}")).collect();
+    let mut docs: Vec<Doc> = names.iter().map(|id| Doc::body(id, "retries")).collect();
+    docs.push(Doc::body("b/other", "retires"));
+    assert!(!ids(&memory(&docs), "retries", Mode::Comprehensive).contains(&"b/other".to_owned()));
+    docs.remove(0);
+    assert!(ids(&memory(&docs), "retries", Mode::Comprehensive).contains(&"b/other".to_owned()));
+}
+
+#[test]
+fn with_two_wrong_letters_the_first_one_is_right_unless_nothing_is_found() {
+    let docs = [Doc::body("a/far", "xbcdefgy1"), Doc::body("a/near", "abcdefxy1")];
+    // Two letters from either.
+    assert_eq!(ids(&memory(&docs), "abcdefgh1", Mode::Comprehensive), ["a/near"]);
+    assert_eq!(ids(&memory(&docs[..1]), "abcdefgh1", Mode::Comprehensive), ["a/far"]);
+}
+
+#[test]
 fn in_a_hurry_two_letters_are_forgiven_where_no_word_is_one_letter_off() {
     let index = memory(&[
         Doc::title("a/near", "databases"),

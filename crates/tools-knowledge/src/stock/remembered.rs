@@ -1,6 +1,6 @@
 //! Patterns that were told of: who finds one loads it next, and runs it then.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::item::Item;
@@ -16,9 +16,9 @@ pub(super) struct Remembered(Mutex<Ages>);
 struct Ages {
     /// Of which generation and epoch.
     state: (i64, i64),
-    young: HashMap<String, Arc<Item>>,
+    young: BTreeMap<String, Arc<Item>>,
     /// What was young before there were so many: let go of when there are so many again.
-    old: HashMap<String, Arc<Item>>,
+    old: BTreeMap<String, Arc<Item>>,
 }
 
 impl Ages {
@@ -59,7 +59,7 @@ impl Remembered {
             (found, missing)
         };
         if !missing.is_empty() {
-            let asked: HashMap<String, Arc<Item>> =
+            let asked: BTreeMap<String, Arc<Item>> =
                 ask(&missing)?.into_iter().map(|item| (item.id.short().to_owned(), Arc::new(item))).collect();
             for (id, item) in ids.iter().zip(&mut found) {
                 if item.is_none() {
@@ -68,7 +68,9 @@ impl Remembered {
             }
             let mut ages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             if ages.state == state {
-                asked.into_iter().for_each(|(id, item)| ages.put(id, item));
+                for (id, item) in asked {
+                    ages.put(id, item);
+                }
             }
         }
         Ok(found.into_iter().flatten().collect())
