@@ -19,7 +19,7 @@ use crate::words::Stems;
 const MAX_LONGER: usize = 32;
 
 /// Most words of a library and a kind that are looked at for the longer ones.
-const LOOKED_AT: usize = 256;
+const LOOKED_AT: usize = 64;
 
 /// Most words that it may be a misspelling of.
 const MAX_TYPOS: usize = 16;

@@ -227,8 +227,8 @@ mod tests {
         for text in texts.iter().chain(&texts) {
             assert_eq!(passages.of(text), Passages::new(&query).of(text), "{text}");
         }
-        let many: String = (0..MAX_KNOWN.0 + 9).map(|i| format!("re{i} ")).collect();
-        assert_eq!(passages.of(&many), None);
+        let many: Vec<String> = (0..MAX_KNOWN.0 + 9).map(|i| format!("re{i}")).collect();
+        assert_eq!(passages.of(&many.join(" ")), None);
         assert_eq!(passages.known.len(), MAX_KNOWN.0);
         assert_eq!(passages.of("backoffs"), Some("backoffs".to_owned()));
     }
