@@ -34,6 +34,7 @@ mod query;
 mod reach;
 mod scan;
 mod score;
+mod share;
 mod tier;
 mod why;
 mod words;

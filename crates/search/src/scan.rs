@@ -2,17 +2,20 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
+use std::panic::resume_unwind;
 
 use crate::bytes::place;
 use crate::plan::{Plan, PlanOption, PlanPair, PlanWord, points};
 use crate::postings::Cursor;
 use crate::score::Order;
+use crate::share::{shares, workers};
 use crate::tier::{Bits, Tier};
 use crate::why::{Parts, coverage};
 use crate::{MAX_DOCUMENTS, SearchError, phrase};
 
 /// Documents that are scored at a time: their sums stay in the processor's cache.
-const BLOCK: u32 = 1 << 15;
+pub(crate) const BLOCK: u32 = 1 << 15;
 
 /// Documents that are gone through before it is looked again which sums are too small.
 const STRETCH: u32 = 512;
@@ -66,12 +69,22 @@ pub(crate) struct Best<'s> {
     pub(crate) total: usize,
 }
 
-/// Goes through a tier, and keeps so many.
+/// Goes through a tier, and keeps so many. A large one is shared out among the processors: whoever asks waits.
 pub(crate) fn best<'s>(
     tier: &'s Tier<'s>,
     plan: &'s Plan,
     order: Order,
     kept: usize,
+) -> Result<Best<'s>, SearchError> {
+    best_of(tier, plan, (order, kept), &shares(tier.documents, workers()))
+}
+
+/// The same in these shares, which begin where blocks do.
+fn best_of<'s>(
+    tier: &'s Tier<'s>,
+    plan: &'s Plan,
+    (order, kept): (Order, usize),
+    shares: &[Range<u32>],
 ) -> Result<Best<'s>, SearchError> {
     if tier.documents > MAX_DOCUMENTS {
         return Err(SearchError::TooMany("documents"));
@@ -83,14 +96,43 @@ pub(crate) fn best<'s>(
         // What has none of the words is found where none was asked for.
         takes_all: order == Order::Quality && plan.asked == 0,
     };
+    let part = |documents| part(tier, plan, &gate, (order, kept), documents);
+    let (first, others) = match shares {
+        [] => return part(0..0),
+        [all] => return part(all.clone()),
+        [first, others @ ..] => (first, others),
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = others.iter().map(|share| scope.spawn(|| part(share.clone()))).collect();
+        let mut all = part(first.clone())?;
+        for other in others {
+            let Best { ranked, total } = other.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+            all.ranked.extend(ranked);
+            all.total += total;
+        }
+        Ok(all)
+    })
+}
+
+/// Goes through some of a tier, from the beginning of a block on, and keeps so many.
+fn part<'s>(
+    tier: &'s Tier<'s>,
+    plan: &'s Plan,
+    gate: &Gate,
+    (order, kept): (Order, usize),
+    documents: Range<u32>,
+) -> Result<Best<'s>, SearchError> {
     let mut words: Vec<Vec<Scored<'s>>> = plan.words.iter().map(|word| Scored::of(tier, word)).collect();
     let pair = |pair: &PlanPair| Scored::new(tier, pair.term, pair.worth, None);
     let mut pairs: Vec<Scored<'s>> = plan.pairs.iter().filter_map(pair).collect();
-    let mut tally = Tally::new(place(BLOCK.min(tier.documents).next_multiple_of(PER_GROUP)));
+    let Range { mut start, end: last } = documents;
+    if start > 0 {
+        words.iter_mut().flatten().chain(&mut pairs).for_each(|scored| scored.seek(start));
+    }
+    let mut tally = Tally::new(place(BLOCK.min(last - start).next_multiple_of(PER_GROUP)));
     let mut keeping = Keeping::new(tier, plan, order, kept);
-    let mut start = 0;
-    while start < tier.documents {
-        let end = start.saturating_add(BLOCK).min(tier.documents);
+    while start < last {
+        let end = start.saturating_add(BLOCK).min(last);
         tally.clear();
         for options in &mut words {
             tally.word(options, start, end);
@@ -98,7 +140,7 @@ pub(crate) fn best<'s>(
         for pair in &mut pairs {
             tally.pair(pair, start, end);
         }
-        keeping.sweep(&tally, &gate, start, end);
+        keeping.sweep(&tally, gate, start, end);
         start = end;
     }
     let is_damaged = words.iter().flatten().chain(&pairs).any(Scored::is_damaged);
@@ -150,6 +192,13 @@ impl<'s> Scored<'s> {
     fn of(tier: &'s Tier<'s>, word: &PlanWord) -> Vec<Self> {
         let option = |o: &PlanOption| Self::new(tier, o.term, o.worth, o.exact);
         word.options.iter().filter_map(option).collect()
+    }
+
+    fn seek(&mut self, document: u32) {
+        self.cursor.seek(document);
+        if let Some((exact, _)) = &mut self.exact {
+            exact.seek(document);
+        }
     }
 
     fn is_damaged(&self) -> bool {
@@ -358,6 +407,68 @@ impl<'s> Keeping<'s> {
         self.best.push(Reverse(Ranked { rank, tie, document, score, parts }));
         if is_full {
             self.best.pop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::{Filters, Mode, Query};
+    use crate::{Analyst, Document, Memory};
+
+    /// So that what is shared out is what one finds who goes through all of it.
+    #[test]
+    fn shares_find_together_what_one_finds() {
+        let mut analyst = Analyst::new();
+        let documents = (0..3 * BLOCK + 100).map(|n| {
+            let id = format!("a/n{n:06}");
+            let has =
+                [(2, "even"), (7, "seventh"), (30_011, "rare")].into_iter().filter(|(of, _)| n % of == 0);
+            let title = has.map(|(_, word)| word).collect::<Vec<_>>().join(" ");
+            let quality = Some(u8::try_from(n % 101).unwrap());
+            let (name, category, code, body) = (&*id, "a", "", "");
+            let (executable, verified, none, description) = (false, n % 500 == 0, &[] as &[&str], "");
+            analyst.analyse(&Document {
+                id: &id,
+                category,
+                quality,
+                executable,
+                verified,
+                name,
+                title: &title,
+                tags: none,
+                description,
+                headings: none,
+                code,
+                body,
+            })
+        });
+        let memory = Memory::build(documents.collect::<Vec<_>>()).unwrap();
+        for (asked, order) in [
+            ("even seventh", Order::Score),
+            ("rare", Order::Score),
+            ("\"even seventh\" -rare", Order::Score),
+            ("even", Order::Quality),
+            ("", Order::Quality),
+            ("nothing", Order::Score),
+        ] {
+            let query = Query::parse(asked, Mode::Fast, Filters::default()).unwrap();
+            let views = [memory.view()];
+            let plan = Plan::new(&query, &views);
+            let blobs = [memory.blobs(&plan, 0)];
+            let tiers = crate::tier::tiers(&views, &plan, &blobs).unwrap();
+            let of = |shares: &[Range<u32>]| {
+                let best = best_of(&tiers[0], &plan, (order, 40), shares).unwrap();
+                let mut ranked = best.ranked;
+                ranked.sort_by(|a, b| b.cmp(a));
+                ranked.truncate(40);
+                (best.total, ranked.iter().map(|r| (r.document, r.score, r.parts)).collect::<Vec<_>>())
+            };
+            let end = tiers[0].documents;
+            let all = of(&shares(end, 1));
+            assert_eq!(of(&[0..BLOCK, BLOCK..3 * BLOCK, 3 * BLOCK..end]), all, "{asked}");
+            assert_eq!(of(&[0..2 * BLOCK, 2 * BLOCK..end]), all, "{asked}");
         }
     }
 }
