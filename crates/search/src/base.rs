@@ -134,7 +134,7 @@ impl Vocabulary {
     }
 
     /// How many documents of the base have it, dead ones included.
-    pub(crate) fn count(&self, number: u32) -> u32 {
+    pub fn count(&self, number: u32) -> u32 {
         self.counts.get(place(number)).copied().unwrap_or(0)
     }
 

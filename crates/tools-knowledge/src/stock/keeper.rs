@@ -19,6 +19,8 @@ use super::remembered::Remembered;
 pub(super) const FORMAT: u32 = 1;
 /// Bytes of lists that are kept in memory for questions to come.
 const CACHED: usize = 16 * 1024 * 1024;
+/// Documents of lists that are long together.
+const LONG: u64 = 100_000;
 /// In a large library, so many for each document: the lists of its commonest words.
 const CACHED_PER_DOCUMENT: usize = 64;
 
@@ -162,8 +164,8 @@ impl Kept {
 }
 
 impl Cached {
-    fn keep(&mut self, term: Term, has_positions: bool) {
-        let kept = Kept { has_positions, question: self.questions, term: Arc::new(term) };
+    fn keep(&mut self, term: Arc<Term>, has_positions: bool, question: u64) {
+        let kept = Kept { term, has_positions, question };
         self.bytes += kept.bytes();
         let before = self.terms.insert(kept.term.number, kept);
         self.bytes -= before.map_or(0, |before| before.bytes());
@@ -211,36 +213,62 @@ impl Keeper {
 
     /// The terms that a plan needs, from memory as far as they are there. [`Unkept::Gone`] where the generation is no more.
     pub(super) fn terms(&self, of: &Snapshot, needs: &[Need]) -> Result<Vec<Arc<Term>>, Unkept> {
-        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
-        if cached.generation != of.generation {
-            *cached = Cached { generation: of.generation, ..Cached::default() };
-        }
-        cached.questions += 1;
-        let question = cached.questions;
-        let mut missing = Vec::new();
-        for need in needs {
-            match cached.terms.get_mut(&need.term) {
-                Some(kept) if kept.has_positions || !need.positions => kept.question = question,
-                _ => missing.push(Wanted { number: need.term, positions: need.positions }),
+        let mut found: BTreeMap<u32, Arc<Term>> = BTreeMap::new();
+        let (question, missing) = {
+            let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+            if cached.generation != of.generation {
+                *cached = Cached { generation: of.generation, ..Cached::default() };
             }
-        }
+            cached.questions += 1;
+            let question = cached.questions;
+            let mut missing = Vec::new();
+            for need in needs {
+                match cached.terms.get_mut(&need.term) {
+                    Some(kept) if kept.has_positions || !need.positions => {
+                        kept.question = question;
+                        found.insert(need.term, Arc::clone(&kept.term));
+                    }
+                    _ => missing.push(Wanted { number: need.term, positions: need.positions }),
+                }
+            }
+            (question, missing)
+        };
         if !missing.is_empty() {
             let with: BTreeSet<u32> =
                 missing.iter().filter(|term| term.positions).map(|term| term.number).collect();
-            for term in wait(self.indexes.terms(of.generation, missing))? {
-                let has_positions = with.contains(&term.number);
-                cached.keep(term, has_positions);
+            let terms: Vec<Arc<Term>> = self.read(of, missing)?.into_iter().map(Arc::new).collect();
+            let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
+            for term in terms {
+                if cached.generation == of.generation {
+                    cached.keep(Arc::clone(&term), with.contains(&term.number), question);
+                }
+                found.insert(term.number, term);
             }
+            let documents = usize::try_from(of.columns.documents()).unwrap_or(0);
+            cached.trim(CACHED.max(documents.saturating_mul(CACHED_PER_DOCUMENT)));
         }
-        let kept = |need: &Need| {
-            let kept = cached.terms.get(&need.term).filter(|kept| kept.has_positions || !need.positions)?;
-            Some(Arc::clone(&kept.term))
+        let all = needs.iter().map(|need| found.get(&need.term).cloned());
+        all.collect::<Option<Vec<_>>>().ok_or(Unkept::Gone)
+    }
+
+    /// Reads terms: long lists by two connections, each of which has a thread of its own.
+    fn read(&self, of: &Snapshot, mut wanted: Vec<Wanted>) -> Result<Vec<Term>, Unkept> {
+        let documents = |term: &Wanted| of.vocabulary.count(term.number);
+        if wanted.len() < 2 || wanted.iter().map(|term| u64::from(documents(term))).sum::<u64>() < LONG {
+            return wait(self.indexes.terms(of.generation, wanted));
+        }
+        wanted.sort_by_key(|term| std::cmp::Reverse(documents(term)));
+        let (first, second): (Vec<_>, Vec<_>) =
+            wanted.into_iter().enumerate().partition(|(at, _)| at % 2 == 0);
+        let read = |some: Vec<(usize, Wanted)>| {
+            self.indexes.terms(of.generation, some.into_iter().map(|(_, term)| term).collect())
         };
-        let found = needs.iter().map(kept);
-        let found = found.collect::<Option<Vec<_>>>().ok_or(Unkept::Gone);
-        let documents = usize::try_from(of.columns.documents()).unwrap_or(0);
-        cached.trim(CACHED.max(documents.saturating_mul(CACHED_PER_DOCUMENT)));
-        found
+        let (first, second) = (read(first), read(second));
+        wait(Box::pin(async {
+            let (mut all, second) = tokio::try_join!(first, second)?;
+            all.extend(second);
+            Ok(all)
+        }))
     }
 
     /// The terms of documents of the generation: all that are asked for.
@@ -325,12 +353,12 @@ mod tests {
         let term = |number| Term { number, postings: vec![0; 1_000], positions: Vec::new() };
         for number in 0..8 {
             cached.questions += 1;
-            cached.keep(term(number), false);
+            cached.keep(Arc::new(term(number)), false, cached.questions);
         }
         let one = cached.bytes / 8;
         // The first one is needed again, and comes with its places.
         cached.questions += 1;
-        cached.keep(Term { positions: vec![0; 10], ..term(0) }, true);
+        cached.keep(Arc::new(Term { positions: vec![0; 10], ..term(0) }), true, cached.questions);
         assert_eq!(cached.bytes, 8 * one + 10, "it is counted once");
         cached.trim(cached.bytes);
         assert_eq!(cached.terms.len(), 8, "there is room");
