@@ -27,6 +27,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 const READERS: u32 = 4;
 /// For how long a schema that is known is taken to be, by single questions.
 const CHECKED: Duration = Duration::from_secs(1);
+/// Pages that a connection that reads remembers: below 0, in KiB.
+const READ_CACHE: &str = "-1024";
 /// What the log is cut back to when it was folded into the database, in bytes.
 const LOG_LIMIT: &str = "16777216";
 
@@ -170,7 +172,8 @@ impl Sqlite {
             .foreign_keys(true)
             .pragma("trusted_schema", "OFF")
             .disable_statement_logging();
-        let reading = options.clone().read_only(true);
+        // There are several of them, and what is asked for often the system remembers.
+        let reading = options.clone().read_only(true).pragma("cache_size", READ_CACHE);
         // Looked at before anything is written: what is not ours, or newer, stays as it is.
         self.schema.look(&reading).await?;
         let writing = options
