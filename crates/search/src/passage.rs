@@ -156,19 +156,25 @@ impl Beginnings {
         if self.are_others {
             return rest.first().map(|_| from);
         }
-        let behind = rest.iter().skip(1).chain(b" ");
-        let found = rest.iter().zip(behind).position(|(first, second)| {
+        let found = rest.iter().enumerate().position(|(at, first)| {
             let is_first = self.firsts.get(usize::from(*first)).copied().unwrap_or(true);
-            is_first
-                && (!first.is_ascii() || self.begins(first.to_ascii_lowercase(), second.to_ascii_lowercase()))
+            is_first && (!first.is_ascii() || self.begins(text, from + at))
         });
         found.map(|at| from + at)
     }
 
-    fn begins(&self, first: u8, second: u8) -> bool {
-        // Parts of a whole are joined where something stood between them, and `dying` is `die`.
-        let may_go_on = |then: u8| then == second || then == 0 || (second == b'y' && then == b'i');
-        self.of.iter().any(|(of, then)| *of == first && (may_go_on(*then) || !second.is_ascii_alphanumeric()))
+    fn begins(&self, text: &[u8], at: usize) -> bool {
+        let letter = |at: Option<usize>| {
+            let byte = at.and_then(|at| text.get(at)).copied();
+            byte.filter(u8::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase())
+        };
+        let (first, second) = (letter(Some(at)), letter(at.checked_add(1)));
+        // Parts of a whole are joined where something stands between them.
+        let is_alone = || second.is_none() && letter(at.checked_sub(1)).is_none();
+        // Grammar makes `die` of `dying`.
+        let may_go_on =
+            |then: u8| then == 0 || second == Some(then) || (second == Some(b'y') && then == b'i');
+        self.of.iter().any(|(of, then)| first == Some(*of) && (may_go_on(*then) || is_alone()))
     }
 }
 
