@@ -119,6 +119,11 @@ impl<'b> Cursor<'b> {
         self.is_damaged
     }
 
+    /// How many documents are to come behind this one.
+    pub(crate) const fn left(&self) -> u32 {
+        self.left
+    }
+
     /// Goes on by one document.
     #[inline]
     pub(crate) fn step(&mut self) {

@@ -169,24 +169,51 @@ impl Gate {
 
 /// A term that goes on from block to block.
 struct Scored<'s> {
-    cursor: Cursor<'s>,
-    table: Box<[u32; 256]>,
+    list: Counted<'s>,
     /// The word as it stands, which adds to that.
-    exact: Option<(Cursor<'s>, Box<[u32; 256]>)>,
+    exact: Option<Counted<'s>>,
 }
 
-fn table(worth: u32) -> Box<[u32; 256]> {
-    let mut table = Box::new([0; 256]);
-    for (impact, value) in (0..=u8::MAX).zip(table.iter_mut()) {
-        *value = points(worth, impact);
+/// A list of documents, and what each counts.
+struct Counted<'s> {
+    cursor: Cursor<'s>,
+    worth: u32,
+    /// What each impact counts; of a list that is shorter than that it is computed for each document.
+    table: Option<Box<[u32; 256]>>,
+}
+
+impl<'s> Counted<'s> {
+    fn new(cursor: Cursor<'s>, worth: u32) -> Self {
+        let table = (cursor.left() >= 256).then(|| {
+            let mut table = Box::new([0; 256]);
+            for (impact, value) in (0..=u8::MAX).zip(table.iter_mut()) {
+                *value = points(worth, impact);
+            }
+            table
+        });
+        Self { cursor, worth, table }
     }
-    table
+
+    /// Calls with the place in the block of every document before `end`, and its points.
+    #[inline]
+    fn each(&mut self, (start, end): (u32, u32), mut on: impl FnMut(usize, u32)) {
+        let Self { cursor, worth, table } = self;
+        match table {
+            Some(table) => cursor.each_until(end, |document, impact| {
+                let points = table.get(usize::from(impact)).copied().unwrap_or(0);
+                on(place(document.wrapping_sub(start)), points);
+            }),
+            None => cursor.each_until(end, |document, impact| {
+                on(place(document.wrapping_sub(start)), points(*worth, impact));
+            }),
+        }
+    }
 }
 
 impl<'s> Scored<'s> {
     fn new(tier: &'s Tier<'s>, term: usize, worth: u32, exact: Option<(usize, u32)>) -> Option<Self> {
-        let exact = exact.and_then(|(term, worth)| Some((tier.cursor(term)?, table(worth))));
-        Some(Self { cursor: tier.cursor(term)?, table: table(worth), exact })
+        let exact = exact.and_then(|(term, worth)| Some(Counted::new(tier.cursor(term)?, worth)));
+        Some(Self { list: Counted::new(tier.cursor(term)?, worth), exact })
     }
 
     fn of(tier: &'s Tier<'s>, word: &PlanWord) -> Vec<Self> {
@@ -195,29 +222,14 @@ impl<'s> Scored<'s> {
     }
 
     fn seek(&mut self, document: u32) {
-        self.cursor.seek(document);
-        if let Some((exact, _)) = &mut self.exact {
-            exact.seek(document);
+        for list in std::iter::once(&mut self.list).chain(&mut self.exact) {
+            list.cursor.seek(document);
         }
     }
 
     fn is_damaged(&self) -> bool {
-        self.cursor.is_damaged() || self.exact.as_ref().is_some_and(|(exact, _)| exact.is_damaged())
+        std::iter::once(&self.list).chain(&self.exact).any(|list| list.cursor.is_damaged())
     }
-}
-
-/// Calls with the place in the block of every document before `end`, and its points.
-#[inline]
-fn each(
-    cursor: &mut Cursor<'_>,
-    table: &[u32; 256],
-    (start, end): (u32, u32),
-    mut on: impl FnMut(usize, u32),
-) {
-    cursor.each_until(end, |document, impact| {
-        let points = table.get(usize::from(impact)).copied().unwrap_or(0);
-        on(place(document.wrapping_sub(start)), points);
-    });
 }
 
 /// Of the documents of a block: what their words sum to, how many words they have, the best for the word at hand.
@@ -247,13 +259,13 @@ impl Tally {
                 *matched = matched.saturating_add(1);
             }
         };
-        if let [Scored { cursor, table, exact: None }] = options {
-            each(cursor, table, (start, end), add);
+        if let [Scored { list, exact: None }] = options {
+            list.each((start, end), add);
             return;
         }
         touched.clear();
-        for Scored { cursor, table, exact } in options {
-            each(cursor, table, (start, end), |at, points| {
+        for Scored { list, exact } in options {
+            list.each((start, end), |at, points| {
                 if let Some(best) = of_word.get_mut(at) {
                     if *best == 0 {
                         touched.push(crate::bytes::small(at));
@@ -261,9 +273,9 @@ impl Tally {
                     *best = points.max(*best);
                 }
             });
-            let Some((exact, table)) = exact else { continue };
+            let Some(exact) = exact else { continue };
             // Only the word itself has one, which comes first.
-            each(exact, table, (start, end), |at, points| {
+            exact.each((start, end), |at, points| {
                 if let Some(best) = of_word.get_mut(at).filter(|best| **best > 0) {
                     *best = best.saturating_add(points);
                 }
@@ -279,7 +291,7 @@ impl Tally {
     /// Adds for two words that are neighbours.
     fn pair(&mut self, pair: &mut Scored<'_>, start: u32, end: u32) {
         let sums = &mut self.sums;
-        each(&mut pair.cursor, &pair.table, (start, end), |at, points| {
+        pair.list.each((start, end), |at, points| {
             if let Some(sum) = sums.get_mut(at) {
                 *sum = sum.saturating_add(points);
             }

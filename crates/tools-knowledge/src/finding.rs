@@ -14,7 +14,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use search::{Filters, Hit, Mode, Order, Passages, Query};
 use serde::{Serialize, Serializer};
 
-use crate::libraries::{Looked, Opened, service, used};
+use crate::libraries::{Looked, Opened, Using, service};
 use crate::stock::{Again, Item, Unkept, document};
 
 /// Hits that are looked at for a passage.
@@ -143,7 +143,7 @@ const TRIES: usize = 4;
 
 /// Looks, and looks again where a file of a hit has changed since it was looked through: nothing is found that is not there.
 pub(crate) async fn find(desk: &ReadDesk, asked: Asked) -> Result<Found, Fault> {
-    let (libraries, used) = (service(desk)?, used(desk).await?);
+    let (libraries, using) = (service(desk)?, Using::of(desk)?);
     desk.blocking(move |desk| {
         let text = asked.text.as_deref().unwrap_or_default();
         let query = Query::parse(text, asked.mode, asked.filters.clone())
@@ -152,8 +152,8 @@ pub(crate) async fn find(desk: &ReadDesk, asked: Asked) -> Result<Found, Fault> 
             return Err(Fault::new(Code::InvalidArgument, "nothing is asked for that could be found")
                 .suggest("Give words, \"phrases in quotes\", or -words that must not be there."));
         }
+        let (mut looked, used) = libraries.look_with(desk, using)?;
         for left in (0..TRIES).rev() {
-            let looked = libraries.look(desk, &used, Again::Changed)?;
             match hits(desk, &looked, &query, &asked) {
                 Ok((found, changed)) if changed.is_empty() || left == 0 => return Ok(found),
                 Ok((_, changed)) => {
@@ -162,6 +162,7 @@ pub(crate) async fn find(desk: &ReadDesk, asked: Asked) -> Result<Found, Fault> 
                 Err(Unkept::Fault(fault)) => return Err(fault),
                 Err(Unkept::Gone) => {}
             }
+            looked = libraries.look(desk, &used, Again::Changed)?;
         }
         Err(Fault::new(Code::Conflict, "the libraries were indexed anew all the time").suggest("Ask again."))
     })

@@ -15,7 +15,9 @@ use search::{Answer, Blob, LibraryView, Order, Plan, Query};
 use serde::{Deserialize, Serialize};
 use store_api::index::{Term, Whose};
 use store_api::uses::Used;
-use store_api::{Indexes, Uses};
+use store_api::{Indexes, StoreError, Uses};
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
 
 use crate::files::{BuiltIn, Files};
 use crate::serving;
@@ -143,8 +145,25 @@ impl Libraries {
 
     /// Looks through all that the call may look into. Blocking, within a runtime.
     pub(crate) fn look(&self, desk: &ReadDesk, used: &[Used], again: Again<'_>) -> Result<Looked, Fault> {
+        self.look_into(self.open_to(desk), desk, used, again)
+    }
+
+    /// The same as [`Self::look`] with [`Again::Changed`], and what is recorded of uses: the libraries are opened while that is read.
+    pub(crate) fn look_with(&self, desk: &ReadDesk, using: Using) -> Result<(Looked, Vec<Used>), Fault> {
+        let open = self.open_to(desk);
+        let used = using.wait()?;
+        Ok((self.look_into(open, desk, &used, Again::Changed)?, used))
+    }
+
+    fn look_into(
+        &self,
+        libraries: Vec<Library>,
+        desk: &ReadDesk,
+        used: &[Used],
+        again: Again<'_>,
+    ) -> Result<Looked, Fault> {
         let mut looked = Looked { libraries: Vec::new(), reports: Vec::new() };
-        for library in self.open_to(desk) {
+        for library in libraries {
             let stock = self.stock(desk, &library)?;
             let looking = Looking { desk, used, library: &library.name, again, cancel: desk.cancelled() };
             let Seen { snapshot, report, is_now } = match stock.look(&library, &looking) {
@@ -168,9 +187,19 @@ impl Libraries {
         used: &[Used],
         id: &PatternId,
     ) -> Result<(Library, Arc<Item>), Fault> {
+        self.pattern_in(self.look(desk, used, Again::Changed)?, desk, used, id)
+    }
+
+    /// The same, first in what was looked at already.
+    pub(crate) fn pattern_in(
+        &self,
+        mut looked: Looked,
+        desk: &ReadDesk,
+        used: &[Used],
+        id: &PatternId,
+    ) -> Result<(Library, Arc<Item>), Fault> {
         let mut again = Again::Changed;
         loop {
-            let looked = self.look(desk, used, again)?;
             let found = looked.resolve(id);
             let is_fresh = found.as_ref().is_ok_and(|(opened, item)| opened.is_fresh(item));
             // What is not there, or is otherwise, may have come or changed just now.
@@ -182,6 +211,7 @@ impl Libraries {
             } else {
                 again = Again::Looked;
             }
+            looked = self.look(desk, used, again)?;
         }
     }
 }
@@ -268,8 +298,30 @@ pub(crate) fn service(desk: &ReadDesk) -> Result<Arc<Libraries>, Fault> {
 
 /// What is recorded of uses, by library and pattern.
 pub(crate) async fn used(desk: &ReadDesk) -> Result<Vec<Used>, Fault> {
-    let store = desk.service::<dyn Uses>().ok_or_else(|| Fault::internal("no store of uses was provided"))?;
+    let store = desk.service::<dyn Uses>().ok_or_else(no_uses)?;
     Ok(store.all_used().await?)
+}
+
+/// What is recorded of uses, being read.
+pub(crate) struct Using(JoinHandle<Result<Vec<Used>, StoreError>>);
+
+impl Using {
+    /// Begins to read it.
+    pub(crate) fn of(desk: &ReadDesk) -> Result<Self, Fault> {
+        let store = desk.service::<dyn Uses>().ok_or_else(no_uses)?;
+        Ok(Self(tokio::spawn(store.all_used())))
+    }
+
+    /// What it is. Blocking, within a runtime.
+    fn wait(self) -> Result<Vec<Used>, Fault> {
+        let runtime = Handle::try_current().map_err(|error| Fault::internal(error.to_string()))?;
+        let read = runtime.block_on(self.0).map_err(|error| Fault::internal(error.to_string()))?;
+        Ok(read?)
+    }
+}
+
+fn no_uses() -> Fault {
+    Fault::internal("no store of uses was provided")
 }
 
 /// The libraries that a call may look into, as they are now, the first one first.

@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::libraries::{Library, service, used};
+use crate::libraries::{Library, Using, service};
 use crate::stock::{Item, read, used_of};
 
 /// Most bytes of documentation that come at once.
@@ -157,10 +157,11 @@ impl Define for LoadSkill {
 
 impl Read for LoadSkill {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
-        let (libraries, used) = (service(&desk)?, used(&desk).await?);
+        let (libraries, using) = (service(&desk)?, Using::of(&desk)?);
         let id = input.skill_id.clone();
         desk.blocking(move |desk| {
-            let (library, item) = libraries.pattern(desk, &used, &id)?;
+            let (looked, used) = libraries.look_with(desk, using)?;
+            let (library, item) = libraries.pattern_in(looked, desk, &used, &id)?;
             let used = used_of(&used, library.name.as_str(), id.short());
             let count = used.map_or(item.stated, |used| used.count(item.stated));
             load(&library, &item, count, &input)
