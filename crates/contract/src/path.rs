@@ -177,13 +177,19 @@ fn check_component(component: &str) -> Result<(), PathRefusal> {
         return Err(PathRefusal::Separator(c));
     }
     let lower = component.to_lowercase();
-    if lower == ".git" {
+    if lower.chars().filter(|c| !is_ignored(*c)).eq(".git".chars()) {
         return Err(PathRefusal::Git(component.to_owned()));
     }
     if component.ends_with(['.', ' ']) || is_device(&lower) || is_short_name(&lower) {
         return Err(PathRefusal::Alias(component.to_owned()));
     }
     Ok(())
+}
+
+/// Whether a file system that folds case takes a name with `c` for the one without it: Unicode's `Default_Ignorable_Code_Point`, as far
+/// as it is not [deceptive](is_deceptive) and refused anyway.
+const fn is_ignored(c: char) -> bool {
+    matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}')
 }
 
 /// Windows device names, with any extension and with the superscript digits that Windows folds (CVE-2024-51756).

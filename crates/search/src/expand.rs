@@ -41,10 +41,11 @@ pub(crate) fn may_be_unfinished(asked: &Asked, mode: Mode) -> bool {
         }
 }
 
-/// Whether a word that so many documents have is perhaps another one.
-pub(crate) fn may_be_misspelt(asked: &Asked, mode: Mode, documents: u32) -> bool {
+/// Whether a word that so many documents have is perhaps another one: `None` where it would be, had fewer of them the word.
+pub(crate) fn may_be_misspelt(asked: &Asked, mode: Mode, documents: u32, is_thorough: bool) -> Option<bool> {
     let is_long = mode == Mode::Comprehensive && asked.text.chars().count() >= 5;
-    !asked.is_quoted && (documents == 0 || (is_long && documents < MANY))
+    let may_be = !asked.is_quoted && (documents == 0 || is_long);
+    if may_be && documents >= MANY && !is_thorough { None } else { Some(may_be) }
 }
 
 /// The stems of longer words, by how many documents have them, then by letters. Where very many begin so, those are looked at that
@@ -110,7 +111,9 @@ fn most_for(letters: usize) -> usize {
 /// How far from a word is looked, of those that [`most_for`] words of its length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Far {
-    /// As far as that.
+    /// As far as that, whatever is nearer.
+    Everywhere,
+    /// As far as that; where two letters are wrong the first one is not, unless nothing is found so.
     All,
     /// One letter; farther where no word is that near.
     Nearest,
@@ -128,22 +131,37 @@ pub(crate) fn typos(
     is_known: bool,
 ) -> (Vec<Typo>, bool) {
     let most = most_for(asked.text.chars().count());
-    if most < 2 || far == Far::All {
-        return (within(libraries, asked, most, is_known).0, false);
+    let cut = |Within { found, is_cut, .. }| (found, is_cut);
+    if most < 2 || matches!(far, Far::All | Far::Everywhere) {
+        return cut(within(libraries, asked, most, (is_known, far == Far::Everywhere)));
     }
-    let (near, is_sure) = within(libraries, asked, 1, is_known);
-    if is_sure || far == Far::One {
-        return (near, true);
+    let near = within(libraries, asked, 1, (is_known, false));
+    if near.is_sure || far == Far::One {
+        return (near.found, true);
     }
-    (within(libraries, asked, most, is_known).0, false)
+    cut(within(libraries, asked, most, (is_known, false)))
 }
 
-/// Those that are at most so far, and whether one of them is a word as it stands: stems lie elsewhere, so that the nearest stem may
-/// be another word's than the one that was meant.
-fn within(libraries: &[LibraryView<'_>], asked: &Asked, most: usize, is_known: bool) -> (Vec<Typo>, bool) {
+/// What lies so far from a word.
+struct Within {
+    found: Vec<Typo>,
+    /// Whether one of them is a word as it stands: stems lie elsewhere, so that the nearest stem may be another word's than the one
+    /// that was meant.
+    is_sure: bool,
+    /// Whether others are as far.
+    is_cut: bool,
+}
+
+/// Those that are at most so far.
+fn within(
+    libraries: &[LibraryView<'_>],
+    asked: &Asked,
+    most: usize,
+    (is_known, is_everywhere): (bool, bool),
+) -> Within {
     let (mut found, mut is_sure) = (BTreeMap::<String, usize>::new(), false);
     if most == 0 {
-        return (Vec::new(), false);
+        return Within { found: Vec::new(), is_sure, is_cut: false };
     }
     let stems = Stems::new();
     let mut look = |most, keeps_first| {
@@ -156,11 +174,14 @@ fn within(libraries: &[LibraryView<'_>], asked: &Asked, most: usize, is_known: b
         search.each(Kind::Stem, &asked.stem, &mut |stem, distance| keep(&mut found, stem, distance));
         found.keys().any(|stem| *stem != asked.stem)
     };
-    match (is_known, most) {
-        (true, _) => look(most, true),
-        (false, 0..2) => look(most, false),
-        (false, _) => look(1, false) | look(most, true) || look(most, false),
-    };
+    let mut is_cut = false;
+    if is_known || most < 2 || is_everywhere {
+        look(most, is_known);
+    } else if look(1, false) | look(most, true) {
+        is_cut = true;
+    } else {
+        look(most, false);
+    }
     let mut ranked: Vec<(usize, u32, String)> = found
         .into_iter()
         .filter(|(stem, _)| *stem != asked.stem)
@@ -169,7 +190,8 @@ fn within(libraries: &[LibraryView<'_>], asked: &Asked, most: usize, is_known: b
         .collect();
     ranked.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(&a.1)).then_with(|| a.2.cmp(&b.2)));
     ranked.truncate(MAX_TYPOS);
-    (ranked.into_iter().map(|(distance, _, stem)| Typo { stem, distance }).collect(), is_sure)
+    let found = ranked.into_iter().map(|(distance, _, stem)| Typo { stem, distance }).collect();
+    Within { found, is_sure, is_cut }
 }
 
 fn keep(found: &mut BTreeMap<String, usize>, stem: &str, distance: usize) {

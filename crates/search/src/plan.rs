@@ -290,9 +290,11 @@ impl Planner<'_> {
                     of_word.push((stem, How::Prefix, self.plan.tuning.prefix));
                 }
             }
-            if expand::may_be_misspelt(asked, query.mode, known) {
+            let may_be_misspelt = expand::may_be_misspelt(asked, query.mode, known, is_thorough);
+            self.plan.is_cut |= may_be_misspelt.is_none();
+            if may_be_misspelt == Some(true) {
                 let far = match query.mode {
-                    _ if is_thorough => Far::All,
+                    _ if is_thorough => Far::Everywhere,
                     // What is there, or what other words begin with, is hardly misspelt.
                     Mode::Comprehensive if is_known => Far::One,
                     Mode::Comprehensive => Far::All,

@@ -207,11 +207,33 @@ fn a_stem_that_is_near_does_not_hide_the_word_that_was_meant() {
 
 #[test]
 fn a_near_word_that_is_elsewhere_does_not_hide_a_farther_one() {
-    let index = memory(&[Doc::title("ui/near", "databases"), Doc::title("backend/far", "datablase")]);
-    let filters = Filters { category: Some("backend".to_owned()), ..Filters::default() };
-    let query = Query::parse("datebases", Mode::Fast, filters).unwrap();
-    let found = index.search(&query, Order::Score, 9).unwrap();
-    assert_eq!(found.hits.iter().map(|hit| hit.id.as_str()).collect::<Vec<_>>(), ["backend/far"]);
+    let ten = (0..10).map(|i| Doc::body(&format!("ui/{i}"), "retries"));
+    let ten: Vec<Doc> = ten.chain([Doc::title("backend/far", "retires")]).collect();
+    let two = |near: &str, far: &str| vec![Doc::title("ui/near", near), Doc::title("backend/far", far)];
+    for (asked, docs) in [
+        ("datebases", two("databases", "datablase")),
+        // The first letter, too.
+        ("abcdefgh1", two("abcdefxy1", "xbcdefgy1")),
+        ("abcdefgh1", two("abcdefgx1", "xbcdefgy1")),
+        ("retries", ten),
+    ] {
+        let filters = Filters { category: Some("backend".to_owned()), ..Filters::default() };
+        let query = Query::parse(asked, Mode::Comprehensive, filters.clone()).unwrap();
+        let index = memory(&docs);
+        let found = index.search(&query, Order::Score, 9).unwrap();
+        assert_eq!(
+            found.hits.iter().map(|hit| hit.id.as_str()).collect::<Vec<_>>(),
+            ["backend/far"],
+            "{asked}"
+        );
+        // In a hurry what is known is not looked for otherwise.
+        let query = Query::parse(asked, Mode::Fast, filters).unwrap();
+        assert_eq!(
+            index.search(&query, Order::Score, 9).unwrap().total,
+            usize::from(asked != "retries"),
+            "{asked}"
+        );
+    }
 }
 
 #[test]
