@@ -303,6 +303,8 @@ mod tests {
             "PROGRA~1",
             ".git",
             ".GIT/config",
+            ".g\u{fe0f}it/config",
+            "a/.git\u{fff0}",
             "a/.Git/x",
             ".g\u{200c}it/x",
             "a\u{202e}gpj.exe",

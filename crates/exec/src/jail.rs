@@ -1,7 +1,7 @@
 //! How a path beneath a root is opened: by handle, beneath, regular files only.
 //!
-//! cap-std resolves every name beneath the directory handle (`openat2` with `RESOLVE_BENEATH` and
-//! `RESOLVE_NO_MAGICLINKS` on Linux), so that no symbolic link and no race leads out. This module adds what it does
+//! Every name is resolved beneath the directory handle (`openat2` with `RESOLVE_BENEATH` and `RESOLVE_NO_MAGICLINKS`, by
+//! cap-std wherever there may be a link), so that no symbolic link and no race leads out. This module adds what that does
 //! not give: no FIFOs, devices or sockets; no way into the git directory through a link that stays inside; and, for
 //! writing, no link on the way at all.
 

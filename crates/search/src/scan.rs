@@ -96,17 +96,26 @@ fn best_of<'s>(
         // What has none of the words is found where none was asked for.
         takes_all: order == Order::Quality && plan.asked == 0,
     };
-    let part = |documents| part(tier, plan, &gate, (order, kept), documents);
+    let part = &|documents| part(tier, plan, &gate, (order, kept), documents);
     let (first, others) = match shares {
         [] => return part(0..0),
         [all] => return part(all.clone()),
         [first, others @ ..] => (first, others),
     };
     std::thread::scope(|scope| {
-        let others: Vec<_> = others.iter().map(|share| scope.spawn(|| part(share.clone()))).collect();
+        // Where the system gives no thread, it is done here.
+        let begun = |share: &Range<u32>| {
+            let share = share.clone();
+            let thread = std::thread::Builder::new().name("search".to_owned());
+            (share.clone(), thread.spawn_scoped(scope, move || part(share)))
+        };
+        let others: Vec<_> = others.iter().map(begun).collect();
         let mut all = part(first.clone())?;
-        for other in others {
-            let Best { ranked, total } = other.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+        for (share, other) in others {
+            let Best { ranked, total } = match other {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic))?,
+                Err(_) => part(share)?,
+            };
             all.ranked.extend(ranked);
             all.total += total;
         }
@@ -458,6 +467,7 @@ mod tests {
         });
         let memory = Memory::build(documents.collect::<Vec<_>>()).unwrap();
         for (asked, order) in [
+            ("even sevnth rar", Order::Score),
             ("even seventh", Order::Score),
             ("rare", Order::Score),
             ("\"even seventh\" -rare", Order::Score),
@@ -465,7 +475,7 @@ mod tests {
             ("", Order::Quality),
             ("nothing", Order::Score),
         ] {
-            let query = Query::parse(asked, Mode::Fast, Filters::default()).unwrap();
+            let query = Query::parse(asked, Mode::Comprehensive, Filters::default()).unwrap();
             let views = [memory.view()];
             let plan = Plan::new(&query, &views);
             let blobs = [memory.blobs(&plan, 0)];

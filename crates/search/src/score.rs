@@ -49,7 +49,7 @@ pub struct Answer {
 }
 
 /// Answers a plan from what it asked for: `blobs` by library, as [`Plan::needs`] says. Reads every posting of every term
-/// once, and no more memory than the sums of 32,768 documents and `limit` hits.
+/// once, and no more memory than the sums of 32,768 documents and `limit` hits for each processor that helps, of four at most.
 pub fn answer(
     libraries: &[LibraryView<'_>],
     plan: &Plan,

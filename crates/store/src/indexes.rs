@@ -290,7 +290,7 @@ impl Indexes for IndexStore {
         Box::pin(async move {
             let mut tx = store.single("documents of an index were listed").await?;
             let next = "SELECT json_group_array(json_array(id, main, state, stated, verified, wrong, ''))
-                        FROM (SELECT * FROM documents WHERE generation = $1 AND id > $2 ORDER BY id LIMIT $3)";
+                        FROM (SELECT id, main, state, stated, verified, wrong FROM documents WHERE generation = $1 AND id > $2 ORDER BY id LIMIT $3)";
             let most = i64::try_from(LISTED_AT_ONCE).unwrap_or(i64::MAX);
             // Nothing is called by an empty name.
             let next = listed(&mut tx, next, values![generation, after.unwrap_or_default(), most]).await?;

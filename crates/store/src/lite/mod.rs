@@ -27,8 +27,6 @@ const PAUSE: Duration = Duration::from_millis(20);
 const READERS: u32 = 4;
 /// For how long a schema that is known is taken to be, by single questions.
 const CHECKED: Duration = Duration::from_secs(1);
-/// Pages that a connection that reads remembers: below 0, in KiB.
-const READ_CACHE: &str = "-1024";
 /// What the log is cut back to when it was folded into the database, in bytes.
 const LOG_LIMIT: &str = "16777216";
 
@@ -38,6 +36,8 @@ pub(crate) struct Sqlite {
     schema: &'static Schema,
     /// Whether an answered write is on disk: what can be made anew need not be.
     synchronous: SqliteSynchronous,
+    /// Pages that each connection that reads remembers: below 0, in KiB.
+    read_cache: &'static str,
     opened: Mutex<Option<Arc<Opened>>>,
 }
 
@@ -52,17 +52,15 @@ struct Opened {
 impl Sqlite {
     /// Of what is remembered.
     pub(crate) const fn store(path: PathBuf) -> Self {
-        Self { path, schema: &STORE, synchronous: SqliteSynchronous::Full, opened: Mutex::const_new(None) }
+        let opened = Mutex::const_new(None);
+        // SQLite's own default.
+        Self { path, schema: &STORE, synchronous: SqliteSynchronous::Full, read_cache: "-2000", opened }
     }
 
-    /// Of indexes of libraries.
+    /// Of indexes of libraries: what is asked for often is remembered by whoever asks.
     pub(crate) const fn library(path: PathBuf) -> Self {
-        Self {
-            path,
-            schema: &LIBRARY,
-            synchronous: SqliteSynchronous::Normal,
-            opened: Mutex::const_new(None),
-        }
+        let opened = Mutex::const_new(None);
+        Self { path, schema: &LIBRARY, synchronous: SqliteSynchronous::Normal, read_cache: "-1024", opened }
     }
 
     pub(crate) async fn close(&self) {
@@ -172,8 +170,7 @@ impl Sqlite {
             .foreign_keys(true)
             .pragma("trusted_schema", "OFF")
             .disable_statement_logging();
-        // There are several of them, and what is asked for often the system remembers.
-        let reading = options.clone().read_only(true).pragma("cache_size", READ_CACHE);
+        let reading = options.clone().read_only(true).pragma("cache_size", self.read_cache);
         // Looked at before anything is written: what is not ours, or newer, stays as it is.
         self.schema.look(&reading).await?;
         let writing = options

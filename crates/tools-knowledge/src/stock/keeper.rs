@@ -165,7 +165,15 @@ impl Kept {
 
 impl Cached {
     fn keep(&mut self, term: Arc<Term>, has_positions: bool, question: u64) {
-        let kept = Kept { term, has_positions, question };
+        let kept = match self.terms.get_mut(&term.number) {
+            // Another question was faster, and needed more of it.
+            Some(there) if there.has_positions && !has_positions => {
+                there.question = question.max(there.question);
+                return;
+            }
+            Some(there) => Kept { term, has_positions, question: question.max(there.question) },
+            None => Kept { term, has_positions, question },
+        };
         self.bytes += kept.bytes();
         let before = self.terms.insert(kept.term.number, kept);
         self.bytes -= before.map_or(0, |before| before.bytes());
@@ -186,6 +194,17 @@ impl Cached {
             self.bytes -= self.terms.remove(&number).map_or(0, |kept| kept.bytes());
         }
     }
+}
+
+/// What each of two connections reads, about as much: the second one nothing where that is little.
+fn shared(mut wanted: Vec<Wanted>, documents: impl Fn(&Wanted) -> u32) -> (Vec<Wanted>, Vec<Wanted>) {
+    if wanted.iter().map(|term| u64::from(documents(term))).sum::<u64>() < LONG {
+        return (wanted, Vec::new());
+    }
+    wanted.sort_by_key(|term| std::cmp::Reverse(documents(term)));
+    let (first, second): (Vec<_>, Vec<_>) = wanted.into_iter().enumerate().partition(|(at, _)| at % 2 == 0);
+    let terms = |some: Vec<(usize, Wanted)>| some.into_iter().map(|(_, term)| term).collect();
+    (terms(first), terms(second))
 }
 
 /// Waits for an answer. Only where blocking is allowed, in a process that has a runtime.
@@ -252,18 +271,13 @@ impl Keeper {
     }
 
     /// Reads terms: long lists by two connections, each of which has a thread of its own.
-    fn read(&self, of: &Snapshot, mut wanted: Vec<Wanted>) -> Result<Vec<Term>, Unkept> {
-        let documents = |term: &Wanted| of.vocabulary.count(term.number);
-        if wanted.len() < 2 || wanted.iter().map(|term| u64::from(documents(term))).sum::<u64>() < LONG {
-            return wait(self.indexes.terms(of.generation, wanted));
+    fn read(&self, of: &Snapshot, wanted: Vec<Wanted>) -> Result<Vec<Term>, Unkept> {
+        let (first, second) = shared(wanted, |term| of.vocabulary.count(term.number));
+        let first = self.indexes.terms(of.generation, first);
+        if second.is_empty() {
+            return wait(first);
         }
-        wanted.sort_by_key(|term| std::cmp::Reverse(documents(term)));
-        let (first, second): (Vec<_>, Vec<_>) =
-            wanted.into_iter().enumerate().partition(|(at, _)| at % 2 == 0);
-        let read = |some: Vec<(usize, Wanted)>| {
-            self.indexes.terms(of.generation, some.into_iter().map(|(_, term)| term).collect())
-        };
-        let (first, second) = (read(first), read(second));
+        let second = self.indexes.terms(of.generation, second);
         wait(Box::pin(async {
             let (mut all, second) = tokio::try_join!(first, second)?;
             all.extend(second);
@@ -298,11 +312,18 @@ impl Keeper {
 
     /// Calls with what is known of every document.
     pub(super) fn each_known(&self, generation: i64, mut on: impl FnMut(Known)) -> Result<(), Unkept> {
-        let mut after = None;
+        let mut after: Option<String> = None;
         loop {
-            let page = wait(self.indexes.known(generation, after))?;
-            after = page.last().map(|last| last.id.clone());
+            let page = wait(self.indexes.known(generation, after.clone()))?;
             let is_last = page.len() < LISTED_AT_ONCE;
+            if is_last && let Some(before) = &after {
+                // Each page is an answer of its own: a generation that was let go of between them looks as if it ended.
+                let still = wait(self.indexes.documents(generation, vec![before.clone()]))?;
+                if still.is_empty() {
+                    return Err(Unkept::Gone);
+                }
+            }
+            after = page.last().map(|last| last.id.clone());
             page.into_iter().for_each(&mut on);
             if is_last {
                 return Ok(());
@@ -346,6 +367,31 @@ pub(super) fn blobs(terms: &[Arc<Term>]) -> Vec<Blob<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_lists_are_shared_out_and_short_ones_are_not() {
+        let shares = |counts: &[u32]| -> [Vec<u32>; 2] {
+            let all = (0..).zip(counts).map(|(number, _)| Wanted { number, positions: false }).collect();
+            let count = |term: &Wanted| counts[usize::try_from(term.number).unwrap()];
+            let (first, second) = shared(all, count);
+            [first, second].map(|some| some.iter().map(|term| term.number).collect())
+        };
+        assert_eq!(shares(&[10, 99_989]), [vec![0, 1], vec![]]);
+        assert_eq!(shares(&[10, 99_990]), [vec![1], vec![0]]);
+        assert_eq!(shares(&[200_000]), [vec![0], vec![]]);
+        assert_eq!(shares(&[5, 70_000, 60_000, 7]), [vec![1, 3], vec![2, 0]]);
+    }
+
+    #[test]
+    fn a_list_with_its_places_is_not_taken_back_by_one_without() {
+        let mut cached = Cached { questions: 2, ..Cached::default() };
+        let term = |positions| Arc::new(Term { number: 1, postings: vec![0; 10], positions });
+        cached.keep(term(vec![0; 30]), true, 2);
+        let bytes = cached.bytes;
+        cached.keep(term(Vec::new()), false, 1);
+        let kept = &cached.terms[&1];
+        assert_eq!((cached.bytes, kept.has_positions, kept.question), (bytes, true, 2));
+    }
 
     #[test]
     fn what_was_not_needed_for_longest_is_let_go_of_until_half_is_free() {

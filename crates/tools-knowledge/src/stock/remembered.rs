@@ -5,8 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::item::Item;
 
-/// So many are remembered at least, and twice as many at most.
-const LATEST: usize = 512;
+/// Those of so many files are remembered at least, and of twice as many at most.
+const LATEST: usize = 1_024;
+/// Of more files than that none is remembered.
+const LARGE: usize = 32;
 
 /// Patterns of one state of a library, the latest that were asked for.
 #[derive(Default)]
@@ -17,6 +19,8 @@ struct Ages {
     /// Of which generation and epoch.
     state: (i64, i64),
     young: BTreeMap<String, Arc<Item>>,
+    /// Files of what is young.
+    files: usize,
     /// What was young before there were so many: let go of when there are so many again.
     old: BTreeMap<String, Arc<Item>>,
 }
@@ -32,10 +36,17 @@ impl Ages {
     }
 
     fn put(&mut self, id: String, item: Arc<Item>) {
-        if self.young.len() >= LATEST {
-            self.old = std::mem::take(&mut self.young);
+        let files = item.stamps.len().max(1);
+        if files > LARGE {
+            return;
         }
-        self.young.insert(id, item);
+        if self.files >= LATEST {
+            self.old = std::mem::take(&mut self.young);
+            self.files = 0;
+        }
+        if self.young.insert(id, item).is_none() {
+            self.files += files;
+        }
     }
 }
 
@@ -129,6 +140,23 @@ mod tests {
         assert_eq!(asked(&known, (1, 2), &["a/one"]).1, ["a/one"], "an epoch later it may be another");
         known.clear();
         assert_eq!(asked(&known, (1, 2), &["a/one"]).1, ["a/one"]);
+    }
+
+    #[test]
+    fn what_has_very_many_files_is_not_remembered() {
+        let known = Remembered::default();
+        let ids = ["a/large".to_owned()];
+        let mut asks = 0;
+        for _ in 0..2 {
+            let large = |_: &[String]| {
+                asks += 1;
+                let mut large = item("a/large");
+                large.stamps = vec![large.stamps.remove(0); LARGE + 1];
+                Ok::<_, ()>(vec![large])
+            };
+            assert_eq!(known.of((1, 1), &ids, large).unwrap().len(), 1);
+        }
+        assert_eq!(asks, 2);
     }
 
     #[test]
