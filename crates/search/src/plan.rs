@@ -12,6 +12,12 @@ use crate::why::How;
 /// Most terms of a question, in every library.
 pub const MAX_TERMS: usize = 64;
 
+/// Of words that more documents have the places are not read, which are longer than everything else: nearly everything is near them.
+const MOST_PLACES: u32 = 50_000;
+
+/// What so many documents have, and a hundredth of all, is not unfinished, unless it is the last word.
+const COMMON: u32 = 1_000;
+
 /// A library as a question sees it: its base and what changed since.
 #[derive(Clone, Copy)]
 pub struct LibraryView<'l> {
@@ -102,6 +108,8 @@ pub(crate) struct PlanWord {
     pub(crate) text: String,
     /// The term of its stem, if a document has it.
     pub(crate) stem: Option<usize>,
+    /// Whether it is looked how near it stands to the others.
+    pub(crate) is_near: bool,
     /// The best of these counts.
     pub(crate) options: Vec<PlanOption>,
 }
@@ -238,7 +246,8 @@ impl Planner<'_> {
         let rarity = self.rarity(Kind::Stem, &asked.stem);
         // Where words stand close together, it is told by their places.
         let looks_near = self.plan.mode == Mode::Comprehensive && self.plan.asked > 1;
-        let stem = self.term(Kind::Stem, &asked.stem, looks_near);
+        let is_near = looks_near && count(self.libraries, Kind::Stem, &asked.stem) <= MOST_PLACES;
+        let stem = self.term(Kind::Stem, &asked.stem, is_near);
         let mut options = Vec::new();
         if let Some(term) = stem {
             let exact = self.term(Kind::Exact, &asked.text, false);
@@ -255,7 +264,7 @@ impl Planner<'_> {
                 self.option(&mut options, term, How::Whole, self.plan.tuning.whole, rarity);
             }
         }
-        self.plan.words.push(PlanWord { text: asked.text.clone(), stem, options });
+        self.plan.words.push(PlanWord { text: asked.text.clone(), stem, is_near, options });
     }
 
     /// Adds what may stand for a word; what is there already counts as what it was first.
@@ -285,7 +294,10 @@ impl Planner<'_> {
             let is_known = self.plan.words.get(at).is_some_and(|word| word.stem.is_some());
             let known = if is_known { count(self.libraries, Kind::Stem, &asked.stem) } else { 0 };
             let mut of_word = Vec::new();
-            if expand::may_be_unfinished(asked, query.mode) {
+            let may_be_unfinished = expand::may_be_unfinished(asked, query.mode);
+            let is_common = !asked.is_last && !is_thorough && known >= COMMON.max(self.all / 100);
+            self.plan.is_cut |= may_be_unfinished && is_common;
+            if may_be_unfinished && !is_common {
                 for stem in expand::longer(self.libraries, asked) {
                     of_word.push((stem, How::Prefix, self.plan.tuning.prefix));
                 }

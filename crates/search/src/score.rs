@@ -123,9 +123,14 @@ fn sort(found: &mut [Candidate], tiers: &[Tier<'_>], order: Order) {
 
 /// Adds to the scores of those whose words stand together.
 fn look_again(found: &mut [Candidate], tiers: &[Tier<'_>], plan: &Plan) -> Result<(), SearchError> {
-    let Some(stems) = plan.words.iter().map(|word| word.stem).collect::<Option<Vec<usize>>>() else {
+    if plan.words.iter().any(|word| word.stem.is_none()) {
         return Ok(());
-    };
+    }
+    let stems: Vec<usize> =
+        plan.words.iter().filter(|word| word.is_near).filter_map(|word| word.stem).collect();
+    if stems.len() < 2 {
+        return Ok(());
+    }
     for (at, tier) in tiers.iter().enumerate() {
         let Some(mut places) = stems.iter().map(|t| tier.places(*t)).collect::<Option<Vec<_>>>() else {
             continue;

@@ -165,6 +165,35 @@ fn typos_are_forgiven_where_nothing_has_the_word() {
 }
 
 #[test]
+fn what_very_many_documents_have_is_finished_and_near_everything() {
+    let many = (0..50_001).map(|n| Doc::body(&format!("m/{n:05}"), "common"));
+    let some = (0..999).map(|n| Doc::body(&format!("s/{n:03}"), "some"));
+    let few = [
+        Doc::body("z/apart", "common between them rare between them seldom"),
+        Doc::body("z/beside", "common rare seldom between them between them"),
+        Doc::body("z/sometime", "sometime"),
+    ];
+    let docs = many.chain(some).chain(few).map(|doc| doc.analysed());
+    let mut index = Memory::build(docs.collect::<Vec<_>>()).unwrap();
+    let asked = |index: &Memory, text: &str| {
+        index.search(&query(text, Mode::Comprehensive), Order::Score, 5).unwrap()
+    };
+    let near = |text: &str| {
+        let found = asked(&index, text);
+        ["z/apart", "z/beside"].map(|id| found.hits.iter().find(|hit| hit.id == id).unwrap().why.near)
+    };
+    assert_eq!(near("common rare"), [0, 0], "only one of them is looked at");
+    let [apart, beside] = near("common rare seldom");
+    assert!(0 < apart && apart < beside, "{apart} {beside}");
+    let total = |index: &Memory, text: &str| asked(index, text).total;
+    let before = total(&index, "some rare");
+    index.put(Doc::body("s/999", "some").analysed()).unwrap();
+    // Now a thousand have it: `sometime` is found where it is the last word alone.
+    assert_eq!(total(&index, "some rare"), before);
+    assert_eq!(total(&index, "rare some"), before + 1);
+}
+
+#[test]
 fn what_ten_documents_have_is_no_misspelling() {
     let names: Vec<String> = (0..10).map(|i| format!("a/known-{i}")).collect();
     let mut docs: Vec<Doc> = names.iter().map(|id| Doc::body(id, "retries")).collect();
