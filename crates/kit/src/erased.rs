@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock};
 
 use contract::{Annotations, Fault, Head, Kind, ToolName};
 use exec::run::Cache;
@@ -17,6 +17,7 @@ use crate::kinds::{
     Run, Wraps,
 };
 use crate::limits::Limits;
+use crate::outputs::Outputs;
 use crate::resources::outside::Offers;
 use crate::schema::{self, Asked, Besides, Paged, Pages};
 use crate::shape;
@@ -68,38 +69,6 @@ type Lazily<T> = LazyLock<T, Box<dyn FnOnce() -> T + Send>>;
 
 fn lazily<T>(make: impl FnOnce() -> T + Send + 'static) -> Lazily<T> {
     LazyLock::new(Box::new(make))
-}
-
-/// The schema of results: it is needed to list the tool, and to compile it, and it is by far the largest thing that a tool says of
-/// itself. So it is made each time, and only the names in it are kept.
-struct Outputs {
-    make: Box<dyn Fn() -> schema::Output + Send + Sync>,
-    names: OnceLock<Names>,
-}
-
-/// What [`schema::Output`] says beside the schema.
-struct Names {
-    required: Vec<String>,
-    shadowed: Vec<String>,
-}
-
-impl Outputs {
-    fn new(make: impl Fn() -> schema::Output + Send + Sync + 'static) -> Self {
-        Self { make: Box::new(make), names: OnceLock::new() }
-    }
-
-    fn schema(&self) -> Value {
-        let schema::Output { schema, required, shadowed } = (self.make)();
-        self.names.get_or_init(|| Names { required, shadowed });
-        schema
-    }
-
-    fn names(&self) -> &Names {
-        self.names.get_or_init(|| {
-            let schema::Output { required, shadowed, .. } = (self.make)();
-            Names { required, shadowed }
-        })
-    }
 }
 
 /// Asks what a tool of others is now.

@@ -42,6 +42,7 @@ pub mod lock;
 pub mod markdown;
 pub mod menu;
 mod notes;
+mod outputs;
 pub mod paging;
 mod pipeline;
 pub mod prompts;
