@@ -36,8 +36,8 @@ pub(crate) struct Sqlite {
     schema: &'static Schema,
     /// Whether an answered write is on disk: what can be made anew need not be.
     synchronous: SqliteSynchronous,
-    /// Pages that each connection that reads remembers: below 0, in KiB.
-    read_cache: &'static str,
+    /// Pages that each connection that reads remembers, where not so many as SQLite has it: below 0, in KiB.
+    read_cache: Option<&'static str>,
     opened: Mutex<Option<Arc<Opened>>>,
 }
 
@@ -53,14 +53,19 @@ impl Sqlite {
     /// Of what is remembered.
     pub(crate) const fn store(path: PathBuf) -> Self {
         let opened = Mutex::const_new(None);
-        // SQLite's own default.
-        Self { path, schema: &STORE, synchronous: SqliteSynchronous::Full, read_cache: "-2000", opened }
+        Self { path, schema: &STORE, synchronous: SqliteSynchronous::Full, read_cache: None, opened }
     }
 
     /// Of indexes of libraries: what is asked for often is remembered by whoever asks.
     pub(crate) const fn library(path: PathBuf) -> Self {
         let opened = Mutex::const_new(None);
-        Self { path, schema: &LIBRARY, synchronous: SqliteSynchronous::Normal, read_cache: "-1024", opened }
+        Self {
+            path,
+            schema: &LIBRARY,
+            synchronous: SqliteSynchronous::Normal,
+            read_cache: Some("-1024"),
+            opened,
+        }
     }
 
     pub(crate) async fn close(&self) {
@@ -170,7 +175,11 @@ impl Sqlite {
             .foreign_keys(true)
             .pragma("trusted_schema", "OFF")
             .disable_statement_logging();
-        let reading = options.clone().read_only(true).pragma("cache_size", self.read_cache);
+        let reading = options.clone().read_only(true);
+        let reading = match self.read_cache {
+            Some(most) => reading.pragma("cache_size", most),
+            None => reading,
+        };
         // Looked at before anything is written: what is not ours, or newer, stays as it is.
         self.schema.look(&reading).await?;
         let writing = options

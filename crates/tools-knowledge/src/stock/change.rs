@@ -204,6 +204,10 @@ pub(super) fn some(
         changed.put.push(document);
     }
     if changed.put.is_empty() && changed.gone.is_empty() {
+        // Another process has read them: what this one knows of the library is what was before.
+        if keeper.epoch()? != Some(known.epoch) {
+            return Err(Unkept::Gone);
+        }
         return Ok(known.changed(known.epoch, known.delta.clone(), known.notes.clone()));
     }
     // Whether anything else has changed nobody knows, nor whether what is away comes back as it was: the next look compares all.
