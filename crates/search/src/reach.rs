@@ -1,26 +1,30 @@
-//! Words within a distance, as an automaton over a vocabulary: nothing is built beforehand, a state is the band of the
-//! table of distances that can still be small enough.
+//! Words within a distance, as an automaton over a vocabulary: nothing is built beforehand, a state is a few numbers whose bits are
+//! the letters of the word (Wu and Manber, "Fast Text Searching Allowing Errors", Communications of the ACM 35, 1992).
 
 use fst::Automaton;
 
 /// Greatest distance.
 pub(crate) const MOST: usize = 2;
 
-/// Cells of the band: as many before the diagonal as behind it.
-const BAND: usize = 2 * MOST + 1;
+/// Letters of the longest word: one bit is for none of them.
+const LONGEST: u32 = u64::BITS - 1;
 
-/// Takes the words that [`crate::near::distance`] finds within `most`, which is at most [`MOST`].
+/// Takes the words that [`crate::near::distance`] finds within `most`, which is at most [`MOST`]; none near a word of more
+/// than [`LONGEST`] letters, which no vocabulary has.
 pub(crate) struct Near {
-    word: Vec<char>,
-    most: u8,
+    most: usize,
+    /// The bit of the whole word; none of one that is too long.
+    whole: Option<u64>,
+    /// Of each letter, the bits of the beginnings that end with it.
+    ascii: [u64; 128],
+    others: Vec<(char, u64)>,
 }
 
-/// After so many letters: the distances to the beginnings of the word around that length, and the letter that is not
-/// whole yet.
+/// After some letters: which beginnings of the word they may be, with so many mistakes at most, and the letter that is not whole yet.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Band {
-    letters: usize,
-    cells: [u8; BAND],
+pub(crate) struct Met {
+    /// By mistakes. The bit of a beginning is as high as it is long.
+    beginnings: [u64; MOST + 1],
     /// Of the letter at hand, the bits so far, and how many bytes are still to come.
     letter: u32,
     bytes: u8,
@@ -28,73 +32,88 @@ pub(crate) struct Band {
 
 impl Near {
     pub(crate) fn new(word: &str, most: usize) -> Self {
-        let most = u8::try_from(most.min(MOST)).unwrap_or(0);
-        Self { word: word.chars().collect(), most }
+        let (mut ascii, mut others, mut last) = ([0; 128], Vec::<(char, u64)>::new(), 0);
+        for (bit, letter) in (1..=LONGEST).zip(word.chars()) {
+            last = bit;
+            let at = 1 << bit;
+            match ascii.get_mut(crate::bytes::place(u32::from(letter))) {
+                Some(bits) => *bits |= at,
+                None => match others.iter_mut().find(|(other, _)| *other == letter) {
+                    Some((_, bits)) => *bits |= at,
+                    None => others.push((letter, at)),
+                },
+            }
+        }
+        let is_whole = word.chars().nth(crate::bytes::place(LONGEST)).is_none();
+        Self { most: most.min(MOST), whole: is_whole.then_some(1 << last), ascii, others }
     }
 
-    fn step(&self, band: &Band, letter: char) -> Band {
-        let far = self.most + 1;
-        let mut cells = [far; BAND];
-        let mut left = far;
-        for (t, cell) in cells.iter_mut().enumerate() {
-            // The beginning of the word that this cell is for has `length` letters.
-            let Some(length) = (band.letters + 1 + t).checked_sub(MOST).filter(|l| *l <= self.word.len())
-            else {
-                continue;
-            };
-            let above = band.cells.get(t + 1).copied().unwrap_or(far);
-            let mut best = (above + 1).min(left + 1);
-            if let Some(before) = length.checked_sub(1).and_then(|l| self.word.get(l)) {
-                let corner = band.cells.get(t).copied().unwrap_or(far);
-                best = best.min(corner + u8::from(*before != letter));
+    fn ends(&self, letter: char) -> u64 {
+        let bits = self.ascii.get(crate::bytes::place(u32::from(letter))).copied();
+        bits.unwrap_or_else(|| {
+            self.others.iter().find(|(other, _)| *other == letter).map_or(0, |(_, bits)| *bits)
+        })
+    }
+
+    fn step(&self, met: &Met, letter: char) -> Option<Met> {
+        let ends = self.ends(letter);
+        let longest = self.whole?;
+        let all = longest | (longest - 1);
+        let mut beginnings = [0; MOST + 1];
+        // With one mistake less: before this letter and after it.
+        let (mut before, mut after) = (0, 0);
+        for (mistakes, (now, then)) in met.beginnings.iter().zip(&mut beginnings).enumerate() {
+            if mistakes > self.most {
+                break;
             }
-            left = best.min(far);
-            *cell = left;
+            // The letter is right, one too many, another one's, or one before it was left out.
+            *then = ((now << 1 & ends) | before | before << 1 | after << 1) & all;
+            (before, after) = (*now, *then);
         }
-        Band { letters: band.letters + 1, cells, letter: 0, bytes: 0 }
+        (after != 0).then_some(Met { beginnings, letter: 0, bytes: 0 })
     }
 }
 
 impl Automaton for Near {
-    type State = Option<Band>;
+    /// Nothing where no word can be near any more.
+    type State = Option<Met>;
 
-    fn start(&self) -> Option<Band> {
-        let far = self.most + 1;
-        let mut cells = [far; BAND];
-        for (length, cell) in (0..far).zip(cells.iter_mut().skip(MOST)) {
-            if usize::from(length) <= self.word.len() {
-                *cell = length;
-            }
+    fn start(&self) -> Option<Met> {
+        let longest = self.whole?;
+        let all = longest | (longest - 1);
+        let mut beginnings = [0; MOST + 1];
+        for (mistakes, bits) in beginnings.iter_mut().enumerate().take(self.most + 1) {
+            // As many letters may be left out.
+            *bits = ((2 << mistakes) - 1) & all;
         }
-        Some(Band { letters: 0, cells, letter: 0, bytes: 0 })
+        Some(Met { beginnings, letter: 0, bytes: 0 })
     }
 
-    fn is_match(&self, state: &Option<Band>) -> bool {
-        state.as_ref().is_some_and(|band| {
-            let cell = (self.word.len() + MOST).checked_sub(band.letters).and_then(|t| band.cells.get(t));
-            band.bytes == 0 && cell.is_some_and(|cell| *cell <= self.most)
+    fn is_match(&self, state: &Option<Met>) -> bool {
+        state.as_ref().zip(self.whole).is_some_and(|(met, whole)| {
+            met.bytes == 0 && met.beginnings.get(self.most).is_some_and(|bits| bits & whole != 0)
         })
     }
 
-    fn can_match(&self, state: &Option<Band>) -> bool {
-        state.as_ref().is_some_and(|band| band.cells.iter().any(|cell| *cell <= self.most))
+    fn can_match(&self, state: &Option<Met>) -> bool {
+        state.is_some()
     }
 
-    fn accept(&self, state: &Option<Band>, byte: u8) -> Option<Band> {
-        let band = state.as_ref()?;
+    fn accept(&self, state: &Option<Met>, byte: u8) -> Option<Met> {
+        let met = state.as_ref()?;
         if byte < 0x80 {
-            return Some(self.step(band, char::from(byte)));
+            return self.step(met, char::from(byte));
         }
         let (letter, bytes) = match byte {
-            0x80..=0xbf => (band.letter << 6 | u32::from(byte & 0x3f), band.bytes.checked_sub(1)?),
+            0x80..=0xbf => (met.letter << 6 | u32::from(byte & 0x3f), met.bytes.checked_sub(1)?),
             0xc0..=0xdf => (u32::from(byte & 0x1f), 1),
             0xe0..=0xef => (u32::from(byte & 0x0f), 2),
             _ => (u32::from(byte & 0x07), 3),
         };
         if bytes == 0 {
-            return Some(self.step(band, char::from_u32(letter)?));
+            return self.step(met, char::from_u32(letter)?);
         }
-        Some(Band { letter, bytes, ..*band })
+        Some(Met { letter, bytes, ..*met })
     }
 }
 
@@ -119,5 +138,13 @@ mod tests {
             let near: Vec<String> = words.into_iter().filter(|w| distance(&word, w, most).is_some()).collect();
             prop_assert_eq!(found, near);
         }
+    }
+
+    #[test]
+    fn nothing_is_near_a_word_that_is_too_long() {
+        let long = "a".repeat(63);
+        let set = Set::from_iter([&long, &format!("{long}a")]).unwrap();
+        let count = |word: &str| set.search(Near::new(word, 1)).into_stream().into_strs().unwrap().len();
+        assert_eq!((count(&long), count(&format!("{long}a"))), (2, 0));
     }
 }

@@ -71,7 +71,9 @@ pub fn answer(
         found.truncate(kept);
         let again = found.len().min(LOOKED_AT_AGAIN);
         let (first, _) = found.split_at_mut(again);
-        look_again(first, &tiers, plan)?;
+        // Who is passed even by these without what is added now, whatever would be added to it, is not among the first ones.
+        let least = limit.checked_sub(1).and_then(|last| first.get(last)).map_or(0, |last| last.score);
+        look_again(first, &tiers, plan, least)?;
         sort(&mut found, &tiers, order);
     }
     found.truncate(limit);
@@ -121,8 +123,13 @@ fn sort(found: &mut [Candidate], tiers: &[Tier<'_>], order: Order) {
     });
 }
 
-/// Adds to the scores of those whose words stand together.
-fn look_again(found: &mut [Candidate], tiers: &[Tier<'_>], plan: &Plan) -> Result<(), SearchError> {
+/// Adds to the scores of those whose words stand together, where they may come to `least`.
+fn look_again(
+    found: &mut [Candidate],
+    tiers: &[Tier<'_>],
+    plan: &Plan,
+    least: u32,
+) -> Result<(), SearchError> {
     if plan.words.iter().any(|word| word.stem.is_none()) {
         return Ok(());
     }
@@ -135,7 +142,9 @@ fn look_again(found: &mut [Candidate], tiers: &[Tier<'_>], plan: &Plan) -> Resul
         let Some(mut places) = stems.iter().map(|t| tier.places(*t)).collect::<Option<Vec<_>>>() else {
             continue;
         };
-        let mut of_tier: Vec<&mut Candidate> = found.iter_mut().filter(|c| c.tier == at).collect();
+        let at_best = |c: &Candidate| Parts { near: plan.tuning.near, ..c.parts }.scores(&plan.tuning).1;
+        let mut of_tier: Vec<&mut Candidate> =
+            found.iter_mut().filter(|c| c.tier == at && at_best(c) >= least).collect();
         of_tier.sort_unstable_by_key(|c| c.document);
         for candidate in of_tier {
             candidate.parts.near = phrase::near(&mut places, candidate.document, plan.tuning.near)?;

@@ -37,9 +37,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 pub use indexes::IndexStore;
-use lite::Sqlite;
+use lite::{Sqlite, Stamp, Still};
 use pg::Postgres;
 use sql::Conn;
+use store_api::uses::Used;
 use store_api::{Clock, StoreError, Timestamp};
 
 /// The number of the newest schema, the same in both databases.
@@ -56,6 +57,8 @@ pub struct Store {
     clock: Clock,
     /// Requests by owner in the minute that is named, where one process counts alone.
     counts: Arc<Mutex<(i64, BTreeMap<String, u64>)>>,
+    /// All uses of patterns, which every question about patterns asks for.
+    used: Arc<Still<Vec<Used>>>,
 }
 
 #[derive(Clone)]
@@ -84,7 +87,8 @@ impl Store {
     }
 
     fn of(database: Database) -> Self {
-        Self { database, clock: Arc::new(|| jiff::Timestamp::now().into()), counts: Arc::default() }
+        let clock: Clock = Arc::new(|| jiff::Timestamp::now().into());
+        Self { database, clock, counts: Arc::default(), used: Arc::default() }
     }
 
     /// The same store by another clock. Each process has the system's, unless it is told otherwise.
@@ -130,8 +134,15 @@ impl Store {
         }
     }
 
-    /// A transaction that sees one state of the database.
-    /// For single questions: each sees one state, two of them perhaps two.
+    /// What tells whether anybody has written since: nothing where that is not known.
+    fn stamp(&self) -> Option<Stamp> {
+        match &self.database {
+            Database::Lite(sqlite) => sqlite.stamp(),
+            Database::Pg(_) => None,
+        }
+    }
+
+    /// For single questions: each sees one state of the database, two of them perhaps two.
     async fn single(&self, doing: &'static str) -> Result<Conn, StoreError> {
         match &self.database {
             Database::Lite(sqlite) => sqlite.single(doing).await,
@@ -139,6 +150,7 @@ impl Store {
         }
     }
 
+    /// A transaction that sees one state of the database.
     async fn read(&self, doing: &'static str) -> Result<Conn, StoreError> {
         match &self.database {
             Database::Lite(sqlite) => sqlite.read(doing).await,

@@ -1,5 +1,7 @@
 //! Uses of patterns in tables.
 
+use std::time::Instant;
+
 use store_api::once::{Done, Once};
 use store_api::uses::{MAX_LISTED, NewUse, Used, Uses};
 use store_api::{Answer, StoreError, Timestamp};
@@ -58,29 +60,40 @@ impl Uses for Store {
     fn all_used(&self) -> Answer<Vec<Used>> {
         let store = self.clone();
         Box::pin(async move {
-            let mut tx = store.single("uses of patterns were read").await?;
-            let list = used!("SELECT ", " FROM used_patterns ORDER BY library, pattern LIMIT $1");
-            let rows = tx.rows(list, values![MAX_LISTED]).await?;
-            let mut all = rows.iter().map(|row| read(&mut row.fields())).collect::<Result<Vec<_>, _>>()?;
-            if all.is_empty() {
-                return Ok(all);
+            let (stamp, asked) = (store.stamp(), Instant::now());
+            if let Some(known) = stamp.and_then(|stamp| store.used.get(&stamp)) {
+                return Ok(known);
             }
-            let places =
-                "SELECT DISTINCT library, pattern, project FROM pattern_uses WHERE project IS NOT NULL
-                          ORDER BY library, pattern, project";
-            for row in tx.rows(places, values![]).await? {
-                let mut row = row.fields();
-                let (library, pattern) = (row.text()?, row.text()?);
-                let whose = all.binary_search_by(|used| {
-                    (used.library.as_str(), used.pattern.as_str()).cmp(&(library.as_str(), pattern.as_str()))
-                });
-                if let Some(used) = whose.ok().and_then(|at| all.get_mut(at)) {
-                    used.projects.push(row.text()?);
-                }
+            let all = all_used(&store).await?;
+            if let Some(stamp) = stamp {
+                store.used.keep(stamp, asked, all.clone());
             }
             Ok(all)
         })
     }
+}
+
+async fn all_used(store: &Store) -> Result<Vec<Used>, StoreError> {
+    let mut tx = store.single("uses of patterns were read").await?;
+    let list = used!("SELECT ", " FROM used_patterns ORDER BY library, pattern LIMIT $1");
+    let rows = tx.rows(list, values![MAX_LISTED]).await?;
+    let mut all = rows.iter().map(|row| read(&mut row.fields())).collect::<Result<Vec<_>, _>>()?;
+    if all.is_empty() {
+        return Ok(all);
+    }
+    let places = "SELECT DISTINCT library, pattern, project FROM pattern_uses WHERE project IS NOT NULL
+                  ORDER BY library, pattern, project";
+    for row in tx.rows(places, values![]).await? {
+        let mut row = row.fields();
+        let (library, pattern) = (row.text()?, row.text()?);
+        let whose = all.binary_search_by(|used| {
+            (used.library.as_str(), used.pattern.as_str()).cmp(&(library.as_str(), pattern.as_str()))
+        });
+        if let Some(used) = whose.ok().and_then(|at| all.get_mut(at)) {
+            used.projects.push(row.text()?);
+        }
+    }
+    Ok(all)
 }
 
 impl Write for NewUse {
@@ -106,5 +119,48 @@ impl Write for NewUse {
         let project = self.project.as_deref();
         tx.execute(keep, values![&self.library, &self.pattern, project, &self.context, now]).await?;
         projects(tx, used).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn a_use(pattern: &str) -> NewUse {
+        NewUse {
+            library: "user".to_owned(),
+            pattern: pattern.to_owned(),
+            stated: 0,
+            project: Some("api".to_owned()),
+            context: "a test".to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_others_record_is_read_by_who_remembers_what_there_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store").join("a.db");
+        let (own, other) = (Store::open(&path).unwrap(), Store::open(&path).unwrap());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            other.record_use(a_use("data:one"), None).await.unwrap();
+            let before = own.all_used().await.unwrap();
+            assert!(own.stamp().is_none(), "it was written just now");
+            let stamp = loop {
+                match own.stamp() {
+                    Some(stamp) => break stamp,
+                    None => tokio::time::sleep(std::time::Duration::from_millis(200)).await,
+                }
+            };
+            assert_eq!(own.used.get(&stamp), None);
+            assert_eq!(own.all_used().await.unwrap(), before);
+            assert_eq!(own.used.get(&stamp), Some(before.clone()), "it is remembered");
+            assert_eq!(own.all_used().await.unwrap(), before);
+            other.record_use(a_use("data:one"), None).await.unwrap();
+            let after = own.all_used().await.unwrap();
+            assert_eq!(after.iter().map(|used| used.recorded).collect::<Vec<_>>(), [2]);
+            own.close().await;
+            other.close().await;
+        });
     }
 }

@@ -143,7 +143,7 @@ const TRIES: usize = 4;
 
 /// Looks, and looks again where a file of a hit has changed since it was looked through: nothing is found that is not there.
 pub(crate) async fn find(desk: &ReadDesk, asked: Asked) -> Result<Found, Fault> {
-    let (libraries, using) = (service(desk)?, Using::of(desk)?);
+    let (libraries, using) = (service(desk)?, Using::of(desk).await?);
     desk.blocking(move |desk| {
         let text = asked.text.as_deref().unwrap_or_default();
         let query = Query::parse(text, asked.mode, asked.filters.clone())

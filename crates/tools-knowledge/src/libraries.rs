@@ -3,8 +3,10 @@
 //! What a person keeps goes before what a repository brings: a clone must not put another text in the place of one that is known.
 
 use std::collections::BTreeMap;
+use std::future::poll_fn;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 
 use contract::{Code, Fault, Principal, RelPath};
 use exec::{Rights, Root};
@@ -302,20 +304,33 @@ pub(crate) async fn used(desk: &ReadDesk) -> Result<Vec<Used>, Fault> {
     Ok(store.all_used().await?)
 }
 
-/// What is recorded of uses, being read.
-pub(crate) struct Using(JoinHandle<Result<Vec<Used>, StoreError>>);
+/// What is recorded of uses, perhaps being read.
+pub(crate) enum Using {
+    Read(Result<Vec<Used>, StoreError>),
+    Reading(JoinHandle<Result<Vec<Used>, StoreError>>),
+}
 
 impl Using {
-    /// Begins to read it.
-    pub(crate) fn of(desk: &ReadDesk) -> Result<Self, Fault> {
+    /// Begins to read it. What the store has at hand needs nobody who waits for it.
+    pub(crate) async fn of(desk: &ReadDesk) -> Result<Self, Fault> {
         let store = desk.service::<dyn Uses>().ok_or_else(no_uses)?;
-        Ok(Self(tokio::spawn(store.all_used())))
+        let mut answer = store.all_used();
+        Ok(match poll_fn(|context| Poll::Ready(answer.as_mut().poll(context))).await {
+            Poll::Ready(used) => Self::Read(used),
+            Poll::Pending => Self::Reading(tokio::spawn(answer)),
+        })
     }
 
     /// What it is. Blocking, within a runtime.
     fn wait(self) -> Result<Vec<Used>, Fault> {
-        let runtime = Handle::try_current().map_err(|error| Fault::internal(error.to_string()))?;
-        let read = runtime.block_on(self.0).map_err(|error| Fault::internal(error.to_string()))?;
+        let internal = |error: &dyn std::error::Error| Fault::internal(error.to_string());
+        let read = match self {
+            Self::Read(read) => read,
+            Self::Reading(reading) => {
+                let runtime = Handle::try_current().map_err(|error| internal(&error))?;
+                runtime.block_on(reading).map_err(|error| internal(&error))?
+            }
+        };
         Ok(read?)
     }
 }

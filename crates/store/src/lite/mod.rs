@@ -2,6 +2,7 @@
 
 mod place;
 mod schema;
+mod still;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
@@ -20,6 +21,7 @@ use crate::sql::Conn;
 use crate::transfer::TransferError;
 use place::Identity;
 pub(crate) use schema::{LIBRARY, NEWEST, STORE, Schema};
+pub(crate) use still::{Stamp, Still};
 
 /// How long to wait before opening is tried again.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -120,6 +122,11 @@ impl Sqlite {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What its files are, where nobody has written to them for a while.
+    pub(crate) fn stamp(&self) -> Option<Stamp> {
+        Stamp::of(&self.path)
     }
 
     /// Copies the database as it is at one time into a file that is empty or not there.

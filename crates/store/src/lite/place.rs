@@ -16,13 +16,18 @@ pub(super) struct Identity {
     inode: u64,
 }
 
+impl Identity {
+    pub(super) fn of(found: &std::fs::Metadata) -> Self {
+        Self { device: found.dev(), inode: found.ino() }
+    }
+}
+
 fn place(doing: &'static str) -> impl Fn(Error) -> StoreError {
     move |source| StoreError::Place { doing, source }
 }
 
 pub(super) fn identity(path: &Path) -> std::io::Result<Identity> {
-    let found = std::fs::symlink_metadata(path)?;
-    Ok(Identity { device: found.dev(), inode: found.ino() })
+    Ok(Identity::of(&std::fs::symlink_metadata(path)?))
 }
 
 /// Makes what is missing and closes what is open to others.
@@ -53,7 +58,7 @@ pub(super) fn prepare(path: &Path) -> Result<Identity, StoreError> {
         return Err(place("its file was looked at")(other));
     }
     private(path, &found, 0o600)?;
-    Ok(Identity { device: found.dev(), inode: found.ino() })
+    Ok(Identity::of(&found))
 }
 
 /// Makes an empty file for a copy, for nobody else's eyes. One that is there must be empty.

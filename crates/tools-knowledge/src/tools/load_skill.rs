@@ -157,7 +157,7 @@ impl Define for LoadSkill {
 
 impl Read for LoadSkill {
     async fn read(&self, input: Input, desk: ReadDesk) -> Result<Answer<Output>, Fault> {
-        let (libraries, using) = (service(&desk)?, Using::of(&desk)?);
+        let (libraries, using) = (service(&desk)?, Using::of(&desk).await?);
         let id = input.skill_id.clone();
         desk.blocking(move |desk| {
             let (looked, used) = libraries.look_with(desk, using)?;

@@ -1,0 +1,147 @@
+//! Answers that hold while nobody writes to the database: asking SQLite wakes its thread and the one that asks, which takes longer
+//! than what is asked.
+
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use super::place::Identity;
+
+/// For so long nothing must have been written before an answer is kept. What is written is seen by readers once it is on disk, so the
+/// files may have changed before what they say has; and clocks of file systems go in steps.
+const SETTLED: Duration = Duration::from_secs(5);
+/// An answer is asked for again after this time, whatever the files say: a disk may take longer than [`SETTLED`].
+const KEPT: Duration = Duration::from_mins(1);
+
+/// What a database's files were when they were looked at: whatever is written goes through the log, which is a file beside it
+/// (<https://www.sqlite.org/wal.html>).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    file: Written,
+    log: Option<Written>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Written {
+    identity: Identity,
+    len: u64,
+    /// Seconds and nanoseconds since 1970.
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    /// Of the database in `path`; `None` where it was written just now, or cannot be looked at.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        let file = Written::of(path).ok()??;
+        let log = Written::of(Path::new(&log)).ok()?;
+        let is_settled = std::iter::once(&file).chain(&log).all(Written::is_settled);
+        is_settled.then_some(Self { file, log })
+    }
+}
+
+impl Written {
+    fn of(path: &Path) -> std::io::Result<Option<Self>> {
+        match std::fs::symlink_metadata(path) {
+            Ok(found) => Ok(Some(Self {
+                identity: Identity::of(&found),
+                len: found.len(),
+                changed: (found.ctime(), found.ctime_nsec()),
+            })),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn is_settled(&self) -> bool {
+        let (Ok(seconds), Ok(nanoseconds)) = (u64::try_from(self.changed.0), u64::try_from(self.changed.1))
+        else {
+            return false;
+        };
+        let changed = Duration::from_secs(seconds) + Duration::from_nanos(nanoseconds);
+        SystemTime::UNIX_EPOCH
+            .elapsed()
+            .is_ok_and(|now| now.checked_sub(changed).is_some_and(|ago| ago > SETTLED))
+    }
+}
+
+/// An answer, and what the database was when it was asked for.
+#[derive(Debug)]
+pub(crate) struct Still<T>(Mutex<Option<Kept<T>>>);
+
+#[derive(Debug)]
+struct Kept<T> {
+    stamp: Stamp,
+    asked: Instant,
+    answer: T,
+}
+
+impl<T> Default for Still<T> {
+    fn default() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+impl<T: Clone> Still<T> {
+    /// The answer, if it was given by a database that is as it was then.
+    pub(crate) fn get(&self, stamp: &Stamp) -> Option<T> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = kept.as_ref().filter(|kept| kept.stamp == *stamp && kept.asked.elapsed() < KEPT)?;
+        Some(kept.answer.clone())
+    }
+
+    /// Keeps an answer of a database that was so before it was asked.
+    pub(crate) fn keep(&self, stamp: Stamp, asked: Instant, answer: T) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Kept { stamp, asked, answer });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn aged(path: &Path, age: Duration) {
+        let file = std::fs::File::options().write(true).create(true).truncate(false).open(path).unwrap();
+        file.set_modified(SystemTime::now() - age).unwrap();
+    }
+
+    #[test]
+    fn what_was_written_just_now_is_no_stamp_whatever_time_it_claims() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        assert_eq!(Stamp::of(&path), None, "there is none");
+        aged(&path, Duration::from_hours(1));
+        assert_eq!(Stamp::of(&path), None, "the kernel's own time counts");
+    }
+
+    #[test]
+    fn a_time_ahead_of_the_clock_is_not_settled() {
+        let now = SystemTime::UNIX_EPOCH.elapsed().unwrap();
+        let written = |ahead: i64| Written {
+            identity: Identity::of(&std::fs::metadata("/").unwrap()),
+            len: 0,
+            changed: (i64::try_from(now.as_secs()).unwrap() + ahead, 0),
+        };
+        assert!(!written(3600).is_settled() && !written(-2).is_settled() && written(-10).is_settled());
+    }
+
+    #[test]
+    fn an_answer_holds_for_the_same_files_and_no_longer_than_a_minute() {
+        let of = |len| {
+            let identity = Identity::of(&std::fs::metadata("/").unwrap());
+            Stamp { file: Written { identity, len, changed: (1, 0) }, log: None }
+        };
+        let still = Still::default();
+        assert_eq!(still.get(&of(1)), None);
+        still.keep(of(1), Instant::now(), 7);
+        assert_eq!((still.get(&of(1)), still.get(&of(2))), (Some(7), None));
+        let log = of(1).file;
+        assert_eq!(still.get(&Stamp { log: Some(log), ..of(1) }), None, "a log has come");
+        if let Some(before) = Instant::now().checked_sub(KEPT) {
+            still.keep(of(1), before, 8);
+            assert_eq!(still.get(&of(1)), None);
+        }
+    }
+}
