@@ -148,6 +148,9 @@ impl Delta {
 
     /// How many of its documents have a term.
     pub(crate) fn count(&self, kind: Kind, text: &str) -> u32 {
+        if self.terms.is_empty() {
+            return 0;
+        }
         self.terms.get(&*kind.key(text)).map_or(0, |list| small(list.len()))
     }
 

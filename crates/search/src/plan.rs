@@ -56,7 +56,12 @@ impl LibraryView<'_> {
 
     /// How many documents have a term.
     pub(crate) fn count(&self, kind: Kind, text: &str) -> u32 {
-        let of_base = self.vocabulary.number(kind, text).map_or(0, |number| self.living(number));
+        self.counted(kind, text, self.vocabulary.number(kind, text))
+    }
+
+    /// The same of a term whose number in the base is known.
+    fn counted(&self, kind: Kind, text: &str, number: Option<u32>) -> u32 {
+        let of_base = number.map_or(0, |number| self.living(number));
         of_base.saturating_add(self.delta.count(kind, text))
     }
 }
@@ -100,6 +105,8 @@ pub(crate) struct PlanTerm {
     pub(crate) has_positions: bool,
     /// By library.
     pub(crate) numbers: Vec<Option<u32>>,
+    /// How many documents of all libraries have it.
+    documents: u32,
 }
 
 /// A word that is asked for, and what may stand for it.
@@ -215,16 +222,23 @@ impl Planner<'_> {
             term.has_positions |= has_positions;
             return Some(at);
         }
-        if self.plan.terms.len() >= MAX_TERMS || count(self.libraries, kind, text) == 0 {
+        if self.plan.terms.len() >= MAX_TERMS {
             return None;
         }
-        let numbers = self.libraries.iter().map(|l| l.vocabulary.number(kind, text)).collect();
-        self.plan.terms.push(PlanTerm { kind, text: text.to_owned(), has_positions, numbers });
+        let numbers: Vec<_> = self.libraries.iter().map(|l| l.vocabulary.number(kind, text)).collect();
+        let counts = self.libraries.iter().zip(&numbers).map(|(l, number)| l.counted(kind, text, *number));
+        let documents = counts.fold(0u32, u32::saturating_add);
+        if documents == 0 {
+            return None;
+        }
+        self.plan.terms.push(PlanTerm { kind, text: text.to_owned(), has_positions, numbers, documents });
         Some(self.plan.terms.len() - 1)
     }
 
-    fn rarity(&self, kind: Kind, text: &str) -> u32 {
-        idf(self.all, count(self.libraries, kind, text))
+    /// How many documents have a stem, which is the plan's term at `place` if it is one.
+    fn documents(&self, stem: &str, place: Option<usize>) -> u32 {
+        let known = place.and_then(|at| self.plan.terms.get(at));
+        known.map_or_else(|| count(self.libraries, Kind::Stem, stem), |term| term.documents)
     }
 
     fn phrases(&mut self, query: &Query) {
@@ -243,11 +257,15 @@ impl Planner<'_> {
     }
 
     fn word(&mut self, asked: &Asked) {
-        let rarity = self.rarity(Kind::Stem, &asked.stem);
+        let stem = self.term(Kind::Stem, &asked.stem, false);
+        let documents = self.documents(&asked.stem, stem);
+        let rarity = idf(self.all, documents);
         // Where words stand close together, it is told by their places.
         let looks_near = self.plan.mode == Mode::Comprehensive && self.plan.asked > 1;
-        let is_near = looks_near && count(self.libraries, Kind::Stem, &asked.stem) <= MOST_PLACES;
-        let stem = self.term(Kind::Stem, &asked.stem, is_near);
+        let is_near = looks_near && documents <= MOST_PLACES;
+        if let Some(term) = stem.and_then(|at| self.plan.terms.get_mut(at)) {
+            term.has_positions |= is_near;
+        }
         let mut options = Vec::new();
         if let Some(term) = stem {
             let exact = self.term(Kind::Exact, &asked.text, false);
@@ -273,17 +291,17 @@ impl Planner<'_> {
         if options.iter().any(|option| option.term == term) {
             return;
         }
-        let own = self.rarity(found.kind, &found.text);
+        let own = idf(self.all, found.documents);
         options.push(PlanOption { term, how, worth: rarity.min(own).saturating_mul(factor), exact: None });
     }
 
     fn pairs(&mut self, query: &Query) {
         for (first, second) in &query.pairs {
             let text = format!("{first} {second}");
-            let worth = self.rarity(Kind::Pair, &text).saturating_mul(self.plan.tuning.pair);
-            if let Some(term) = self.term(Kind::Pair, &text, false) {
-                self.plan.pairs.push(PlanPair { text, term, worth });
-            }
+            let Some(term) = self.term(Kind::Pair, &text, false) else { continue };
+            let documents = self.plan.terms.get(term).map_or(0, |term| term.documents);
+            let worth = idf(self.all, documents).saturating_mul(self.plan.tuning.pair);
+            self.plan.pairs.push(PlanPair { text, term, worth });
         }
     }
 
@@ -291,8 +309,10 @@ impl Planner<'_> {
     fn expansions(&mut self, query: &Query, is_thorough: bool) {
         let mut candidates = Vec::new();
         for (at, asked) in query.words.iter().enumerate() {
-            let is_known = self.plan.words.get(at).is_some_and(|word| word.stem.is_some());
-            let known = if is_known { count(self.libraries, Kind::Stem, &asked.stem) } else { 0 };
+            let stem = self.plan.words.get(at).and_then(|word| word.stem);
+            let is_known = stem.is_some();
+            let documents = self.documents(&asked.stem, stem);
+            let known = if is_known { documents } else { 0 };
             let mut of_word = Vec::new();
             let may_be_unfinished = expand::may_be_unfinished(asked, query.mode);
             let is_common = !asked.is_last && !is_thorough && known >= COMMON.max(self.all / 100);
@@ -321,7 +341,7 @@ impl Planner<'_> {
                 }
             }
             of_word.sort_by_key(|(_, _, factor)| std::cmp::Reverse(*factor));
-            candidates.push((at, self.rarity(Kind::Stem, &asked.stem), of_word.into_iter()));
+            candidates.push((at, idf(self.all, documents), of_word.into_iter()));
         }
         loop {
             let mut went_on = false;

@@ -118,7 +118,12 @@ fn sort(found: &mut [Candidate], tiers: &[Tier<'_>], order: Order) {
             Order::Score => Ordering::Equal,
             Order::Quality => a.name(tiers).cmp(b.name(tiers)),
         };
-        let by_text = || by_name().then_with(|| a.id(tiers).cmp(b.id(tiers)));
+        // The documents of a base are numbered by their ids.
+        let are_of_one_base = || a.tier == b.tier && tiers.get(a.tier).is_some_and(|tier| !tier.is_delta);
+        let by_id = || {
+            if are_of_one_base() { a.document.cmp(&b.document) } else { a.id(tiers).cmp(b.id(tiers)) }
+        };
+        let by_text = || by_name().then_with(by_id);
         b.rank.cmp(&a.rank).then_with(by_text).then_with(|| library(a).cmp(&library(b)))
     });
 }

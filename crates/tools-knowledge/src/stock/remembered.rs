@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::item::Item;
 
-/// Those of so many files are remembered at least, and of twice as many at most.
-const LATEST: usize = 1_024;
+/// Those of so many files are remembered at least, and of twice as many at most: a few MiB.
+const LATEST: usize = 4_096;
 /// Of more files than that none is remembered.
 const LARGE: usize = 32;
 
