@@ -10,7 +10,7 @@ use fst::automaton::Str;
 
 use crate::analysed::Kind;
 use crate::near::{exchanged, typo_distance};
-use crate::plan::{LibraryView, count};
+use crate::plan::{LibraryView, MAX_TERMS, count};
 use crate::query::{Asked, Mode};
 use crate::reach::Near;
 use crate::words::Stems;
@@ -18,8 +18,11 @@ use crate::words::Stems;
 /// Most longer words.
 const MAX_LONGER: usize = 32;
 
-/// Most words of a library and a kind that are looked at for the longer ones.
-const LOOKED_AT: usize = 64;
+/// Words of a library and a kind that are looked at for the longer ones: twice as many as a question has terms, shared by those of its
+/// words that may be unfinished.
+fn looked_at(words: usize) -> usize {
+    (2 * MAX_TERMS).checked_div(words).unwrap_or(MAX_TERMS).clamp(MAX_TERMS / 4, MAX_TERMS)
+}
 
 /// Most words that it may be a misspelling of.
 const MAX_TYPOS: usize = 16;
@@ -48,9 +51,10 @@ pub(crate) fn may_be_misspelt(asked: &Asked, mode: Mode, documents: u32, is_thor
     if may_be && documents >= MANY && !is_thorough { None } else { Some(may_be) }
 }
 
-/// The stems of longer words, by how many documents have them, then by letters. Where very many begin so, those are looked at that
-/// are commonest in their library.
-pub(crate) fn longer(libraries: &[LibraryView<'_>], asked: &Asked) -> Vec<String> {
+/// The stems of words longer than one of so many that may be unfinished, by how many documents have them, then by letters. Where
+/// very many begin so, those are looked at that are commonest in their library.
+pub(crate) fn longer(libraries: &[LibraryView<'_>], asked: &Asked, words: usize) -> Vec<String> {
+    let most = looked_at(words);
     let mut found: BTreeMap<String, u32> = BTreeMap::new();
     let mut add = |stem: &str, documents: u32| {
         if documents > 0 && stem != asked.stem {
@@ -64,7 +68,7 @@ pub(crate) fn longer(libraries: &[LibraryView<'_>], asked: &Asked) -> Vec<String
     };
     let mut is_all = true;
     for library in libraries {
-        is_all &= library.beginning(Kind::Stem, &asked.text, LOOKED_AT, &mut add);
+        is_all &= library.beginning(Kind::Stem, &asked.text, most, &mut add);
     }
     if !is_all {
         // What is commonest in one library may be in another, and was not looked at there.
@@ -82,7 +86,7 @@ pub(crate) fn longer(libraries: &[LibraryView<'_>], asked: &Asked) -> Vec<String
             }
         };
         for library in libraries {
-            library.beginning(Kind::Exact, &asked.text, LOOKED_AT, &mut add);
+            library.beginning(Kind::Exact, &asked.text, most, &mut add);
         }
     }
     let mut ranked: Vec<(String, u32)> = found.into_iter().filter(|(_, documents)| *documents > 0).collect();

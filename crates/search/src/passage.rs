@@ -118,8 +118,8 @@ fn stems(asked: &Asked) -> impl Iterator<Item = &String> {
 
 /// How words may begin that are asked for. Most pieces have no such beginning: they are not taken apart.
 struct Beginnings {
-    /// First letters with the second ones; 0 where there is none.
-    of: Vec<(u8, u8)>,
+    /// The first three letters of each; 0 where there is none, or where it may be another one.
+    of: Vec<[u8; 3]>,
     /// The first ones alone, in both cases, and every byte of other letters.
     firsts: [bool; 256],
     /// Whether something begins otherwise than by letters of ASCII.
@@ -132,22 +132,28 @@ impl Beginnings {
             Self { of: Vec::new(), firsts: std::array::from_fn(|byte| byte >= 0x80), are_others: false };
         for stem in stems {
             match *stem.as_bytes() {
-                [first, second, ..] if first.is_ascii() && second.is_ascii() => all.add(first, second),
+                // Grammar makes `use` of `using`.
+                [first, second, b'e'] if first.is_ascii() && second.is_ascii() => all.add([first, second, 0]),
+                [first, second, third, ..] if first.is_ascii() && second.is_ascii() => {
+                    all.add([first, second, if third.is_ascii() { third } else { 0 }]);
+                }
+                [first, second] if first.is_ascii() && second.is_ascii() => all.add([first, second, 0]),
                 // Alone it may be a word, or the first letter of a longer one.
-                [first] if first.is_ascii() => all.add(first, 0),
+                [first] if first.is_ascii() => all.add([first, 0, 0]),
                 _ => all.are_others = true,
             }
         }
         all
     }
 
-    fn add(&mut self, first: u8, second: u8) {
+    fn add(&mut self, letters: [u8; 3]) {
+        let [first, ..] = letters;
         for letter in [first, first.to_ascii_uppercase()] {
             if let Some(is) = self.firsts.get_mut(usize::from(letter)) {
                 *is = true;
             }
         }
-        self.of.push((first, second));
+        self.of.push(letters);
     }
 
     /// The next place from `from` on where one may be: also wherever there are other letters than those of ASCII.
@@ -169,12 +175,20 @@ impl Beginnings {
             byte.filter(u8::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase())
         };
         let (first, second) = (letter(Some(at)), letter(at.checked_add(1)));
+        let third = letter(at.checked_add(2));
         // Parts of a whole are joined where something stands between them.
         let is_alone = || second.is_none() && letter(at.checked_sub(1)).is_none();
-        // Grammar makes `die` of `dying`.
-        let may_go_on =
-            |then: u8| then == 0 || second == Some(then) || (second == Some(b'y') && then == b'i');
-        self.of.iter().any(|(of, then)| first == Some(*of) && (may_go_on(*then) || is_alone()))
+        // Grammar makes `die` of `dying`, and `sky` of `skies`.
+        let is_like = |here: u8, then: u8| {
+            then == 0 || here == then || matches!((here, then), (b'y', b'i') | (b'i', b'y'))
+        };
+        self.of.iter().any(|[of, then, last]| {
+            let goes_on = || {
+                second.is_some_and(|second| is_like(second, *then))
+                    && third.is_none_or(|third| is_like(third, *last))
+            };
+            first == Some(*of) && (*then == 0 || goes_on() || is_alone())
+        })
     }
 }
 
@@ -233,10 +247,28 @@ mod tests {
         for text in texts.iter().chain(&texts) {
             assert_eq!(passages.of(text), Passages::new(&query).of(text), "{text}");
         }
-        let many: Vec<String> = (0..MAX_KNOWN.0 + 9).map(|i| format!("re{i}")).collect();
+        let many: Vec<String> = (0..MAX_KNOWN.0 + 9).map(|i| format!("ret{i}")).collect();
         assert_eq!(passages.of(&many.join(" ")), None);
         assert_eq!(passages.known.len(), MAX_KNOWN.0);
         assert_eq!(passages.of("backoffs"), Some("backoffs".to_owned()));
+    }
+
+    #[test]
+    fn every_word_of_a_stem_is_found_by_every_other() {
+        let mut by_stem = BTreeMap::<&str, Vec<&str>>::new();
+        for line in include_str!("../tests/it/stems.txt").lines() {
+            let (word, stem) = line.split_once(' ').unwrap();
+            by_stem.entry(stem).or_default().push(word);
+        }
+        assert!(by_stem.values().any(|words| words.len() > 9));
+        for words in by_stem.values() {
+            for (asked, word) in words.iter().flat_map(|asked| words.iter().map(move |word| (asked, word))) {
+                assert_eq!(of(word, asked).as_deref(), Some(*word), "{asked}");
+            }
+        }
+        for (asked, word) in [("use", "using"), ("die", "dying"), ("sky", "skies"), ("owe", "owed")] {
+            assert_eq!(of(word, asked).as_deref(), Some(word), "{asked}");
+        }
     }
 
     /// The same piece by piece, without any short cut.
@@ -277,8 +309,8 @@ mod tests {
 
         #[test]
         fn no_piece_with_a_word_that_is_asked_for_is_passed_over(
-            piece in "[a-dyéA-D0-2._-]{1,9}|(dy|ly|ty)ing|[a-c]-[a-c]{1,3}|[A-C]?[a-c]{1,4}(ing|ed|ies|ly)?",
-            asked in "[a-dy]{1,4}|[a-c]{1,2}[A-C][a-c]{1,2}|die|lie|é[a-c]?",
+            piece in "[a-dyéA-D0-2._-]{1,9}|(dy|ly|ty)ing|[a-c]-[a-c]{1,3}|[A-C]?[a-dy]{1,4}(ing|ed|e|es|ies|ly)?",
+            asked in "[a-dy]{1,4}|[a-c]{1,2}[A-C][a-c]{1,2}|[a-dy]{1,3}(e|ed|ies|ing)?|die|lie|é[a-c]?",
         ) {
             let query = Query::parse(&asked, Mode::Comprehensive, Filters::default()).unwrap();
             let (mut passages, stemmer) = (Passages::new(&query), Stems::new());

@@ -308,6 +308,8 @@ impl Planner<'_> {
     /// Longer words and misspelt ones, while there is room: the first of every word, the second of every word, and so on.
     fn expansions(&mut self, query: &Query, is_thorough: bool) {
         let mut candidates = Vec::new();
+        let unfinished =
+            query.words.iter().filter(|asked| expand::may_be_unfinished(asked, query.mode)).count();
         for (at, asked) in query.words.iter().enumerate() {
             let stem = self.plan.words.get(at).and_then(|word| word.stem);
             let is_known = stem.is_some();
@@ -318,7 +320,7 @@ impl Planner<'_> {
             let is_common = !asked.is_last && !is_thorough && known >= COMMON.max(self.all / 100);
             self.plan.is_cut |= may_be_unfinished && is_common;
             if may_be_unfinished && !is_common {
-                for stem in expand::longer(self.libraries, asked) {
+                for stem in expand::longer(self.libraries, asked, unfinished) {
                     of_word.push((stem, How::Prefix, self.plan.tuning.prefix));
                 }
             }
