@@ -8,11 +8,11 @@ use fst::automaton::Str;
 use fst::raw::Fst;
 use fst::{Automaton, IntoStreamer, Map, MapBuilder};
 
-use crate::SearchError;
 use crate::analysed::{Facts, Kind};
 use crate::build::MAX_DOCUMENTS;
 use crate::bytes::{Reader, place, put, put_bytes, small};
 use crate::words::ANALYSIS;
+use crate::{SearchError, one_off};
 
 /// The terms of a base: each has a number, by kind and letters, and how many documents have it. Takes the memory of its
 /// bytes, and four bytes a term.
@@ -188,6 +188,15 @@ impl Vocabulary {
             }
         }
         false
+    }
+
+    /// Calls with every term of a kind that is one letter off, by letters.
+    pub(crate) fn one_off(&self, kind: Kind, word: &str, keeps_first: bool, mut on: impl FnMut(&str, u32)) {
+        one_off::each(self.map(kind).as_fst(), word, keeps_first, |text, at| {
+            if let Some(number) = self.numbered(kind, at) {
+                on(text, number);
+            }
+        });
     }
 
     /// Calls with every term of a kind that an automaton takes, by letters.

@@ -226,8 +226,12 @@ impl Search<'_> {
                     on(text, distance);
                 }
             };
-            let begins = Str::new(&first).starts_with();
-            library.vocabulary.each(kind, Near::new(word, self.most).intersection(begins), &mut check);
+            if self.most == 1 {
+                library.vocabulary.one_off(kind, word, self.keeps_first, &mut check);
+            } else {
+                let begins = Str::new(&first).starts_with();
+                library.vocabulary.each(kind, Near::new(word, self.most).intersection(begins), &mut check);
+            }
             for other in &exchanged {
                 if library.vocabulary.number(kind, other).is_some_and(|n| library.living(n) > 0) {
                     on(other, 1);

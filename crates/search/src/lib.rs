@@ -25,6 +25,7 @@ mod living;
 mod memory;
 mod near;
 mod nearest;
+mod one_off;
 mod passage;
 mod phrase;
 mod places;

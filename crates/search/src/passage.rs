@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::query::{Asked, Query};
-use crate::words::{Splitter, Stems, may_be_of};
+use crate::words::{Splitter, Stems, is_accent, may_be_of};
 
 /// Longest passage, in characters.
 pub const MAX_PASSAGE: usize = 160;
@@ -94,15 +94,23 @@ impl<'q> Passages<'q> {
         if let Some(word) = self.known.get(piece) {
             return *word;
         }
-        let mut word = None;
-        self.splitter.split(piece, 0, true, |part| {
-            if word.is_some() {
-                return;
-            }
-            if self.query.words.iter().flat_map(stems).any(|stem| may_be_of(stem, part.text)) {
-                let stem = self.stems.of(part.text);
-                word = self.query.words.iter().position(|asked| stems(asked).any(|asked| *asked == *stem));
-            }
+        // Words are joined by few characters: what stands between others is taken apart for itself, as far as it is needed.
+        let joins = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.') || is_accent(c);
+        let mut groups = piece.split(|c| !joins(c));
+        let word = groups.find_map(|group| {
+            self.beginnings.next(group.as_bytes(), 0)?;
+            let mut word = None;
+            self.splitter.split(group, 0, true, |part| {
+                if word.is_some() {
+                    return;
+                }
+                if self.query.words.iter().flat_map(stems).any(|stem| may_be_of(stem, part.text)) {
+                    let stem = self.stems.of(part.text);
+                    word =
+                        self.query.words.iter().position(|asked| stems(asked).any(|asked| *asked == *stem));
+                }
+            });
+            word
         });
         if piece.len() <= MAX_KNOWN.1 && self.known.len() < MAX_KNOWN.0 {
             self.known.insert(piece.into(), word);
@@ -309,7 +317,7 @@ mod tests {
 
         #[test]
         fn no_piece_with_a_word_that_is_asked_for_is_passed_over(
-            piece in "[a-dyéA-D0-2._-]{1,9}|(dy|ly|ty)ing|[a-c]-[a-c]{1,3}|[A-C]?[a-dy]{1,4}(ing|ed|e|es|ies|ly)?",
+            piece in "[a-dyéA-D0-2._/\u{301}-]{1,9}|(dy|ly|ty)ing|[a-c]-[a-c]{1,3}|[A-C]?[a-dy]{1,4}(ing|ed|e|es|ies|ly)?",
             asked in "[a-dy]{1,4}|[a-c]{1,2}[A-C][a-c]{1,2}|[a-dy]{1,3}(e|ed|ies|ing)?|die|lie|é[a-c]?",
         ) {
             let query = Query::parse(&asked, Mode::Comprehensive, Filters::default()).unwrap();

@@ -59,7 +59,7 @@ const LATIN: [(&str, &str); 33] = [
 ];
 
 /// Marks that stand behind the letter that they belong to.
-fn is_accent(c: char) -> bool {
+pub(crate) fn is_accent(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}')
 }
 
