@@ -253,6 +253,21 @@ fn a_large_library_is_looked_through_beside_the_answer_and_no_hit_is_stale() {
 }
 
 #[test]
+fn a_server_whose_large_library_another_one_has_brought_up_to_date_leaves_nothing_out() {
+    let bench = repository(2_100);
+    let (mut one, mut other) = (bench.serve(), bench.serve());
+    assert_eq!(ids(&find(&mut one, "pattern 1234"))[0], "database/p01234");
+    bench.put(".shared-patterns/database/p01234.md", "# Pattern 1234\n\nA lodge.\n");
+    bench.put(".shared-patterns/database/p01235.md", "# Pattern 1235\n\nA holt.\n");
+    // Whoever begins looks through all of it.
+    assert_eq!(ids(&find(&mut other, "lodge")), ["database/p01234"]);
+    // That file alone would be looked at again, had nobody else been there.
+    let changed = find(&mut one, "pattern 1234");
+    assert!(changed["data"][0]["description"].as_str().unwrap().contains("lodge"), "{changed:#}");
+    assert_eq!(ids(&find(&mut one, "holt")), ["database/p01235"]);
+}
+
+#[test]
 fn secrets_of_patterns_are_not_in_the_index() {
     let secret = ["ghp_", "0123456789abcdefghijklmnopqrstuvwxyzAB"].concat();
     let text = format!("# Deploy {secret}\n\nThe token is {secret}, said once.\n");
