@@ -18,10 +18,9 @@ use crate::words::Stems;
 /// Most longer words.
 const MAX_LONGER: usize = 32;
 
-/// Words of a library and a kind that are looked at for the longer ones: twice as many as a question has terms, shared by those of its
-/// words that may be unfinished.
+/// Words of a library and a kind that are looked at for the longer ones of so many words: twice as many as a question has terms.
 fn looked_at(words: usize) -> usize {
-    (2 * MAX_TERMS).checked_div(words).unwrap_or(MAX_TERMS).clamp(MAX_TERMS / 4, MAX_TERMS)
+    (2 * MAX_TERMS).checked_div(words).unwrap_or(MAX_TERMS).clamp(MAX_LONGER, MAX_TERMS)
 }
 
 /// Most words that it may be a misspelling of.
@@ -51,8 +50,8 @@ pub(crate) fn may_be_misspelt(asked: &Asked, mode: Mode, documents: u32, is_thor
     if may_be && documents >= MANY && !is_thorough { None } else { Some(may_be) }
 }
 
-/// The stems of words longer than one of so many that may be unfinished, by how many documents have them, then by letters. Where
-/// very many begin so, those are looked at that are commonest in their library.
+/// The stems of words longer than one of so many that longer ones are looked for of, by how many documents have them, then by
+/// letters. Where very many begin so, those are looked at that are commonest in their library.
 pub(crate) fn longer(libraries: &[LibraryView<'_>], asked: &Asked, words: usize) -> Vec<String> {
     let most = looked_at(words);
     let mut found: BTreeMap<String, u32> = BTreeMap::new();

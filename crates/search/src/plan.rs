@@ -308,16 +308,24 @@ impl Planner<'_> {
     /// Longer words and misspelt ones, while there is room: the first of every word, the second of every word, and so on.
     fn expansions(&mut self, query: &Query, is_thorough: bool) {
         let mut candidates = Vec::new();
+        let counts: Vec<(u32, bool)> = (query.words.iter().enumerate())
+            .map(|(at, asked)| {
+                let stem = self.plan.words.get(at).and_then(|word| word.stem);
+                (self.documents(&asked.stem, stem), stem.is_some())
+            })
+            .collect();
+        let most = COMMON.max(self.all / 100);
+        let is_common = |asked: &Asked, known: u32| !asked.is_last && !is_thorough && known >= most;
+        let known = |(documents, is_known): (u32, bool)| if is_known { documents } else { 0 };
+        let may_be_unfinished = |asked: &Asked| expand::may_be_unfinished(asked, query.mode);
+        let unfinished = query.words.iter().zip(&counts);
         let unfinished =
-            query.words.iter().filter(|asked| expand::may_be_unfinished(asked, query.mode)).count();
-        for (at, asked) in query.words.iter().enumerate() {
-            let stem = self.plan.words.get(at).and_then(|word| word.stem);
-            let is_known = stem.is_some();
-            let documents = self.documents(&asked.stem, stem);
-            let known = if is_known { documents } else { 0 };
+            unfinished.filter(|(a, of)| may_be_unfinished(a) && !is_common(a, known(**of))).count();
+        for ((at, asked), of) in query.words.iter().enumerate().zip(counts) {
+            let ((documents, is_known), known) = (of, known(of));
             let mut of_word = Vec::new();
-            let may_be_unfinished = expand::may_be_unfinished(asked, query.mode);
-            let is_common = !asked.is_last && !is_thorough && known >= COMMON.max(self.all / 100);
+            let may_be_unfinished = may_be_unfinished(asked);
+            let is_common = is_common(asked, known);
             self.plan.is_cut |= may_be_unfinished && is_common;
             if may_be_unfinished && !is_common {
                 for stem in expand::longer(self.libraries, asked, unfinished) {

@@ -1,5 +1,7 @@
 //! Which patterns were used, how often and where: what makes one verified.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -83,5 +85,5 @@ pub trait Uses: Send + Sync {
     fn used(&self, library: String, pattern: String) -> Answer<Option<Used>>;
 
     /// What is known of all, by library and pattern: at most [`MAX_LISTED`].
-    fn all_used(&self) -> Answer<Vec<Used>>;
+    fn all_used(&self) -> Answer<Arc<[Used]>>;
 }

@@ -58,7 +58,7 @@ pub struct Store {
     /// Requests by owner in the minute that is named, where one process counts alone.
     counts: Arc<Mutex<(i64, BTreeMap<String, u64>)>>,
     /// All uses of patterns, which every question about patterns asks for.
-    used: Arc<Still<Vec<Used>>>,
+    used: Arc<Still<Arc<[Used]>>>,
 }
 
 #[derive(Clone)]

@@ -61,7 +61,9 @@ impl Store {
     ) -> Result<Done<W::Answer>, StoreError> {
         let began = Instant::now();
         for _ in 0..TRIES {
-            match self.attempt(write, once).await {
+            let done = self.attempt(write, once).await;
+            self.used.forget();
+            match done {
                 Err(error) if is_conflict(&error) => {}
                 done => return done,
             }

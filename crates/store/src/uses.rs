@@ -1,5 +1,6 @@
 //! Uses of patterns in tables.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use store_api::once::{Done, Once};
@@ -57,16 +58,16 @@ impl Uses for Store {
         })
     }
 
-    fn all_used(&self) -> Answer<Vec<Used>> {
+    fn all_used(&self) -> Answer<Arc<[Used]>> {
         let store = self.clone();
         Box::pin(async move {
             let (stamp, asked) = (store.stamp(), Instant::now());
             if let Some(known) = stamp.and_then(|stamp| store.used.get(&stamp)) {
                 return Ok(known);
             }
-            let all = all_used(&store).await?;
+            let all: Arc<[Used]> = all_used(&store).await?.into();
             if let Some(stamp) = stamp {
-                store.used.keep(stamp, asked, all.clone());
+                store.used.keep(stamp, asked, Arc::clone(&all));
             }
             Ok(all)
         })
@@ -156,9 +157,13 @@ mod tests {
             assert_eq!(own.all_used().await.unwrap(), before);
             assert_eq!(own.used.get(&stamp), Some(before.clone()), "it is remembered");
             assert_eq!(own.all_used().await.unwrap(), before);
+            let recorded =
+                async || own.all_used().await.unwrap().iter().map(|used| used.recorded).sum::<u64>();
             other.record_use(a_use("data:one"), None).await.unwrap();
-            let after = own.all_used().await.unwrap();
-            assert_eq!(after.iter().map(|used| used.recorded).collect::<Vec<_>>(), [2]);
+            assert_eq!(recorded().await, 2);
+            own.record_use(a_use("data:one"), None).await.unwrap();
+            assert_eq!(own.used.get(&stamp), None, "who writes forgets");
+            assert_eq!(recorded().await, 3);
             own.close().await;
             other.close().await;
         });

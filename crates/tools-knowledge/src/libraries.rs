@@ -151,7 +151,7 @@ impl Libraries {
     }
 
     /// The same as [`Self::look`] with [`Again::Changed`], and what is recorded of uses: the libraries are opened while that is read.
-    pub(crate) fn look_with(&self, desk: &ReadDesk, using: Using) -> Result<(Looked, Vec<Used>), Fault> {
+    pub(crate) fn look_with(&self, desk: &ReadDesk, using: Using) -> Result<(Looked, Arc<[Used]>), Fault> {
         let open = self.open_to(desk);
         let used = using.wait()?;
         Ok((self.look_into(open, desk, &used, Again::Changed)?, used))
@@ -299,15 +299,15 @@ pub(crate) fn service(desk: &ReadDesk) -> Result<Arc<Libraries>, Fault> {
 }
 
 /// What is recorded of uses, by library and pattern.
-pub(crate) async fn used(desk: &ReadDesk) -> Result<Vec<Used>, Fault> {
+pub(crate) async fn used(desk: &ReadDesk) -> Result<Arc<[Used]>, Fault> {
     let store = desk.service::<dyn Uses>().ok_or_else(no_uses)?;
     Ok(store.all_used().await?)
 }
 
 /// What is recorded of uses, perhaps being read.
 pub(crate) enum Using {
-    Read(Result<Vec<Used>, StoreError>),
-    Reading(JoinHandle<Result<Vec<Used>, StoreError>>),
+    Read(Result<Arc<[Used]>, StoreError>),
+    Reading(JoinHandle<Result<Arc<[Used]>, StoreError>>),
 }
 
 impl Using {
@@ -322,7 +322,7 @@ impl Using {
     }
 
     /// What it is. Blocking, within a runtime.
-    fn wait(self) -> Result<Vec<Used>, Fault> {
+    fn wait(self) -> Result<Arc<[Used]>, Fault> {
         let internal = |error: &dyn std::error::Error| Fault::internal(error.to_string());
         let read = match self {
             Self::Read(read) => read,

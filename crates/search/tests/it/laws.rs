@@ -123,8 +123,8 @@ proptest! {
         for n in (0..1_300).step_by(13) {
             index.remove(&doc(n).id).unwrap();
         }
-        for (text, _, filters) in questions {
-            let query = Query::parse(&text, Mode::Fast, filters).unwrap();
+        for (text, hard, filters) in questions {
+            let query = Query::parse(&text, mode(hard), filters).unwrap();
             for order in [Order::Score, Order::Quality] {
                 let all = index.search(&query, order, usize::MAX).unwrap();
                 let first = index.search(&query, order, most).unwrap();

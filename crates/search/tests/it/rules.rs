@@ -105,6 +105,16 @@ fn more_documents_than_are_added_up_at_a_time_are_all_found() {
 }
 
 #[test]
+fn words_that_are_asked_for_beside_it_do_not_make_a_word_less_unfinished() {
+    let docs: Vec<Doc> = (0..32).map(|n| Doc::title(&format!("a/{n}"), &format!("optaq{n}x"))).collect();
+    let index = memory(&docs);
+    for beside in ["", " zzza", " zzza zzzb zzzc", " zzza zzzb zzzc zzzd zzze zzzf zzzg zzzh zzzi"] {
+        let asked = query(&format!("opt{beside}"), Mode::Comprehensive);
+        assert_eq!(index.search(&asked, Order::Score, 1).unwrap().total, 32, "{beside}");
+    }
+}
+
+#[test]
 fn of_very_many_longer_words_the_commonest_are_found() {
     let rare = (0..600).map(|n| Doc::title(&format!("a/{n}"), &format!("optaq{n}x")));
     let common = (0..3).flat_map(|n| {

@@ -3,7 +3,7 @@
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use super::place::Identity;
@@ -11,7 +11,8 @@ use super::place::Identity;
 /// For so long nothing must have been written before an answer is kept. What is written is seen by readers once it is on disk, so the
 /// files may have changed before what they say has; and clocks of file systems go in steps.
 const SETTLED: Duration = Duration::from_secs(5);
-/// An answer is asked for again after this time, whatever the files say: a disk may take longer than [`SETTLED`].
+/// An answer is asked for again after this time, whatever the files say: a disk may take longer than [`SETTLED`], and then what
+/// another process has written is seen so much later.
 const KEPT: Duration = Duration::from_mins(1);
 
 /// What a database's files were when they were looked at: whatever is written goes through the log, which is a file beside it
@@ -69,7 +70,14 @@ impl Written {
 
 /// An answer, and what the database was when it was asked for.
 #[derive(Debug)]
-pub(crate) struct Still<T>(Mutex<Option<Kept<T>>>);
+pub(crate) struct Still<T>(Mutex<Known<T>>);
+
+#[derive(Debug)]
+struct Known<T> {
+    /// When this process wrote last: what was asked for before is not kept.
+    written: Option<Instant>,
+    kept: Option<Kept<T>>,
+}
 
 #[derive(Debug)]
 struct Kept<T> {
@@ -80,21 +88,34 @@ struct Kept<T> {
 
 impl<T> Default for Still<T> {
     fn default() -> Self {
-        Self(Mutex::new(None))
+        Self(Mutex::new(Known { written: None, kept: None }))
     }
 }
 
 impl<T: Clone> Still<T> {
+    fn known(&self) -> MutexGuard<'_, Known<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The answer, if it was given by a database that is as it was then.
     pub(crate) fn get(&self, stamp: &Stamp) -> Option<T> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = kept.as_ref().filter(|kept| kept.stamp == *stamp && kept.asked.elapsed() < KEPT)?;
+        let known = self.known();
+        let kept = known.kept.as_ref().filter(|kept| kept.stamp == *stamp && kept.asked.elapsed() < KEPT)?;
         Some(kept.answer.clone())
     }
 
-    /// Keeps an answer of a database that was so before it was asked.
+    /// Keeps an answer of a database that was so before it was asked, unless one is there that was asked for later.
     pub(crate) fn keep(&self, stamp: Stamp, asked: Instant, answer: T) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Kept { stamp, asked, answer });
+        let mut known = self.known();
+        let latest = known.kept.as_ref().map(|kept| kept.asked).max(known.written);
+        if latest.is_none_or(|latest| latest < asked) {
+            known.kept = Some(Kept { stamp, asked, answer });
+        }
+    }
+
+    /// This process has written: what it wrote is seen at once.
+    pub(crate) fn forget(&self) {
+        *self.known() = Known { written: Some(Instant::now()), kept: None };
     }
 }
 
@@ -139,9 +160,19 @@ mod tests {
         assert_eq!((still.get(&of(1)), still.get(&of(2))), (Some(7), None));
         let log = of(1).file;
         assert_eq!(still.get(&Stamp { log: Some(log), ..of(1) }), None, "a log has come");
+        let early = Instant::now();
+        still.forget();
+        assert_eq!(still.get(&of(1)), None, "somebody has written");
+        still.keep(of(1), early, 8);
+        assert_eq!(still.get(&of(1)), None, "it was asked for before that");
+        let late = Instant::now();
+        still.keep(of(1), late, 9);
+        still.keep(of(2), early, 10);
+        assert_eq!((still.get(&of(1)), still.get(&of(2))), (Some(9), None), "the later one stays");
+        let old = Still::default();
         if let Some(before) = Instant::now().checked_sub(KEPT) {
-            still.keep(of(1), before, 8);
-            assert_eq!(still.get(&of(1)), None);
+            old.keep(of(1), before, 8);
+            assert_eq!(old.get(&of(1)), None);
         }
     }
 }

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::item::Item;
 
-/// Those of so many files are remembered at least, and of twice as many at most: a few MiB.
-const LATEST: usize = 4_096;
-/// Of more files than that none is remembered.
-const LARGE: usize = 32;
+/// Those of so many bytes are remembered at least, and of twice as many at most.
+const LATEST: usize = 4 * 1024 * 1024;
+/// What takes more bytes than that is not remembered.
+const LARGE: usize = 32 * 1024;
 
 /// Patterns of one state of a library, the latest that were asked for.
 #[derive(Default)]
@@ -19,8 +19,8 @@ struct Ages {
     /// Of which generation and epoch.
     state: (i64, i64),
     young: BTreeMap<String, Arc<Item>>,
-    /// Files of what is young.
-    files: usize,
+    /// What is young takes so many.
+    bytes: usize,
     /// What was young before there were so many: let go of when there are so many again.
     old: BTreeMap<String, Arc<Item>>,
 }
@@ -36,16 +36,16 @@ impl Ages {
     }
 
     fn put(&mut self, id: String, item: Arc<Item>) {
-        let files = item.stamps.len().max(1);
-        if files > LARGE {
+        let bytes = id.len() + item.bytes();
+        if bytes > LARGE {
             return;
         }
-        if self.files >= LATEST {
+        if self.bytes >= LATEST {
             self.old = std::mem::take(&mut self.young);
-            self.files = 0;
+            self.bytes = 0;
         }
         if self.young.insert(id, item).is_none() {
-            self.files += files;
+            self.bytes += bytes;
         }
     }
 }
@@ -143,16 +143,16 @@ mod tests {
     }
 
     #[test]
-    fn what_has_very_many_files_is_not_remembered() {
+    fn what_is_very_long_is_not_remembered() {
         let known = Remembered::default();
         let ids = ["a/large".to_owned()];
         let mut asks = 0;
         for _ in 0..2 {
             let large = |_: &[String]| {
                 asks += 1;
-                let mut large = item("a/large");
-                large.stamps = vec![large.stamps.remove(0); LARGE + 1];
-                Ok::<_, ()>(vec![large])
+                let item = item("a/large");
+                let stamps = vec![item.stamps[0].clone(); LARGE / size_of::<Stamp>()];
+                Ok::<_, ()>(vec![Item { stamps, ..item }])
             };
             assert_eq!(known.of((1, 1), &ids, large).unwrap().len(), 1);
         }
@@ -162,12 +162,14 @@ mod tests {
     #[test]
     fn the_latest_are_remembered_and_no_more_than_twice_as_many() {
         let known = Remembered::default();
-        for i in 0..3 * LATEST {
+        let many = 3 * LATEST / item("a/p00000").bytes();
+        for i in 0..many {
             asked(&known, (1, 1), &[&format!("a/p{i}"), "a/always"]);
         }
-        assert!(asked(&known, (1, 1), &["a/always", &format!("a/p{}", 3 * LATEST - 1)]).1.is_empty());
+        assert!(asked(&known, (1, 1), &["a/always", &format!("a/p{}", many - 1)]).1.is_empty());
         assert_eq!(asked(&known, (1, 1), &["a/p0"]).1, ["a/p0"]);
         let ages = known.0.lock().unwrap();
-        assert!(ages.young.len() + ages.old.len() <= 2 * LATEST);
+        let all = ages.young.iter().chain(&ages.old).map(|(id, item)| id.len() + item.bytes());
+        assert!(all.sum::<usize>() <= 2 * (LATEST + LARGE));
     }
 }
