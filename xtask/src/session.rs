@@ -128,7 +128,10 @@ impl Place {
 pub(crate) struct Session {
     child: Child,
     input: Option<ChildStdin>,
-    answers: Receiver<Value>,
+    /// Answers, and when each had come: what this program takes to read one is not the server's time.
+    answers: Receiver<(Instant, Value)>,
+    /// When the last one that was waited for had come.
+    came: Instant,
     /// What it says to people, when it has ended.
     log: Option<JoinHandle<String>>,
     asked: u64,
@@ -161,13 +164,14 @@ impl Session {
         std::thread::spawn(move || {
             // A last line may be torn where the server was killed: what is no whole answer was not given.
             for line in output.into_iter().flat_map(|out| BufReader::new(out).lines().map_while(Result::ok)) {
+                let came = Instant::now();
                 let Ok(answer) = serde_json::from_str(&line) else { continue };
-                if sender.send(answer).is_err() {
+                if sender.send((came, answer)).is_err() {
                     return;
                 }
             }
         });
-        Ok(Self { child, input, answers, log: Some(log), asked: 0 })
+        Ok(Self { child, input, answers, came: Instant::now(), log: Some(log), asked: 0 })
     }
 
     /// Its process.
@@ -192,11 +196,12 @@ impl Session {
     fn request(&mut self, method: &str, params: Value) -> Done<Value> {
         let id = self.ask(method, params)?;
         loop {
-            let answer = match self.answers.recv_timeout(PATIENCE) {
+            let (came, answer) = match self.answers.recv_timeout(PATIENCE) {
                 Ok(answer) => answer,
                 Err(why) => return Err(self.silent(method, why)),
             };
             if answer["id"] == id {
+                self.came = came;
                 return Ok(answer);
             }
         }
@@ -242,16 +247,16 @@ impl Session {
         text.map(str::to_owned).ok_or_else(|| format!("{uri}: {answer}"))
     }
 
-    /// Calls a tool as [`Self::call`] does, and says how long it took.
+    /// Calls a tool as [`Self::call`] does, and says how long it took until the answer's last byte had come.
     pub(crate) fn timed(&mut self, tool: &str, arguments: &Value) -> Done<(Duration, Value)> {
         let began = Instant::now();
         let given = self.call(tool, arguments.clone())?;
-        Ok((began.elapsed(), given))
+        Ok((self.came.saturating_duration_since(began), given))
     }
 
     /// An answer that came unasked for, or within `wait`.
     pub(crate) fn heard(&self, wait: Duration) -> Option<Value> {
-        self.answers.recv_timeout(wait).ok()
+        self.answers.recv_timeout(wait).ok().map(|(_, answer)| answer)
     }
 
     /// Kills the server (SIGKILL) and reaps it; gives what it had said by then.
@@ -260,7 +265,7 @@ impl Session {
         let mut said = Vec::new();
         loop {
             match self.answers.recv_timeout(Duration::from_secs(5)) {
-                Ok(answer) => said.push(answer),
+                Ok((_, answer)) => said.push(answer),
                 Err(RecvTimeoutError::Disconnected) => return Ok(said),
                 // Whoever has inherited its output holds it open: nobody should.
                 Err(RecvTimeoutError::Timeout) => {
