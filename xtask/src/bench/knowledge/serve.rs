@@ -84,6 +84,8 @@ pub(super) fn measured(
         session.finish()?;
     }
     println!("  {} new processes answered", cold.len());
+    // What the bench itself has written, gigabytes of it, is not to be written while somebody is asked.
+    std::process::Command::new("sync").status().map_err(|e| format!("sync: {e}"))?;
     let mut session = place.serve_as_usual()?;
     let asked = asked(&mut session, library, &questions, ripgrep)?;
     let answering = memory(&session)?;
