@@ -11,6 +11,8 @@ use super::place::Identity;
 /// For so long nothing must have been written before an answer is kept. What is written is seen by readers once it is on disk, so the
 /// files may have changed before what they say has; and clocks of file systems go in steps.
 const SETTLED: Duration = Duration::from_secs(5);
+/// The same of a database whose log is empty: whatever is written then makes the log longer, and only the clock's steps count.
+const STEPS: Duration = Duration::from_millis(100);
 /// An answer is asked for again after this time, whatever the files say: a disk may take longer than [`SETTLED`], and then what
 /// another process has written is seen so much later.
 const KEPT: Duration = Duration::from_mins(1);
@@ -38,7 +40,10 @@ impl Stamp {
         log.push("-wal");
         let file = Written::of(path).ok()??;
         let log = Written::of(Path::new(&log)).ok()?;
-        let is_settled = std::iter::once(&file).chain(&log).all(Written::is_settled);
+        let is_settled = match &log {
+            Some(log) if log.len == 0 => file.is_settled(STEPS),
+            _ => std::iter::once(&file).chain(&log).all(|written| written.is_settled(SETTLED)),
+        };
         is_settled.then_some(Self { file, log })
     }
 }
@@ -56,7 +61,8 @@ impl Written {
         }
     }
 
-    fn is_settled(&self) -> bool {
+    /// Whether it was written longer ago than that.
+    fn is_settled(&self, most: Duration) -> bool {
         let (Ok(seconds), Ok(nanoseconds)) = (u64::try_from(self.changed.0), u64::try_from(self.changed.1))
         else {
             return false;
@@ -64,7 +70,7 @@ impl Written {
         let changed = Duration::from_secs(seconds) + Duration::from_nanos(nanoseconds);
         SystemTime::UNIX_EPOCH
             .elapsed()
-            .is_ok_and(|now| now.checked_sub(changed).is_some_and(|ago| ago > SETTLED))
+            .is_ok_and(|now| now.checked_sub(changed).is_some_and(|ago| ago > most))
     }
 }
 
@@ -135,6 +141,13 @@ mod tests {
         assert_eq!(Stamp::of(&path), None, "there is none");
         aged(&path, Duration::from_hours(1));
         assert_eq!(Stamp::of(&path), None, "the kernel's own time counts");
+        let log = folder.path().join("a.db-wal");
+        aged(&log, Duration::ZERO);
+        std::thread::sleep(2 * STEPS);
+        let empty = Stamp::of(&path);
+        assert!(empty.is_some(), "nothing is in the log");
+        std::fs::write(&log, "a frame").unwrap();
+        assert_eq!(Stamp::of(&path), None, "something was written just now");
     }
 
     #[test]
@@ -145,7 +158,8 @@ mod tests {
             len: 0,
             changed: (i64::try_from(now.as_secs()).unwrap() + ahead, 0),
         };
-        assert!(!written(3600).is_settled() && !written(-2).is_settled() && written(-10).is_settled());
+        let is_settled = |ahead| written(ahead).is_settled(SETTLED);
+        assert!(!is_settled(3600) && !is_settled(-2) && is_settled(-10));
     }
 
     #[test]
