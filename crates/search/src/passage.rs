@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::query::{Asked, Query};
-use crate::words::{Splitter, Stems, is_accent, may_be_of};
+use crate::words::{Splitter, Stems, may_be_of, may_be_within};
 
 /// Longest passage, in characters.
 pub const MAX_PASSAGE: usize = 160;
@@ -94,9 +94,8 @@ impl<'q> Passages<'q> {
         if let Some(word) = self.known.get(piece) {
             return *word;
         }
-        // Words are joined by few characters: what stands between others is taken apart for itself, as far as it is needed.
-        let joins = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.') || is_accent(c);
-        let mut groups = piece.split(|c| !joins(c));
+        // What stands between others is taken apart for itself, as far as it is needed.
+        let mut groups = piece.split(|c| !may_be_within(c));
         let word = groups.find_map(|group| {
             self.beginnings.next(group.as_bytes(), 0)?;
             let mut word = None;

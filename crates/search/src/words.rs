@@ -59,7 +59,7 @@ const LATIN: [(&str, &str); 33] = [
 ];
 
 /// Marks that stand behind the letter that they belong to.
-pub(crate) fn is_accent(c: char) -> bool {
+fn is_accent(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}')
 }
 
@@ -98,6 +98,11 @@ pub(crate) struct Piece<'w> {
     pub(crate) at: u32,
     /// How many words it is made of: 1 for a word, more for an identifier as one.
     pub(crate) words: u32,
+}
+
+/// Whether words on both sides of it may be one whole, as [`Splitter`] joins them: behind anything else they begin anew.
+pub(crate) fn may_be_within(c: char) -> bool {
+    c.is_alphanumeric() || is_accent(c) || matches!(c, '-' | '_' | '.')
 }
 
 /// Takes texts apart. Keeps its buffers, so that a million texts do not allocate a million times.

@@ -126,16 +126,8 @@ impl Write for NewUse {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn a_use(pattern: &str) -> NewUse {
-        NewUse {
-            library: "user".to_owned(),
-            pattern: pattern.to_owned(),
-            stated: 0,
-            project: Some("api".to_owned()),
-            context: "a test".to_owned(),
-        }
-    }
+    use std::time::Duration;
+    use store_api::testing::uses::a_use;
 
     #[test]
     fn what_others_record_is_read_by_who_remembers_what_there_was() {
@@ -144,24 +136,27 @@ mod tests {
         let (own, other) = (Store::open(&path).unwrap(), Store::open(&path).unwrap());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            other.record_use(a_use("data:one"), None).await.unwrap();
+            other.record_use(a_use("one"), None).await.unwrap();
             let before = own.all_used().await.unwrap();
             assert!(own.stamp().is_none(), "it was written just now");
-            let stamp = loop {
-                match own.stamp() {
-                    Some(stamp) => break stamp,
-                    None => tokio::time::sleep(std::time::Duration::from_millis(200)).await,
+            let settled = async {
+                loop {
+                    match own.stamp() {
+                        Some(stamp) => break stamp,
+                        None => tokio::time::sleep(Duration::from_millis(200)).await,
+                    }
                 }
             };
+            let stamp = tokio::time::timeout(Duration::from_mins(1), settled).await.unwrap();
             assert_eq!(own.used.get(&stamp), None);
             assert_eq!(own.all_used().await.unwrap(), before);
             assert_eq!(own.used.get(&stamp), Some(before.clone()), "it is remembered");
             assert_eq!(own.all_used().await.unwrap(), before);
             let recorded =
                 async || own.all_used().await.unwrap().iter().map(|used| used.recorded).sum::<u64>();
-            other.record_use(a_use("data:one"), None).await.unwrap();
+            other.record_use(a_use("one"), None).await.unwrap();
             assert_eq!(recorded().await, 2);
-            own.record_use(a_use("data:one"), None).await.unwrap();
+            own.record_use(a_use("one"), None).await.unwrap();
             assert_eq!(own.used.get(&stamp), None, "who writes forgets");
             assert_eq!(recorded().await, 3);
             own.close().await;

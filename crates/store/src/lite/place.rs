@@ -3,7 +3,7 @@
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{Error, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use store_api::StoreError;
 
@@ -76,11 +76,20 @@ pub(super) fn blank(file: &Path) -> Result<(), TransferError> {
     Ok(())
 }
 
+/// What the name of a database's log ends with, and that of the log's index (<https://www.sqlite.org/tempfiles.html>).
+pub(super) const LOG: &str = "-wal";
+const INDEX: &str = "-shm";
+
+/// A file of a database that is named as it is, with `end` behind.
+pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut file = path.as_os_str().to_owned();
+    file.push(end);
+    file.into()
+}
+
 /// Removes a database with its log, and the log's index.
 pub(super) fn removed(path: &Path) -> Result<(), StoreError> {
-    for end in ["", "-wal", "-shm"] {
-        let mut file = path.as_os_str().to_owned();
-        file.push(end);
+    for file in [path.to_owned(), beside(path, LOG), beside(path, INDEX)] {
         match std::fs::remove_file(file) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 return Err(place("its file was removed")(error));

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use super::place::Identity;
+use super::place::{Identity, LOG, beside};
 
 /// For so long nothing must have been written before an answer is kept. What is written is seen by readers once it is on disk, so the
 /// files may have changed before what they say has; and clocks of file systems go in steps.
@@ -36,10 +36,8 @@ struct Written {
 impl Stamp {
     /// Of the database in `path`; `None` where it was written just now, or cannot be looked at.
     pub(super) fn of(path: &Path) -> Option<Self> {
-        let mut log = path.as_os_str().to_owned();
-        log.push("-wal");
         let file = Written::of(path).ok()??;
-        let log = Written::of(Path::new(&log)).ok()?;
+        let log = Written::of(&beside(path, LOG)).ok()?;
         let is_settled = match &log {
             Some(log) if log.len == 0 => file.is_settled(STEPS),
             _ => std::iter::once(&file).chain(&log).all(|written| written.is_settled(SETTLED)),
@@ -141,7 +139,7 @@ mod tests {
         assert_eq!(Stamp::of(&path), None, "there is none");
         aged(&path, Duration::from_hours(1));
         assert_eq!(Stamp::of(&path), None, "the kernel's own time counts");
-        let log = folder.path().join("a.db-wal");
+        let log = beside(&path, LOG);
         aged(&log, Duration::ZERO);
         std::thread::sleep(2 * STEPS);
         let empty = Stamp::of(&path);
