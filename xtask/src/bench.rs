@@ -139,7 +139,7 @@ fn inputs(scratch: &Path) -> Done<Vec<(String, usize, String)>> {
 }
 
 /// A set of `count` tokens: three quarters values, one quarter aliases, in groups of fifty.
-fn generated(count: usize) -> String {
+pub(crate) fn generated(count: usize) -> String {
     let mut text = String::from("{");
     for group in 0..count.div_ceil(50) {
         let comma = if group > 0 { "," } else { "" };

@@ -44,7 +44,7 @@ pub(crate) fn install() -> Vec<String> {
         .collect()
 }
 
-/// Installs a package that only a bench uses.
+/// Installs a package that no test needs.
 pub(crate) fn install_one(package: &str) -> Done {
     apt(&[package])
 }

@@ -33,7 +33,10 @@ cargo xtask gen [--check]     write the generated reference, or check that it is
 cargo xtask pictures          take the guide's pictures anew, of what the program makes of the example
 cargo xtask guests            build the plugins of the examples that are WebAssembly into target/plugins
 cargo xtask tidy              edges between crates, names, lengths, what the page of attacks claims
-cargo xtask dist              build gatewright as it is shipped: target/dist/gatewright
+cargo xtask dist [--fresh]    build gatewright as it is shipped: target/dist/gatewright. It is arranged by a profile of practice,
+                              which is taken where there is none that fits, or anew
+cargo xtask practise PROGRAM [--whole]
+                              put a gatewright through that practice, in brief or whole: does all of it still go?
 cargo xtask soak kill [N]     N rounds of killing a process while it applies plans and appends (default 200)
 cargo xtask soak scans [N]    N scans (default 10000) by one server: what grows, who is left
 cargo xtask soak kills [--rounds N] N rounds (default 1000) of killing a server with runs under way: who survives, what is lost
@@ -73,6 +76,9 @@ fn main() -> ExitCode {
         ["guests"] => guests::run(),
         ["tidy"] => tidy::run(),
         ["dist"] => shipped::build().map(drop),
+        ["dist", "--fresh"] => shipped::build_afresh().map(drop),
+        ["practise", program] => shipped::practised(program, false),
+        ["practise", program, "--whole"] => shipped::practised(program, true),
         ["link", args @ ..] => shipped::link(args),
         ["soak", "kill"] => soak::kill(200),
         ["soak", "kill", rounds] => number(rounds).and_then(soak::kill),

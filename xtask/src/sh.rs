@@ -14,7 +14,8 @@ pub(crate) fn top() -> PathBuf {
 
 /// Where cargo builds.
 pub(crate) fn target() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| top().join("target"), PathBuf::from)
+    // As cargo has it when it is run at the top: an absolute one stays.
+    top().join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
 /// Runs a program in the workspace and fails when it fails.

@@ -1,16 +1,22 @@
-//! gatewright as it is shipped: profile `dist`, and in it first the functions that a start and its first calls come to.
+//! gatewright as it is shipped: profile `dist`, arranged by what it was seen to do (`profile.rs`), and in it first the functions that a
+//! start and its first calls come to.
 //!
 //! Of the code a start needs a small part, from everywhere. The system maps a file in pieces of 64 KiB around each page that is touched,
 //! so that one in three of all pieces came into memory, each by a page fault (`docs/design/performance.md`). A linker that is given an order puts those
 //! functions beside each other. The order is not kept anywhere: names of functions have digests in them that change with every
 //! dependency. So the linker is this program: it links once with names, has that program traced, and links again.
 
+mod practice;
+mod profile;
+mod speech;
 mod trace;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use profile::Taken;
 
 use crate::debian;
 use crate::sh::{Done, has, output, step, target, top};
@@ -20,21 +26,94 @@ const LINKER: &str = "cc";
 
 /// Builds it; where it is.
 pub(crate) fn build() -> Done<PathBuf> {
-    let mut args: Vec<String> =
-        ["rustc", "--profile", "dist", "-p", "gatewright", "--bin", "gatewright"].map(str::to_owned).into();
+    with_profile(false)
+}
+
+/// The same, with a profile that is taken anew, or not at all.
+pub(crate) fn build_afresh() -> Done<PathBuf> {
+    with_profile(true)
+}
+
+/// Puts a program that is built already through the practice that profiles are taken of, whole or in brief: as tools change, it may fail.
+pub(crate) fn practised(program: &str, is_whole: bool) -> Done {
+    let program = fs::canonicalize(program).map_err(|e| format!("{program}: {e}"))?;
+    let extent = if is_whole { practice::WHOLE } else { practice::BRIEF };
+    practice::with(&program, &target().join("practice"), &target().join("practice-counts"), &extent)
+}
+
+fn with_profile(fresh: bool) -> Done<PathBuf> {
+    let flags = match profile::taken(fresh)? {
+        // Functions that have changed since it was taken are no news.
+        Taken::Profile(profile) => vec![
+            format!("-Cprofile-use={}", profile.display()),
+            "-Cllvm-args=-no-pgo-warn-mismatch".to_owned(),
+        ],
+        Taken::Missing(why) if fresh => return Err(format!("no profile can be taken: {why}")),
+        Taken::Missing(why) => {
+            println!("SKIPPED: a build arranged by a profile: {why}");
+            Vec::new()
+        }
+    };
     let told = told()?;
+    let mut last = Vec::new();
     if let Some(why) = missing() {
         println!("SKIPPED: functions in the order of a start: {why}");
         let _ = fs::remove_file(&told);
     } else {
-        args.extend(["--".to_owned(), "-C".to_owned(), format!("linker={}", wrapper()?.display())]);
+        last.extend(["-C".to_owned(), format!("linker={}", wrapper()?.display())]);
     }
-    let words: Vec<&str> = args.iter().map(String::as_str).collect();
-    step("cargo", Command::new("cargo").args(&words).current_dir(top()), &words)?;
+    let built = cargo(&target(), &flags, &last)?;
     if let Ok(told) = fs::read_to_string(&told) {
         println!("  {told}");
     }
-    Ok(target().join("dist/gatewright"))
+    let shipped = target().join("dist/gatewright");
+    let io = |e: std::io::Error| format!("{}: {e}", shipped.display());
+    fs::create_dir_all(target().join("dist")).map_err(io)?;
+    // Not over it: it may run, and cargo may have another name for it.
+    let _ = fs::remove_file(&shipped);
+    fs::copy(&built, &shipped).map_err(io)?;
+    Ok(shipped)
+}
+
+/// Has cargo build it below `place`, all of it with `flags` and the program itself with `last`; where it is.
+fn cargo(place: &Path, flags: &[String], last: &[String]) -> Done<PathBuf> {
+    let mut args: Vec<&str> = vec!["rustc", "--profile", "dist", "-p", "gatewright", "--bin", "gatewright"];
+    let (folder, host) = (place.display().to_string(), host()?);
+    // A target that is named has flags of its own: none of them is for what cargo runs itself.
+    args.extend(["--target", &host, "--target-dir", &folder]);
+    if !last.is_empty() {
+        args.push("--");
+        args.extend(last.iter().map(String::as_str));
+    }
+    let mut command = Command::new("cargo");
+    command.current_dir(top());
+    if !flags.is_empty() {
+        with_flags(&mut command, &host, flags);
+    }
+    command.args(&args);
+    step("cargo", &mut command, &args)?;
+    Ok(place.join(host).join("dist/gatewright"))
+}
+
+/// Adds flags for the target to those that somebody has given: cargo takes them from one place only, the first of these.
+fn with_flags(command: &mut Command, host: &str, flags: &[String]) {
+    // Encoded: a path may have blanks in it.
+    let encoded = |given: Vec<String>| [&given, flags].concat().join("\x1f");
+    if let Ok(given) = std::env::var("CARGO_ENCODED_RUSTFLAGS") {
+        let given = given.split('\x1f').filter(|flag| !flag.is_empty()).map(str::to_owned).collect();
+        command.env("CARGO_ENCODED_RUSTFLAGS", encoded(given));
+    } else if let Ok(given) = std::env::var("RUSTFLAGS") {
+        let given = given.split_whitespace().map(str::to_owned).collect();
+        command.env("CARGO_ENCODED_RUSTFLAGS", encoded(given));
+    } else {
+        // These join with what files say of the target.
+        command.args(["--config", &format!("target.{host}.rustflags={flags:?}")]);
+    }
+}
+
+/// The machine that it is built on, and for.
+fn host() -> Done<String> {
+    Ok(output("rustc", &["--print", "host-tuple"])?.trim().to_owned())
 }
 
 /// Why functions cannot be put in order here.

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::sh::{self, Done, has, target, top};
-use crate::{compare, conformance, debian, r#gen, guests, node, python, soak, tidy, tools};
+use crate::{compare, conformance, debian, r#gen, guests, node, python, shipped, soak, tidy, tools};
 
 /// Installs what the tests need, then formatting, lints, tests. `fast` leaves out what needs the network.
 pub(crate) fn run_all(fast: bool) -> Done<Vec<String>> {
@@ -42,6 +42,7 @@ pub(crate) fn run_all(fast: bool) -> Done<Vec<String>> {
     skipped.extend(guests::build()?);
     sh::run("cargo", &["build", "--workspace", "--quiet"])?;
     skipped.extend(tests()?);
+    shipped::practised(&target().join("debug/gatewright").display().to_string(), false)?;
     soak::kills::run(&target().join("debug/gatewright"), soak::FEW)?;
     if !fast {
         match soak::scans::possible() {

@@ -1,7 +1,7 @@
 //! `cargo xtask bench knowledge`: how good answers about patterns are, beside FTS5 and ripgrep, and what libraries of 100 to 1,000,000
 //! patterns cost a server: looking through, finding, loading, memory; and how far the rule for tokens is off.
 
-mod compose;
+pub(crate) mod compose;
 mod quality;
 mod retrieval;
 mod ripgrep;

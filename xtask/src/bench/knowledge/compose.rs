@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::dice::Dice;
 use crate::sh::{Done, target, top};
 
-/// Where all dice begin.
+/// Where all dice of the measured libraries begin.
 const SEED: u64 = 0x6761_7465;
 /// The seven categories.
 const CATEGORIES: [&str; 7] =
@@ -26,18 +26,20 @@ struct Section {
 }
 
 /// Sections of real documents.
-pub(super) struct Sources {
+pub(crate) struct Sources {
     sections: Vec<Section>,
     pub(super) what: String,
+    seed: u64,
 }
 
 /// A library on the disk.
-pub(super) struct Library {
-    pub(super) folder: PathBuf,
+pub(crate) struct Library {
+    pub(crate) folder: PathBuf,
     /// The documents, by number.
     pub(super) documents: Vec<PathBuf>,
     pub(super) files: usize,
     pub(super) bytes: usize,
+    seed: u64,
 }
 
 impl Sources {
@@ -48,17 +50,26 @@ impl Sources {
         if packages.is_dir() {
             markdown(&packages, &mut files);
         }
-        let is_of_packages = files.len() >= 200;
-        if !is_of_packages {
-            println!(
-                "too few npm packages in {}: libraries are made of the repository's own documents",
-                packages.display()
-            );
-            files.clear();
-            for own in ["docs", "crates", "examples"] {
-                markdown(&top().join(own), &mut files);
-            }
+        if files.len() >= 200 {
+            return Self::of(files, "npm packages", SEED);
         }
+        println!(
+            "too few npm packages in {}: libraries are made of the repository's own documents",
+            packages.display()
+        );
+        Self::own(SEED)
+    }
+
+    /// The repository's own documents, with dice of their own.
+    pub(crate) fn own(seed: u64) -> Done<Self> {
+        let mut files = Vec::new();
+        for own in ["docs", "crates", "examples"] {
+            markdown(&top().join(own), &mut files);
+        }
+        Self::of(files, "this repository", seed)
+    }
+
+    fn of(mut files: Vec<PathBuf>, whose: &str, seed: u64) -> Done<Self> {
         files.sort();
         files.truncate(MOST_TEXTS);
         let texts: Vec<String> = files.iter().filter_map(|file| fs::read_to_string(file).ok()).collect();
@@ -71,19 +82,19 @@ impl Sources {
                 sections.len()
             ));
         }
-        let whose = if is_of_packages { "npm packages" } else { "this repository" };
         let what = format!("{} sections of {} documents of {whose}", sections.len(), texts.len());
-        Ok(Self { sections, what })
+        Ok(Self { sections, what, seed })
     }
 
     /// Writes a library of so many patterns: all have a document, a third metadata, a quarter code.
-    pub(super) fn library(&self, folder: &Path, patterns: usize) -> Done<Library> {
+    pub(crate) fn library(&self, folder: &Path, patterns: usize) -> Done<Library> {
         let io = |e: std::io::Error| format!("{}: {e}", folder.display());
         for category in CATEGORIES {
             fs::create_dir_all(folder.join(category)).map_err(io)?;
         }
-        let mut dice = Dice::seeded(SEED);
-        let mut made = Library { folder: folder.to_owned(), documents: Vec::new(), files: 0, bytes: 0 };
+        let mut dice = Dice::seeded(self.seed);
+        let mut made =
+            Library { folder: folder.to_owned(), documents: Vec::new(), files: 0, bytes: 0, seed: self.seed };
         for number in 0..patterns {
             let place = folder.join(CATEGORIES[number % CATEGORIES.len()]);
             let first = self.any(&mut dice);
@@ -135,8 +146,8 @@ impl Sources {
 impl Library {
     /// Different questions in words of the library: one to five of one document; a tenth with a misspelt last word, a tenth with
     /// an unfinished one.
-    pub(super) fn questions(&self, count: usize) -> Done<Vec<String>> {
-        let mut dice = Dice::seeded(SEED + 1);
+    pub(crate) fn questions(&self, count: usize) -> Done<Vec<String>> {
+        let mut dice = Dice::seeded(self.seed + 1);
         let mut all: Vec<String> = Vec::new();
         for _ in 0..count * 50 {
             if all.len() == count {
@@ -174,7 +185,7 @@ impl Library {
     }
 
     /// Adds a line to so many documents, each another; `round` is in it.
-    pub(super) fn edit(&self, many: usize, round: usize) -> Done {
+    pub(crate) fn edit(&self, many: usize, round: usize) -> Done {
         let step = (self.documents.len() / many).max(1);
         for document in self.documents.iter().step_by(step).take(many) {
             let mut text = fs::read_to_string(document).map_err(|e| e.to_string())?;
@@ -274,8 +285,11 @@ mod tests {
     fn libraries_are_the_same_every_time() {
         let body = "Words that are long enough to be asked for later, and others that are not.".to_owned();
         let section = |heading: &str| Section { heading: heading.to_owned(), body: body.clone() };
-        let sources =
-            Sources { sections: vec![section("Row Level"), section("Token Bucket")], what: String::new() };
+        let sources = Sources {
+            sections: vec![section("Row Level"), section("Token Bucket")],
+            what: String::new(),
+            seed: SEED,
+        };
         let base = std::env::temp_dir().join(format!("gatewright-compose-{}", std::process::id()));
         let texts = |name: &str| {
             let made = sources.library(&base.join(name), 24).unwrap();
