@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use audit::ledger::Flushed;
 use audit::{Anchor, Body, Durability, LedgerError, Transcript};
 use contract::{Code, Fault};
 use tokio::sync::oneshot;
@@ -11,6 +12,9 @@ use crate::running::blocking;
 
 /// The most text that is sealed on the protocol's own thread: some tenths of a millisecond.
 const SEALED_HERE: usize = 32 * 1024;
+
+/// How often another thread that is writing is waited for by doing something else.
+const BUSY: usize = 8;
 
 /// Puts the transcript into the ledger: here, when nothing makes that wait, else on a thread that may.
 pub(crate) async fn transcribe(
@@ -31,11 +35,23 @@ pub(crate) async fn transcribe(
 async fn in_group(engine: &Arc<Engine>, body: Body) -> Result<Anchor, Fault> {
     let (answer, answered) = oneshot::channel();
     // Whoever waited may be gone.
-    engine.ledger().enqueue(body, move |written| drop(answer.send(written)));
+    let lot = engine.ledger().enqueue(body, move |written| drop(answer.send(written)));
     // Calls that have come in meanwhile go first: a call that only looks gets here without a pause, and alone it would
     // be a group of one. Sixteen at once cost a fifth less for it; one alone loses a few microseconds.
     tokio::task::yield_now().await;
-    if !engine.ledger().try_flush() {
+    let mut flushed = engine.ledger().try_flush(lot);
+    for _ in 0..BUSY {
+        if flushed != Flushed::Busy {
+            break;
+        }
+        // Another thread will be done before long. Had it these records, too, it would have to wake this one for each.
+        tokio::task::yield_now().await;
+        flushed = engine.ledger().try_flush(lot);
+    }
+    if flushed == Flushed::Busy {
+        flushed = engine.ledger().try_leave(lot);
+    }
+    if flushed == Flushed::Waits {
         let engine = Arc::clone(engine);
         tokio::task::spawn_blocking(move || engine.ledger().flush());
     }

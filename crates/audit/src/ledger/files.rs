@@ -25,9 +25,14 @@ pub const HEAD: &str = "head";
 pub const INITIAL_KEY: &str = "initial.key";
 
 /// Segments are numbered with at least six digits, so that they sort as text too.
+pub(super) fn segment_name(number: u64) -> String {
+    format!("{number:06}.jsonl")
+}
+
+/// Where a segment is.
 #[must_use]
 pub fn segment_path(dir: &Path, number: u64) -> PathBuf {
-    dir.join(SEGMENTS).join(format!("{number:06}.jsonl"))
+    dir.join(SEGMENTS).join(segment_name(number))
 }
 
 /// The numbers of the segments in `dir`, ascending.

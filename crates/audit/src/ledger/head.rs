@@ -1,4 +1,4 @@
-//! `head`: where the ledger ends. Two checksummed slots, both rewritten at every append, so that a torn write of
+//! `head`: where the ledger ends. Two checksummed slots of a page each, both rewritten at every append, so that a torn write of
 //! one leaves the other, and so that no slot keeps an old ratchet key for longer than one append.
 
 use std::fs::File;
@@ -171,17 +171,17 @@ impl HeadFile {
         Ok(head)
     }
 
-    /// Writes both slots, the older one first.
+    /// Writes both slots at once: each has a page of the file to itself, and pages come to the file, and to the disk, one by one.
     pub(super) fn write(&mut self, head: &mut Head) -> Result<(), LedgerError> {
         // Until it is written whole, what is there is not known.
         self.head = None;
         head.generation += 1;
-        let bytes = head.encode();
-        let older = usize::from(head.generation % 2 == 1);
-        for at in [older, 1 - older].map(|slot| slot * SLOT) {
-            self.file.write_all_at(&bytes, at as u64).map_err(io("head", "written"))?;
+        let bytes = Zeroizing::new(head.encode());
+        for at in [0, SLOT] {
             self.seen.0[at..at + bytes.len()].copy_from_slice(&bytes);
         }
+        let both = &self.seen.0[..SLOT + bytes.len()];
+        self.file.write_all_at(both, 0).map_err(io("head", "written"))?;
         self.head = Some(head.clone());
         Ok(())
     }

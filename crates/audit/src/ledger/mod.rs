@@ -19,6 +19,7 @@ mod files;
 mod head;
 mod held;
 mod queue;
+mod segments;
 mod settle;
 mod sync;
 
@@ -37,12 +38,14 @@ use crate::merkle::{self, Frontier};
 use crate::record::{self, Body, Rekey, Sealed, Segment};
 
 pub(crate) use files::read_to_end;
+use files::segment_name;
 pub use files::{CHECKPOINTS, HEAD, INITIAL_KEY, KeyFile, SEGMENTS, segment_numbers, segment_path};
 pub use head::Head;
 use head::HeadFile;
 pub(crate) use held::Held;
 use queue::Queue;
-pub use queue::Written;
+pub use queue::{Flushed, Lot, Written};
+use segments::Segments;
 use sync::Syncer;
 
 const SIGNING_KEY: &str = "signing.key";
@@ -131,6 +134,7 @@ pub struct Ledger {
 struct State {
     head_file: HeadFile,
     segment: Option<(u64, Arc<File>)>,
+    segments: Segments,
 }
 
 impl Ledger {
@@ -155,7 +159,7 @@ impl Ledger {
         }
         let tag_key = files::read_key(dir, "tag.key")?;
         drop(held);
-        let state = Mutex::new(State { head_file, segment: None });
+        let state = Mutex::new(State { head_file, segment: None, segments: Segments::open(dir)? });
         let dir = dir.to_owned();
         let ledger = Self {
             dir,

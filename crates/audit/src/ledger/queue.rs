@@ -1,8 +1,9 @@
-//! Group append. Records that are to be synced soon wait in a queue; whoever gets hold of the ledger writes all of them:
-//! one lock, one head, one write.
+//! Group append. Records that are to be synced soon wait in lots, one of each thread; whoever comes first writes all of its lot: one
+//! lock, one head, one write.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread::ThreadId;
 
 use super::{Anchor, CHECKPOINT_EVERY, Durability, Head, Held, Ledger, LedgerError, State, next_line};
 use crate::record::Body;
@@ -21,65 +22,131 @@ struct Waiting {
     answer: Box<dyn FnOnce(Written) + Send>,
 }
 
-/// The records that wait, oldest first.
+/// The records that one thread has left. They are written by whoever of that thread comes first: waking another one costs more than
+/// sharing a write with it saves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lot(ThreadId);
+
+/// What came of trying.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Flushed {
+    /// Nothing of the lot waits any more.
+    Done,
+    /// Another thread is writing, which takes some microseconds.
+    Busy,
+    /// It would have to wait: [`Ledger::flush`] must be called where that is allowed.
+    Waits,
+}
+
+/// The records that wait, oldest first in each lot.
 #[derive(Default)]
-pub(super) struct Queue(Mutex<VecDeque<Waiting>>);
+struct Lots {
+    /// Those that whoever gets hold of the ledger takes along.
+    left: VecDeque<Waiting>,
+    /// Of few threads.
+    own: Vec<(Lot, VecDeque<Waiting>)>,
+}
+
+impl Lots {
+    fn of(&mut self, lot: Lot) -> &mut VecDeque<Waiting> {
+        let at = self.own.iter().position(|(own, _)| *own == lot).unwrap_or_else(|| {
+            self.own.retain(|(_, waiting)| !waiting.is_empty());
+            self.own.push((lot, VecDeque::new()));
+            self.own.len() - 1
+        });
+        &mut self.own[at].1
+    }
+
+    fn wait(&self, lot: Option<Lot>) -> bool {
+        let of = |own: Lot| lot.is_none_or(|lot| own == lot);
+        !self.left.is_empty() || self.own.iter().any(|(own, waiting)| of(*own) && !waiting.is_empty())
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Queue(Mutex<Lots>);
 
 impl std::fmt::Debug for Queue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Queue({} waiting)", self.waiting().len())
+        let lots = self.lots();
+        let own: usize = lots.own.iter().map(|(_, waiting)| waiting.len()).sum();
+        write!(f, "Queue({} waiting)", lots.left.len() + own)
     }
 }
 
 impl Queue {
-    fn waiting(&self) -> MutexGuard<'_, VecDeque<Waiting>> {
+    fn lots(&self) -> MutexGuard<'_, Lots> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_empty(&self) -> bool {
-        self.waiting().is_empty()
+    /// Whether something waits: of the lot, or of any; or that was left.
+    fn has(&self, lot: Option<Lot>) -> bool {
+        self.lots().wait(lot)
     }
 
-    fn take(&self) -> Vec<Waiting> {
-        let mut waiting = self.waiting();
-        let count = waiting.len().min(GROUP);
-        waiting.drain(..count).collect()
+    /// What was left, and what waits of the lot, or of any.
+    fn take(&self, lot: Option<Lot>) -> Vec<Waiting> {
+        let mut lots = self.lots();
+        let Lots { left, own } = &mut *lots;
+        let own =
+            own.iter_mut().filter(|(own, _)| lot.is_none_or(|lot| *own == lot)).map(|(_, waiting)| waiting);
+        let mut taken = Vec::new();
+        for waiting in std::iter::once(left).chain(own) {
+            let count = waiting.len().min(GROUP - taken.len());
+            taken.extend(waiting.drain(..count));
+        }
+        taken
     }
 }
 
 impl Ledger {
-    /// Leaves a record that is to be synced soon for the next flush, which calls `answer`. The caller sees to it that
-    /// there is one.
-    pub fn enqueue(&self, body: Body, answer: impl FnOnce(Written) + Send + 'static) {
-        self.queue.waiting().push_back(Waiting { body, answer: Box::new(answer) });
+    /// Leaves a record that is to be synced soon for the next flush of this thread's lot, which calls `answer`. The caller sees to it
+    /// that there is one.
+    #[must_use]
+    pub fn enqueue(&self, body: Body, answer: impl FnOnce(Written) + Send + 'static) -> Lot {
+        let lot = Lot(std::thread::current().id());
+        self.queue.lots().of(lot).push_back(Waiting { body, answer: Box::new(answer) });
+        lot
     }
 
-    /// Writes what waits, unless that would make the caller wait: for another process that holds the ledger, or for the
-    /// disk, when there is something to settle or a segment to begin. Then it is `false`, and [`Ledger::flush`] must be
-    /// called where waiting is allowed.
-    #[must_use]
-    pub fn try_flush(&self) -> bool {
-        while !self.queue.is_empty() {
-            // Whoever holds it looks into the queue again after letting it go: what waits is theirs.
-            let Some(mut state) = self.state_if_free() else { return true };
-            let Ok(Some(lock)) = Held::exclusive_if_free(&self.lock) else { return false };
-            let Ok(mut head) = state.head_file.read() else { return false };
+    /// Writes what waits of a lot, and what was left, unless that would make the caller wait: for another process that holds the
+    /// ledger, or for the disk, when there is something to settle or a segment to begin.
+    pub fn try_flush(&self, lot: Lot) -> Flushed {
+        while self.queue.has(Some(lot)) {
+            let Some(mut state) = self.state_if_free() else { return Flushed::Busy };
+            let Ok(Some(lock)) = Held::exclusive_if_free(&self.lock) else { return Flushed::Waits };
+            let Ok(mut head) = state.head_file.read() else { return Flushed::Waits };
             let is_full = head.segment_len >= self.segment_bytes;
-            if is_full || !self.is_settled(&state, &head).unwrap_or(false) {
-                return false;
+            if is_full || !Self::is_settled(&mut state, &head).unwrap_or(false) {
+                return Flushed::Waits;
             }
-            let group = self.queue.take();
+            let group = self.queue.take(Some(lot));
             let written = self.write_group(&mut state, &mut head, &group);
             drop((lock, state));
             answer(group, written);
         }
-        true
+        Flushed::Done
+    }
+
+    /// As [`Ledger::try_flush`], but where another thread is writing the lot is left to it: whoever has hold of the ledger looks for
+    /// what was left again after letting it go.
+    pub fn try_leave(&self, lot: Lot) -> Flushed {
+        {
+            let mut lots = self.queue.lots();
+            let waiting = std::mem::take(lots.of(lot));
+            lots.left.extend(waiting);
+        }
+        match self.try_flush(lot) {
+            Flushed::Busy => Flushed::Done,
+            tried => tried,
+        }
     }
 
     /// Writes what waits, however long that takes.
     pub fn flush(&self) {
-        while !self.queue.is_empty() {
-            let group = self.queue.take();
+        while self.queue.has(None) {
+            let group = self.queue.take(None);
             let written = self.exclusively(|ledger, state, head| {
                 ledger.prepare(state, head)?;
                 ledger.write_group(state, head, &group)

@@ -28,17 +28,14 @@ impl Ledger {
     }
 
     /// Whether the head says what is there, and the segment that it names is open here.
-    pub(super) fn is_settled(&self, state: &State, head: &Head) -> Result<bool, LedgerError> {
+    pub(super) fn is_settled(state: &mut State, head: &Head) -> Result<bool, LedgerError> {
         let Some((_, segment)) = state.segment.as_ref().filter(|(open, _)| *open == head.segment) else {
             return Ok(false);
         };
         let found = segment.metadata().map_err(io("segment", "read"))?;
-        Ok(found.len() == head.segment_len && found.nlink() > 0 && !self.is_followed(head))
-    }
-
-    /// Whether there is a segment beyond the one that the head knows.
-    fn is_followed(&self, head: &Head) -> bool {
-        std::fs::symlink_metadata(segment_path(&self.dir, head.segment + 1)).is_ok()
+        let is_whole = found.len() == head.segment_len && found.nlink() > 0;
+        // A segment beyond the one that the head knows was begun by a process that stopped.
+        Ok(is_whole && !state.segments.has(head.segment + 1))
     }
 
     /// Brings the segment file and the head together after whatever another process, or a crash, did.
@@ -46,7 +43,7 @@ impl Ledger {
         if head.segment == 0 {
             return self.begin_segment(state, head);
         }
-        if self.is_settled(state, head)? {
+        if Self::is_settled(state, head)? {
             return Ok(());
         }
         let segment = self.segment(state, head)?;
@@ -79,7 +76,7 @@ impl Ledger {
 
     /// A segment beyond the one that the head knows: begun by a process that stopped before it could say so.
     fn settle_next(&self, state: &mut State, head: &mut Head) -> Result<(), LedgerError> {
-        if !self.is_followed(head) {
+        if !state.segments.has(head.segment + 1) {
             return Ok(());
         }
         let path = segment_path(&self.dir, head.segment + 1);

@@ -3,15 +3,27 @@
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::sync::{Arc, Mutex};
 
-use gatewright_audit::ledger::Written;
+use gatewright_audit::ledger::{Flushed, Lot, Written};
 use gatewright_audit::{Body, Durability, Ledger};
 
 use super::{check, transcript};
 
-fn enqueue(ledger: &Ledger, body: Body) -> Receiver<Written> {
-    let (sender, receiver) = channel();
-    ledger.enqueue(body, move |written| drop(sender.send(written)));
-    receiver
+/// A record that waits.
+struct Waiting {
+    lot: Lot,
+    written: Receiver<Written>,
+}
+
+impl Waiting {
+    fn is_written(&self) -> bool {
+        self.written.try_recv().unwrap().is_ok()
+    }
+}
+
+fn enqueue(ledger: &Ledger, body: Body) -> Waiting {
+    let (sender, written) = channel();
+    let lot = ledger.enqueue(body, move |outcome| drop(sender.send(outcome)));
+    Waiting { lot, written }
 }
 
 /// A record nested deeper than the ledger reads.
@@ -26,8 +38,8 @@ fn a_group_is_one_chain_and_each_of_it_has_its_anchor() {
     let dir = tempfile::tempdir().unwrap();
     let ledger = Ledger::open(dir.path()).unwrap();
     let waiting: Vec<_> = (0..600).map(|i| enqueue(&ledger, transcript(i))).collect();
-    assert!(ledger.try_flush());
-    let seqs: Vec<u64> = waiting.iter().map(|w| w.try_recv().unwrap().unwrap().seq).collect();
+    assert_eq!(ledger.try_flush(waiting[0].lot), Flushed::Done);
+    let seqs: Vec<u64> = waiting.iter().map(|w| w.written.try_recv().unwrap().unwrap().seq).collect();
     assert_eq!(seqs, (1..=600).collect::<Vec<u64>>(), "in the order in which they came");
     let report = check(dir.path());
     assert!(report.intact, "{:?}", report.findings);
@@ -45,16 +57,16 @@ fn trying_never_waits_for_another_process_and_nothing_is_lost_by_it() {
     let lock = std::fs::File::open(dir.path().join("lock")).unwrap();
     lock.lock().unwrap();
     let waiting = enqueue(&ledger, transcript(1));
-    assert!(!ledger.try_flush());
-    assert_eq!(waiting.try_recv().unwrap_err(), TryRecvError::Empty);
+    assert_eq!(ledger.try_flush(waiting.lot), Flushed::Waits);
+    assert_eq!(waiting.written.try_recv().unwrap_err(), TryRecvError::Empty);
     lock.unlock().unwrap();
     // Whoever appends takes it along.
     ledger.append(&transcript(2), Durability::Now).unwrap();
-    assert!(waiting.try_recv().unwrap().is_ok());
+    assert!(waiting.is_written());
     // What another process wrote is seen.
     Ledger::open(dir.path()).unwrap().append(&transcript(3), Durability::Soon).unwrap();
     let waiting = enqueue(&ledger, transcript(4));
-    assert!(ledger.try_flush() && waiting.try_recv().unwrap().is_ok());
+    assert!(ledger.try_flush(waiting.lot) == Flushed::Done && waiting.is_written());
     let report = check(dir.path());
     assert!(report.intact, "{:?}", report.findings);
     assert_eq!(report.transcripts, 4);
@@ -66,8 +78,10 @@ fn what_must_be_synced_first_is_left_to_a_caller_that_can_wait() {
     let ledger = Ledger::open_with(dir.path(), 600).unwrap();
     let mut waiting = Vec::new();
     let mut tried = |torn: bool| loop {
-        waiting.push(enqueue(&ledger, transcript(0)));
-        if !ledger.try_flush() {
+        let one = enqueue(&ledger, transcript(0));
+        let flushed = ledger.try_flush(one.lot);
+        waiting.push(one);
+        if flushed == Flushed::Waits {
             ledger.flush();
             return;
         }
@@ -80,7 +94,7 @@ fn what_must_be_synced_first_is_left_to_a_caller_that_can_wait() {
     std::io::Write::write_all(&mut torn, b"{\"torn").unwrap();
     // Bytes that nobody counted: recovery syncs.
     tried(true);
-    assert!(waiting.iter().all(|w| w.try_recv().unwrap().is_ok()));
+    assert!(waiting.iter().all(Waiting::is_written));
     let report = check(dir.path());
     assert!(report.intact, "{:?}", report.findings);
     assert_eq!(report.transcripts, waiting.len() as u64);
@@ -91,17 +105,17 @@ fn a_record_that_cannot_be_written_fails_alone_and_a_ledger_that_cannot_fails_al
     let dir = tempfile::tempdir().unwrap();
     let ledger = Ledger::open(dir.path()).unwrap();
     let waiting = [transcript(1), unreadable(), transcript(2)].map(|body| enqueue(&ledger, body));
-    assert!(ledger.try_flush());
-    assert_eq!(waiting.map(|w| w.try_recv().unwrap().is_ok()), [true, false, true]);
+    assert_eq!(ledger.try_flush(waiting[0].lot), Flushed::Done);
+    assert_eq!(waiting.map(|w| w.is_written()), [true, false, true]);
     assert!(check(dir.path()).intact);
     // One of nothing but such leaves everything as it was.
     let alone = enqueue(&ledger, unreadable());
-    assert!(ledger.try_flush() && alone.try_recv().unwrap().is_err());
+    assert!(ledger.try_flush(alone.lot) == Flushed::Done && !alone.is_written());
     std::fs::write(dir.path().join("head"), b"damaged").unwrap();
     let waiting = [1, 2, 3].map(|i| enqueue(&ledger, transcript(i)));
-    assert!(!ledger.try_flush());
+    assert_eq!(ledger.try_flush(waiting[0].lot), Flushed::Waits);
     ledger.flush();
-    assert!(waiting.iter().all(|w| w.try_recv().unwrap().is_err()));
+    assert!(waiting.iter().all(|w| !w.is_written()));
 }
 
 #[test]
@@ -110,7 +124,7 @@ fn what_waits_when_the_ledger_is_closed_is_written() {
     let ledger = Ledger::open(dir.path()).unwrap();
     let waiting = enqueue(&ledger, transcript(1));
     drop(ledger);
-    assert!(waiting.try_recv().unwrap().is_ok());
+    assert!(waiting.is_written());
     assert_eq!(check(dir.path()).transcripts, 1);
 }
 
@@ -130,12 +144,12 @@ fn threads_and_handles_that_try_at_once_are_all_answered() {
                         continue;
                     }
                     let waiting = enqueue(ledger, transcript(i));
-                    if !ledger.try_flush() {
+                    if ledger.try_leave(waiting.lot) == Flushed::Waits {
                         let ledger = Arc::clone(ledger);
                         std::thread::spawn(move || ledger.flush());
                     }
                     // Nobody flushes for it any more: whoever had hold of the ledger must.
-                    let written = waiting.recv_timeout(std::time::Duration::from_secs(20));
+                    let written = waiting.written.recv_timeout(std::time::Duration::from_secs(20));
                     anchors.lock().unwrap().push(written.unwrap().unwrap().seq);
                 }
             });
@@ -149,4 +163,27 @@ fn threads_and_handles_that_try_at_once_are_all_answered() {
     seqs.sort_unstable();
     seqs.dedup();
     assert_eq!(seqs.len(), count, "each has a place of its own");
+}
+
+#[test]
+fn a_thread_writes_its_own_records_and_those_that_others_have_left() {
+    let dir = tempfile::tempdir().unwrap();
+    let ledger = Ledger::open(dir.path()).unwrap();
+    let own = enqueue(&ledger, transcript(1));
+    let (theirs, left) = std::thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            let lock = std::fs::File::open(dir.path().join("lock")).unwrap();
+            lock.lock().unwrap();
+            let left = enqueue(&ledger, transcript(2));
+            assert_eq!(ledger.try_leave(left.lot), Flushed::Waits);
+            (enqueue(&ledger, transcript(3)), left)
+        });
+        other.join().unwrap()
+    });
+    assert_eq!(ledger.try_flush(own.lot), Flushed::Done);
+    assert!(own.is_written() && left.is_written());
+    assert_eq!(theirs.written.try_recv().unwrap_err(), TryRecvError::Empty, "it is of another lot");
+    assert_eq!(ledger.try_flush(theirs.lot), Flushed::Done);
+    assert!(theirs.is_written(), "a lot is written by whoever names it");
+    assert!(check(dir.path()).intact);
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use gatewright_audit::ledger::{Flushed, Lot, Written};
 use gatewright_audit::{Durability, Ledger, LedgerError};
 
 use super::{check, transcript};
@@ -20,10 +21,9 @@ fn killed_child() {
         // Acknowledged: whoever reads such a line may rely on the record.
         if i % 4 == 3 {
             // A group; one of its lines may be torn.
-            for n in 0..20 {
-                ledger.enqueue(transcript(i + n), |written| println!("ack {}", written.unwrap().seq));
-            }
-            if !ledger.try_flush() {
+            let ack = |written: Written| println!("ack {}", written.unwrap().seq);
+            let lots: Vec<Lot> = (0..20).map(|n| ledger.enqueue(transcript(i + n), ack)).collect();
+            if ledger.try_leave(lots[0]) == Flushed::Waits {
                 ledger.flush();
             }
             continue;
