@@ -92,13 +92,13 @@ impl Report {
 /// Checks the ledger in `dir`, handing every intact record to `each` on the way.
 pub fn verify(dir: &Path, with: &With, mut each: impl FnMut(&Entry)) -> Result<Report, LedgerError> {
     let mut check = Check::new(with);
+    // Under the lock no append is half-way, and the head is that of the segments; a copy may lack the file.
+    let lock = File::open(dir.join(ledger::LOCK)).ok();
+    let _held = lock.as_ref().map(Held::shared).transpose()?;
     if let Ok(file) = File::open(dir.join(ledger::HEAD)) {
         check.head =
             ledger::Head::read(&file).map_or(HeadFile::Damaged, |head| HeadFile::Read(Box::new(head)));
     }
-    // Under the lock no append is half-way; a copy may lack the file.
-    let lock = File::open(dir.join("lock")).ok();
-    let _held = lock.as_ref().map(Held::shared).transpose()?;
     for number in ledger::segment_numbers(dir)? {
         check.segment(dir, number, &mut each)?;
     }

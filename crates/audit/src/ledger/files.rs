@@ -2,7 +2,9 @@
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, FileExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
 use std::path::{Path, PathBuf};
 
 use contract::Digest;
@@ -99,6 +101,13 @@ pub(crate) fn read_to_end(file: &File, offset: u64) -> Result<Vec<u8>, LedgerErr
             Err(error) => return Err(io("file", "read")(error)),
         }
     }
+}
+
+/// Whether an open file is what is there by its name.
+pub(super) fn is_at(file: &File, path: &Path) -> bool {
+    let identity = |found: std::fs::Metadata| (found.dev(), found.ino());
+    let there = std::fs::symlink_metadata(path).map(identity);
+    there.is_ok_and(|there| file.metadata().is_ok_and(|own| identity(own) == there))
 }
 
 pub(super) fn write_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Result<()> {

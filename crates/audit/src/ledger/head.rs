@@ -49,14 +49,17 @@ impl Head {
     pub fn read(file: &File) -> Result<Self, LedgerError> {
         let mut image = Image::default();
         image.fill(file)?;
-        Self::newer(&image)
+        Self::newer(&image).map(|(head, _)| head)
     }
 
-    fn newer(image: &Image) -> Result<Self, LedgerError> {
+    /// What the newer intact slot says, and where the other one is that is damaged or older.
+    fn newer(image: &Image) -> Result<(Self, Option<usize>), LedgerError> {
         let (first, second) = image.0.split_at(SLOT);
         match (Self::decode(first), Self::decode(second)) {
-            (Some(a), Some(b)) => Ok(if a.generation >= b.generation { a } else { b }),
-            (Some(head), None) | (None, Some(head)) => Ok(head),
+            (Some(head), Some(other)) if head.generation == other.generation => Ok((head, None)),
+            (Some(other), Some(head)) if head.generation > other.generation => Ok((head, Some(0))),
+            (Some(head), _) => Ok((head, Some(SLOT))),
+            (None, Some(head)) => Ok((head, Some(0))),
             (None, None) => Err(LedgerError::DamagedHead),
         }
     }
@@ -143,6 +146,8 @@ pub(super) struct HeadFile {
     now: Image,
     /// What `seen` says; nothing while that is not known.
     head: Option<Head>,
+    /// Where the slot is that is not as good as the other one.
+    worse: Option<usize>,
 }
 
 impl std::fmt::Debug for HeadFile {
@@ -153,7 +158,7 @@ impl std::fmt::Debug for HeadFile {
 
 impl HeadFile {
     pub(super) fn new(file: File) -> Self {
-        Self { file, seen: Image::default(), now: Image::default(), head: None }
+        Self { file, seen: Image::default(), now: Image::default(), head: None, worse: None }
     }
 
     /// The head as it is on disk now. It is decoded only when its bytes are other than they were: no trust is put in
@@ -165,13 +170,20 @@ impl HeadFile {
         {
             return Ok(head.clone());
         }
-        let head = Head::newer(&self.now)?;
+        let (head, worse) = Head::newer(&self.now)?;
+        self.worse = worse;
         std::mem::swap(&mut self.now, &mut self.seen);
         self.head = Some(head.clone());
         Ok(head)
     }
 
-    /// Writes both slots at once: each has a page of the file to itself, and pages come to the file, and to the disk, one by one.
+    /// Whether both slots say the same.
+    pub(super) const fn is_even(&self) -> bool {
+        self.worse.is_none()
+    }
+
+    /// Writes both slots at once: whatever part of that comes to the file, one of them is whole. Where one was not as good as the other,
+    /// it is written by itself before, and is on disk before the better one is touched.
     pub(super) fn write(&mut self, head: &mut Head) -> Result<(), LedgerError> {
         // Until it is written whole, what is there is not known.
         self.head = None;
@@ -180,9 +192,15 @@ impl HeadFile {
         for at in [0, SLOT] {
             self.seen.0[at..at + bytes.len()].copy_from_slice(&bytes);
         }
+        // It has the key of before.
+        self.now.0.fill(0);
+        if let Some(worse) = self.worse {
+            self.file.write_all_at(&bytes, worse as u64).map_err(io("head", "written"))?;
+            self.sync()?;
+        }
         let both = &self.seen.0[..SLOT + bytes.len()];
         self.file.write_all_at(both, 0).map_err(io("head", "written"))?;
-        self.head = Some(head.clone());
+        (self.head, self.worse) = (Some(head.clone()), None);
         Ok(())
     }
 
@@ -218,6 +236,7 @@ mod tests {
             for read in [Head::read(&file).unwrap(), ours.read().unwrap()] {
                 assert_eq!((read.size, read.frontier.root()), (5, head.frontier.root()));
             }
+            assert!(!ours.is_even());
             ours.write(&mut head).unwrap();
         }
         file.write_all_at(b"x", 50).unwrap();
@@ -258,7 +277,47 @@ mod tests {
         head.advance(Digest::ZERO, Digest::ZERO, 1);
         ours.write(&mut head).unwrap();
         let bytes = super::super::read_to_end(&file, 0).unwrap();
-        assert!(!bytes.windows(32).any(|window| window == [3; 32]));
-        assert!(!ours.seen.0.windows(32).any(|window| window == [3; 32]));
+        for kept in [&bytes, &*ours.seen.0, &*ours.now.0] {
+            assert!(!kept.windows(32).any(|window| window == [3; 32]));
+        }
+    }
+
+    #[test]
+    fn a_write_that_stops_anywhere_leaves_a_head_whatever_the_other_slot_was_like() {
+        let slot_of = |head: &Head, generation| Head { generation, ..head.clone() }.encode();
+        let mut before = head();
+        before.advance(Digest::ZERO, Digest::ZERO, 1);
+        let (old, new) = (slot_of(&before, 6), slot_of(&before, 7));
+        // The second slot as good as the first, older, and damaged; and the first one.
+        let damaged = vec![9; new.len()];
+        for (first, second, is_even) in
+            [(&new, &new, true), (&new, &old, false), (&new, &damaged, false), (&damaged, &new, false)]
+        {
+            let file = tempfile::tempfile().unwrap();
+            file.write_all_at(first, 0).unwrap();
+            file.write_all_at(second, SLOT as u64).unwrap();
+            let mut ours = HeadFile::new(file.try_clone().unwrap());
+            let mut next = ours.read().unwrap();
+            assert_eq!((next.generation, ours.is_even()), (7, is_even));
+            next.advance(Digest::of(&[1]), Digest::of(&[2]), 10);
+            ours.write(&mut next).unwrap();
+            let written = super::super::read_to_end(&file, 0).unwrap();
+            assert!(ours.is_even() && written.len() == SLOT + next.encode().len());
+            // What was written last is both slots from the beginning on. Before, the worse slot had been written.
+            let mut there = vec![0; written.len()];
+            there[..first.len()].copy_from_slice(first);
+            there[SLOT..SLOT + second.len()].copy_from_slice(second);
+            if !is_even {
+                let worse = if first == &damaged { 0 } else { SLOT };
+                there[worse..worse + next.encode().len()].copy_from_slice(&next.encode());
+            }
+            for cut in 0..=written.len() {
+                let mut image = Image::default();
+                image.0[..there.len()].copy_from_slice(&there);
+                image.0[..cut].copy_from_slice(&written[..cut]);
+                let (read, _) = Head::newer(&image).unwrap();
+                assert!([7, 8].contains(&read.generation), "cut at {cut}");
+            }
+        }
     }
 }

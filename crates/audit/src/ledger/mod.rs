@@ -48,6 +48,7 @@ pub use queue::{Flushed, Lot, Written};
 use segments::Segments;
 use sync::Syncer;
 
+pub(crate) const LOCK: &str = "lock";
 const SIGNING_KEY: &str = "signing.key";
 const NEXT_KEY: &str = "signing.key.next";
 
@@ -99,6 +100,11 @@ pub enum LedgerError {
     /// `head` is damaged in both its slots.
     #[error("the ledger's head is damaged: move the folder aside and keep it, a new ledger will be begun")]
     DamagedHead,
+    /// Another folder is where the ledger was opened, or none: what is done by names would be done to that one.
+    #[error(
+        "the ledger's folder was moved or replaced while it was in use: start again, and what is there now is used"
+    )]
+    Replaced,
     /// A key file is damaged or gone.
     #[error("the ledger's {0} is missing or damaged: restore it, or move the folder aside and keep it")]
     DamagedKey(&'static str),
@@ -147,7 +153,7 @@ impl Ledger {
     pub fn open_with(dir: &Path, segment_bytes: u64) -> Result<Self, LedgerError> {
         files::create_private_dir(dir)?;
         files::create_private_dir(&dir.join(SEGMENTS))?;
-        let lock = files::open_private(&dir.join("lock"), "lock")?;
+        let lock = files::open_private(&dir.join(LOCK), "lock")?;
         let held = Held::exclusive(&lock)?;
         let mut head_file = HeadFile::new(files::open_private(&dir.join(HEAD), "head")?);
         if head_file.is_empty()? {
@@ -252,7 +258,7 @@ impl Ledger {
         work: impl FnOnce(&Self, &mut State, &mut Head) -> Result<T, LedgerError>,
     ) -> Result<T, LedgerError> {
         let done = self.exclusively(work);
-        self.flush();
+        self.flush_left();
         done
     }
 
@@ -262,8 +268,14 @@ impl Ledger {
     ) -> Result<T, LedgerError> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let _held = Held::exclusive(&self.lock)?;
+        self.is_in_place(&state)?;
         let mut head = state.head_file.read()?;
         work(self, &mut state, &mut head)
+    }
+
+    fn is_in_place(&self, state: &State) -> Result<(), LedgerError> {
+        let is_there = files::is_at(&self.lock, &self.dir.join(LOCK)) && state.segments.is_in(&self.dir);
+        if is_there { Ok(()) } else { Err(LedgerError::Replaced) }
     }
 
     /// Settles what is there, and begins another segment when this one is full.

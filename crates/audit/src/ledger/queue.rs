@@ -58,9 +58,26 @@ impl Lots {
         &mut self.own[at].1
     }
 
-    fn wait(&self, lot: Option<Lot>) -> bool {
-        let of = |own: Lot| lot.is_none_or(|lot| own == lot);
-        !self.left.is_empty() || self.own.iter().any(|(own, waiting)| of(*own) && !waiting.is_empty())
+    fn wait(&self, whose: Whose) -> bool {
+        !self.left.is_empty() || self.own.iter().any(|(own, waiting)| whose.has(*own) && !waiting.is_empty())
+    }
+}
+
+/// Whose records are meant, beside those that were left.
+#[derive(Clone, Copy)]
+enum Whose {
+    Nobodys,
+    Of(Lot),
+    Everybodys,
+}
+
+impl Whose {
+    fn has(self, lot: Lot) -> bool {
+        match self {
+            Self::Nobodys => false,
+            Self::Of(own) => own == lot,
+            Self::Everybodys => true,
+        }
     }
 }
 
@@ -80,17 +97,16 @@ impl Queue {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether something waits: of the lot, or of any; or that was left.
-    fn has(&self, lot: Option<Lot>) -> bool {
-        self.lots().wait(lot)
+    /// Whether something waits.
+    fn has(&self, whose: Whose) -> bool {
+        self.lots().wait(whose)
     }
 
-    /// What was left, and what waits of the lot, or of any.
-    fn take(&self, lot: Option<Lot>) -> Vec<Waiting> {
+    /// What waits, the oldest of each.
+    fn take(&self, whose: Whose) -> Vec<Waiting> {
         let mut lots = self.lots();
         let Lots { left, own } = &mut *lots;
-        let own =
-            own.iter_mut().filter(|(own, _)| lot.is_none_or(|lot| *own == lot)).map(|(_, waiting)| waiting);
+        let own = own.iter_mut().filter(|(own, _)| whose.has(*own)).map(|(_, waiting)| waiting);
         let mut taken = Vec::new();
         for waiting in std::iter::once(left).chain(own) {
             let count = waiting.len().min(GROUP - taken.len());
@@ -113,15 +129,16 @@ impl Ledger {
     /// Writes what waits of a lot, and what was left, unless that would make the caller wait: for another process that holds the
     /// ledger, or for the disk, when there is something to settle or a segment to begin.
     pub fn try_flush(&self, lot: Lot) -> Flushed {
-        while self.queue.has(Some(lot)) {
+        while self.queue.has(Whose::Of(lot)) {
             let Some(mut state) = self.state_if_free() else { return Flushed::Busy };
             let Ok(Some(lock)) = Held::exclusive_if_free(&self.lock) else { return Flushed::Waits };
             let Ok(mut head) = state.head_file.read() else { return Flushed::Waits };
             let is_full = head.segment_len >= self.segment_bytes;
-            if is_full || !Self::is_settled(&mut state, &head).unwrap_or(false) {
+            if is_full || !state.head_file.is_even() || !Self::is_settled(&mut state, &head).unwrap_or(false)
+            {
                 return Flushed::Waits;
             }
-            let group = self.queue.take(Some(lot));
+            let group = self.queue.take(Whose::Of(lot));
             let written = self.write_group(&mut state, &mut head, &group);
             drop((lock, state));
             answer(group, written);
@@ -143,14 +160,28 @@ impl Ledger {
         }
     }
 
-    /// Writes what waits, however long that takes.
+    /// Writes what waits, whoever's it is, however long that takes.
     pub fn flush(&self) {
-        while self.queue.has(None) {
-            let group = self.queue.take(None);
+        self.flush_all(Whose::Everybodys);
+    }
+
+    /// The same with what was left.
+    pub(super) fn flush_left(&self) {
+        self.flush_all(Whose::Nobodys);
+    }
+
+    fn flush_all(&self, whose: Whose) {
+        while self.queue.has(whose) {
+            let mut group = Vec::new();
             let written = self.exclusively(|ledger, state, head| {
                 ledger.prepare(state, head)?;
+                // Not before: what another thread left first would come last.
+                group = ledger.queue.take(whose);
                 ledger.write_group(state, head, &group)
             });
+            if written.is_err() && group.is_empty() {
+                group = self.queue.take(whose);
+            }
             answer(group, written);
         }
     }
@@ -179,6 +210,10 @@ impl Ledger {
                 checkpoints.push(next.checkpoint());
             }
             outcomes.push(line.map(|()| next.anchor()));
+        }
+        if !checkpoints.is_empty() {
+            // They are put beside the segments by a name.
+            self.is_in_place(state)?;
         }
         if !lines.is_empty() {
             self.put(state, head, next, &lines)?;

@@ -4,9 +4,10 @@ use std::ffi::CString;
 use std::fs::File;
 use std::path::Path;
 
-use rustix::fs::AtFlags;
+use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::io::Errno;
 
-use super::{LedgerError, SEGMENTS, io, segment_name};
+use super::{LedgerError, SEGMENTS, files, io, segment_name};
 
 #[derive(Debug)]
 pub(super) struct Segments {
@@ -17,15 +18,26 @@ pub(super) struct Segments {
 
 impl Segments {
     pub(super) fn open(dir: &Path) -> Result<Self, LedgerError> {
-        let folder = File::open(dir.join(SEGMENTS)).map_err(io("folder", "opened"))?;
-        Ok(Self { folder, asked: (0, CString::default()) })
+        let flags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+        let folder = rustix::fs::open(dir.join(SEGMENTS), flags.union(OFlags::RDONLY), Mode::empty());
+        let folder = folder.map_err(|error| io("folder", "opened")(error.into()))?;
+        Ok(Self { folder: folder.into(), asked: (0, CString::default()) })
     }
 
     /// Whether there is anything by the name of this segment.
-    pub(super) fn has(&mut self, number: u64) -> bool {
+    pub(super) fn has(&mut self, number: u64) -> Result<bool, LedgerError> {
         if self.asked.0 != number {
             self.asked = (number, CString::new(segment_name(number)).unwrap_or_default());
         }
-        rustix::fs::statat(&self.folder, &self.asked.1, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+        match rustix::fs::statat(&self.folder, &self.asked.1, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(_) => Ok(true),
+            Err(Errno::NOENT) => Ok(false),
+            Err(error) => Err(io("segment", "looked for")(error.into())),
+        }
+    }
+
+    /// Whether it still is where it was opened.
+    pub(super) fn is_in(&self, dir: &Path) -> bool {
+        files::is_at(&self.folder, &dir.join(SEGMENTS))
     }
 }

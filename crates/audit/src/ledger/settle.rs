@@ -35,11 +35,15 @@ impl Ledger {
         let found = segment.metadata().map_err(io("segment", "read"))?;
         let is_whole = found.len() == head.segment_len && found.nlink() > 0;
         // A segment beyond the one that the head knows was begun by a process that stopped.
-        Ok(is_whole && !state.segments.has(head.segment + 1))
+        Ok(is_whole && !state.segments.has(head.segment + 1)?)
     }
 
     /// Brings the segment file and the head together after whatever another process, or a crash, did.
     pub(super) fn settle(&self, state: &mut State, head: &mut Head) -> Result<(), LedgerError> {
+        if !state.head_file.is_even() {
+            // A process stopped between its slots, or one was damaged; an older one has the key of before, too.
+            state.head_file.write(head)?;
+        }
         if head.segment == 0 {
             return self.begin_segment(state, head);
         }
@@ -76,7 +80,7 @@ impl Ledger {
 
     /// A segment beyond the one that the head knows: begun by a process that stopped before it could say so.
     fn settle_next(&self, state: &mut State, head: &mut Head) -> Result<(), LedgerError> {
-        if !state.segments.has(head.segment + 1) {
+        if !state.segments.has(head.segment + 1)? {
             return Ok(());
         }
         let path = segment_path(&self.dir, head.segment + 1);

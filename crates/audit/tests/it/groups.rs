@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::sync::{Arc, Mutex};
 
 use gatewright_audit::ledger::{Flushed, Lot, Written};
-use gatewright_audit::{Body, Durability, Ledger};
+use gatewright_audit::{Body, Durability, Ledger, LedgerError};
 
 use super::{check, transcript};
 
@@ -57,7 +57,7 @@ fn trying_never_waits_for_another_process_and_nothing_is_lost_by_it() {
     let lock = std::fs::File::open(dir.path().join("lock")).unwrap();
     lock.lock().unwrap();
     let waiting = enqueue(&ledger, transcript(1));
-    assert_eq!(ledger.try_flush(waiting.lot), Flushed::Waits);
+    assert_eq!(ledger.try_leave(waiting.lot), Flushed::Waits);
     assert_eq!(waiting.written.try_recv().unwrap_err(), TryRecvError::Empty);
     lock.unlock().unwrap();
     // Whoever appends takes it along.
@@ -186,4 +186,107 @@ fn a_thread_writes_its_own_records_and_those_that_others_have_left() {
     assert_eq!(ledger.try_flush(theirs.lot), Flushed::Done);
     assert!(theirs.is_written(), "a lot is written by whoever names it");
     assert!(check(dir.path()).intact);
+}
+
+#[test]
+fn a_lot_that_is_left_to_whoever_is_writing_is_written_without_another_call() {
+    let dir = tempfile::tempdir().unwrap();
+    let ledger = Ledger::open(dir.path()).unwrap();
+    let lock = std::fs::File::open(dir.path().join("lock")).unwrap();
+    lock.lock().unwrap();
+    let theirs = enqueue(&ledger, transcript(1));
+    std::thread::scope(|scope| {
+        // It has hold of this handle, and waits for the other process.
+        let writer = scope.spawn(|| ledger.flush());
+        let own = scope.spawn(|| {
+            let own = enqueue(&ledger, transcript(2));
+            let began = std::time::Instant::now();
+            while ledger.try_flush(own.lot) != Flushed::Busy {
+                assert!(began.elapsed().as_secs() < 20, "the writer never began");
+                std::thread::yield_now();
+            }
+            assert_eq!(own.written.try_recv().unwrap_err(), TryRecvError::Empty);
+            assert_eq!(ledger.try_leave(own.lot), Flushed::Done, "it is the writer's now");
+            own
+        });
+        let own = own.join().unwrap();
+        lock.unlock().unwrap();
+        for waiting in [&theirs, &own] {
+            let written = waiting.written.recv_timeout(std::time::Duration::from_secs(20));
+            assert!(written.unwrap().is_ok());
+        }
+        writer.join().unwrap();
+    });
+    assert!(check(dir.path()).intact);
+}
+
+#[test]
+fn a_segment_that_was_begun_and_not_counted_is_seen_before_a_group_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let ledger = Ledger::open(dir.path()).unwrap();
+    ledger.append(&transcript(1), Durability::Now).unwrap();
+    let head = std::fs::read(dir.path().join("head")).unwrap();
+    let checkpoints = std::fs::read(dir.path().join("checkpoints.jsonl")).unwrap();
+    Ledger::open(dir.path()).unwrap().rotate().unwrap();
+    // As if that process had been killed before it said so.
+    std::fs::write(dir.path().join("head"), head).unwrap();
+    std::fs::write(dir.path().join("checkpoints.jsonl"), checkpoints).unwrap();
+    let waiting = enqueue(&ledger, transcript(2));
+    assert_eq!(ledger.try_flush(waiting.lot), Flushed::Waits);
+    ledger.flush();
+    assert!(waiting.is_written());
+    let report = check(dir.path());
+    assert!(report.intact, "{:?}", report.findings);
+    assert_eq!(report.transcripts, 2);
+}
+
+#[test]
+fn a_ledger_in_place_of_the_one_that_is_open_is_left_alone() {
+    let place = tempfile::tempdir().unwrap();
+    let (dir, aside) = (place.path().join("ledger"), place.path().join("aside"));
+    let old = Ledger::open(&dir).unwrap();
+    old.append(&transcript(1), Durability::Now).unwrap();
+    std::fs::rename(&dir, &aside).unwrap();
+    let gone = old.append(&transcript(2), Durability::Soon);
+    assert!(matches!(gone, Err(LedgerError::Replaced)), "nothing is there");
+    let new = Ledger::open(&dir).unwrap();
+    new.append(&transcript(3), Durability::Now).unwrap();
+    assert!(matches!(old.append(&transcript(4), Durability::Now), Err(LedgerError::Replaced)));
+    // Until something is to be done by a name, records go on into the folder that is open, wherever it is.
+    let waiting: Vec<Waiting> = (0..600).map(|i| enqueue(&old, transcript(i))).collect();
+    let _ = old.try_flush(waiting[0].lot);
+    old.flush();
+    let written = waiting.iter().filter(|waiting| waiting.is_written()).count();
+    assert!((1..600).contains(&written), "{written}: a checkpoint is due in between");
+    drop(old);
+    new.append(&transcript(5), Durability::Now).unwrap();
+    for (dir, is_written) in [(&dir, 2), (&aside, 1)] {
+        let report = check(dir);
+        assert!(report.intact, "{:?}", report.findings);
+        assert!(report.transcripts >= is_written);
+    }
+}
+
+#[test]
+fn a_ledger_is_found_intact_while_others_append_to_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let ledger = Ledger::open_with(dir.path(), 64 * 1024).unwrap();
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for i in 0.. {
+                if is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                    return;
+                }
+                let waiting = enqueue(&ledger, transcript(i));
+                if ledger.try_leave(waiting.lot) == Flushed::Waits {
+                    ledger.flush();
+                }
+            }
+        });
+        let reports: Vec<_> = (0..40).map(|_| check(dir.path())).collect();
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        let broken: Vec<_> = reports.iter().filter(|report| !report.intact).collect();
+        assert!(broken.is_empty(), "{} of {}: {:?}", broken.len(), reports.len(), broken[0].findings);
+    });
 }
