@@ -49,11 +49,14 @@ async fn in_group(engine: &Arc<Engine>, body: Body) -> Result<Anchor, Fault> {
         tokio::task::yield_now().await;
         flushed = engine.ledger().try_flush(lot);
     }
-    if flushed == Flushed::Waits {
-        let engine = Arc::clone(engine);
-        tokio::task::spawn_blocking(move || engine.ledger().flush());
-    } else {
-        drop(unwritten);
+    match flushed {
+        // Nothing of the lot waits: there is nothing to look for at every call's end.
+        Flushed::Done => std::mem::forget(unwritten),
+        Flushed::Busy => drop(unwritten),
+        Flushed::Waits => {
+            let engine = Arc::clone(engine);
+            tokio::task::spawn_blocking(move || engine.ledger().flush());
+        }
     }
     match answered.await {
         Ok(written) => written.map_err(|error| failed(&error)),

@@ -532,3 +532,23 @@ fn refusals_are_counted_before_they_are_recorded_and_keep_no_large_arguments() {
         }
     }
 }
+
+#[test]
+fn the_record_of_a_call_that_ends_with_its_runtime_is_not_left_behind() {
+    let bench = bench();
+    for steps in 0..20 {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let call = bench.request("looks", json!({}));
+        let engine = Arc::clone(&bench.engine);
+        runtime.block_on(async {
+            tokio::spawn(async move { engine.call(call).await });
+            for _ in 0..steps {
+                tokio::task::yield_now().await;
+            }
+        });
+        drop(runtime);
+        let ledger = format!("{:?}", bench.engine.ledger());
+        assert!(ledger.contains("Queue(0 waiting)"), "after {steps} steps: {ledger}");
+    }
+    assert!(!bench.transcripts().is_empty());
+}
