@@ -249,7 +249,8 @@ pub fn canonical(data: &[u8]) {
     // By what is written: 1.0 reads back as 1.
     let written = |body: &Body| canonical::to_vec(body).unwrap();
     assert_eq!(written(&opened.entry.body), written(&body));
-    assert!(key.verify(&opened.mac_input, &opened.entry.mac));
+    assert!(opened.is_sealed_with(&key) && !opened.is_sealed_with(&sealed.next));
+    assert_eq!(opened.leaf, sealed.leaf);
 }
 
 /// Any bytes written over, or behind, a good ledger: verifying says so or finds it intact, and opening does not panic.

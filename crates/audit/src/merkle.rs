@@ -3,10 +3,10 @@
 use contract::Digest;
 use serde::{Deserialize, Serialize};
 
-/// The hash of a leaf: `SHA-256(0x00 || line)`.
+/// The hash of a leaf: `SHA-256(0x00 || entry)`.
 #[must_use]
-pub fn leaf(line: &[u8]) -> Digest {
-    Digest::of_parts(&[&[0], line])
+pub fn leaf(entry: &[u8]) -> Digest {
+    Digest::of_parts(&[&[0], entry])
 }
 
 fn node(left: &Digest, right: &Digest) -> Digest {

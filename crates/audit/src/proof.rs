@@ -59,8 +59,9 @@ pub fn prove(dir: &Path, id: &TranscriptId, since: Option<&Anchor>) -> Result<Pr
     let mut found = None;
     let mut ledger = String::new();
     for_each_line(dir, |line| {
-        leaves.push(merkle::leaf(line));
-        if let Ok(opened) = record::open(line) {
+        let opened = record::open(line);
+        leaves.push(opened.as_ref().map_or_else(|_| merkle::leaf(line), |opened| opened.leaf));
+        if let Ok(opened) = opened {
             match opened.entry.body {
                 Body::Segment(segment) => ledger = segment.ledger,
                 Body::Transcript(transcript) if transcript.id == *id => {
@@ -91,9 +92,9 @@ impl Proof {
     #[must_use]
     pub fn holds(&self) -> bool {
         let size = self.anchor.seq.saturating_add(1);
-        let intact = record::open(self.record.as_bytes()).is_ok_and(|o| o.entry.seq == self.seq);
-        let leaf = merkle::leaf(self.record.as_bytes());
-        let included = merkle::verify_inclusion(leaf, self.seq, size, &self.path, self.anchor.root);
+        let Ok(opened) = record::open(self.record.as_bytes()) else { return false };
+        let intact = opened.entry.seq == self.seq;
+        let included = merkle::verify_inclusion(opened.leaf, self.seq, size, &self.path, self.anchor.root);
         let consistent = self.since.as_ref().is_none_or(|since| {
             since.anchor.ledger == self.anchor.ledger
                 && merkle::verify_consistency(

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::chain::RatchetKey;
+use crate::merkle;
 
 /// Whether a call rehearsed or performed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -254,22 +255,51 @@ pub struct Entry {
     pub seq: u64,
     /// The `integrityHash` of the record before; zeros for the first.
     pub prev_hash: Digest,
-    /// HMAC-SHA-256 under this place's ratchet key, of the canonical record without this field and `integrityHash`.
-    pub mac: Digest,
-    /// SHA-256 of the canonical record without this field.
+    /// What only whoever has this place's ratchet key can make.
+    #[serde(flatten)]
+    pub mac: Mac,
+    /// SHA-256 of the canonical record without this field and `hmac`, which is made of it.
     pub integrity_hash: Digest,
     /// What it says.
     #[serde(flatten)]
     pub body: Body,
 }
 
-/// A sealed record: its line (without the newline) and its hash.
-#[derive(Debug)]
+/// A record's MAC: HMAC-SHA-256 under the ratchet key of its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Mac {
+    /// Of `integrityHash`: what is written is gone through once, not three times.
+    #[serde(rename = "hmac")]
+    OfHash(Digest),
+    /// Of the canonical record without this field and `integrityHash`, which covers it: what was written before 28 November 2026.
+    #[serde(rename = "mac")]
+    OfText(Digest),
+}
+
+/// The leaf of a record in the Merkle tree: the hash and the MAC that bind all of it.
+fn leaf(hash: &Digest, mac: &Digest) -> Digest {
+    let mut bound = [0; 64];
+    bound[..32].copy_from_slice(hash.as_bytes());
+    bound[32..].copy_from_slice(mac.as_bytes());
+    merkle::leaf(&bound)
+}
+
+/// The leaf of `line`, which need not be a record: one that is damaged stands for its own bytes.
+#[must_use]
+pub fn leaf_of(line: &[u8]) -> Digest {
+    open(line).map_or_else(|_| merkle::leaf(line), |opened| opened.leaf)
+}
+
+/// A sealed record: its line (without the newline), and what comes of it.
 pub struct Sealed {
     /// The canonical bytes.
     pub line: Vec<u8>,
     /// The record's `integrityHash`.
     pub hash: Digest,
+    /// Its leaf in the Merkle tree.
+    pub leaf: Digest,
+    /// The ratchet key of the next place.
+    pub next: RatchetKey,
 }
 
 /// Seals `body` at `seq` after `prev_hash`. What would not read back is refused: it would break the chain for good.
@@ -290,11 +320,11 @@ pub fn seal(
     text.insert("type", kind)?;
     text.insert("seq", &seq)?;
     text.insert("prevHash", &prev_hash)?;
-    let mac = key.mac(text.bytes());
-    text.insert("mac", &mac)?;
     let hash = Digest::of(text.bytes());
+    let (mac, next) = key.mac_and_next(hash.as_bytes());
+    text.insert("hmac", &mac)?;
     text.insert("integrityHash", &hash)?;
-    Ok(Sealed { line: text.into_bytes(), hash })
+    Ok(Sealed { line: text.into_bytes(), hash, leaf: leaf(&hash, &mac), next })
 }
 
 /// Why a line is not an intact record.
@@ -311,13 +341,26 @@ pub enum NotIntact {
     Hash,
 }
 
-/// A record read back, with what its MAC covers.
+/// A record read back.
 #[derive(Debug)]
 pub struct Opened {
     /// The record.
     pub entry: Entry,
-    /// The canonical bytes that the MAC covers.
-    pub mac_input: Vec<u8>,
+    /// Its leaf in the Merkle tree: of its hash and its MAC, or, of a record of before, of the whole line.
+    pub leaf: Digest,
+    /// The canonical bytes that the MAC of a record of before covers.
+    covered: Vec<u8>,
+}
+
+impl Opened {
+    /// Whether `key` is the one that it was sealed with.
+    #[must_use]
+    pub fn is_sealed_with(&self, key: &RatchetKey) -> bool {
+        match &self.entry.mac {
+            Mac::OfHash(mac) => key.verify(self.entry.integrity_hash.as_bytes(), mac),
+            Mac::OfText(mac) => key.verify(&self.covered, mac),
+        }
+    }
 }
 
 /// Parses a line and checks its own hash. Its place and its MAC are the reader's to check.
@@ -326,10 +369,18 @@ pub fn open(line: &[u8]) -> Result<Opened, NotIntact> {
     let entry: Entry = serde_json::from_value(value.clone()).map_err(NotIntact::Shape)?;
     let Value::Object(mut object) = value else { return Err(NotIntact::Hash) };
     object.remove("integrityHash");
+    if matches!(entry.mac, Mac::OfHash(_)) {
+        object.remove("hmac");
+    }
     if Digest::of(&canonical::of_object(&object)) != entry.integrity_hash {
         return Err(NotIntact::Hash);
     }
-    object.remove("mac");
-    let mac_input = canonical::of_object(&object);
-    Ok(Opened { entry, mac_input })
+    let (leaf, covered) = match &entry.mac {
+        Mac::OfHash(mac) => (leaf(&entry.integrity_hash, mac), Vec::new()),
+        Mac::OfText(_) => {
+            object.remove("mac");
+            (merkle::leaf(line), canonical::of_object(&object))
+        }
+    };
+    Ok(Opened { entry, leaf, covered })
 }

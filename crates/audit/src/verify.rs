@@ -219,12 +219,11 @@ impl<'a> Check<'a> {
             Ok(opened) => opened,
             Err(error) => {
                 self.broken("hash", self.next_seq, error.to_string());
-                self.step(bare, Digest::of(bare));
+                self.step(merkle::leaf(bare), Digest::of(bare));
                 return None;
             }
         };
-        let entry = opened.entry;
-        let seq = entry.seq;
+        let (seq, leaf) = (opened.entry.seq, opened.leaf);
         if seq != self.next_seq {
             let message = format!("record {} was expected, {seq} stands here", self.next_seq);
             self.broken("sequence", seq, message);
@@ -236,14 +235,13 @@ impl<'a> Check<'a> {
             }
             self.roots_known = false;
         }
-        if entry.prev_hash != self.last_hash {
+        if opened.entry.prev_hash != self.last_hash {
             self.broken("chain", seq, "it does not point at the record before it");
         }
-        if let Some(key) = &self.key
-            && !key.verify(&opened.mac_input, &entry.mac)
-        {
+        if self.key.as_ref().is_some_and(|key| !opened.is_sealed_with(key)) {
             self.broken("mac", seq, "its MAC is not the ledger's");
         }
+        let entry = opened.entry;
         match (&entry.body, first) {
             (Body::Segment(segment), true) => self.begins(seq, segment),
             (Body::Segment(_), false) => self.broken("segment", seq, "a segment begins inside another"),
@@ -251,15 +249,15 @@ impl<'a> Check<'a> {
             _ => {}
         }
         self.next_seq = seq;
-        self.step(bare, entry.integrity_hash);
+        self.step(leaf, entry.integrity_hash);
         self.content(&entry);
         Some(entry)
     }
 
-    fn step(&mut self, bare: &[u8], hash: Digest) {
+    fn step(&mut self, leaf: Digest, hash: Digest) {
         self.next_seq += 1;
         self.last_hash = hash;
-        self.frontier.push(merkle::leaf(bare));
+        self.frontier.push(leaf);
         if let Some(key) = &mut self.key {
             *key = key.next();
         }
@@ -469,7 +467,7 @@ fn roots_at(
     let wanted: std::collections::BTreeSet<u64> = sizes.iter().copied().collect();
     let mut frontier = Frontier::default();
     for_each_line(dir, |line| {
-        frontier.push(merkle::leaf(line));
+        frontier.push(record::leaf_of(line));
         if wanted.contains(&frontier.size()) {
             roots.insert(frontier.size(), frontier.root());
         }

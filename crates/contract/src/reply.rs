@@ -189,20 +189,29 @@ pub struct Reply {
 impl Reply {
     /// The one object that goes out. The tool's fields never replace the envelope's.
     pub fn to_value(&self) -> Result<Value, serde_json::Error> {
-        merged(self.output.clone(), &self.envelope)
-    }
-
-    /// The same, without a copy of the output.
-    pub fn into_value(self) -> Result<Value, serde_json::Error> {
-        merged(self.output, &self.envelope)
+        let mut output = self.output.clone();
+        if let Value::Object(envelope) = serde_json::to_value(&self.envelope)? {
+            output.extend(envelope);
+        }
+        Ok(Value::Object(output))
     }
 }
 
-fn merged(mut output: Map<String, Value>, envelope: &Envelope) -> Result<Value, serde_json::Error> {
-    if let Value::Object(envelope) = serde_json::to_value(envelope)? {
-        output.extend(envelope);
+/// As [`Reply::to_value`] has it, without a value between; in another order.
+impl Serialize for Reply {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Whole<'a> {
+            #[serde(flatten)]
+            output: &'a Map<String, Value>,
+            #[serde(flatten)]
+            envelope: &'a Envelope,
+        }
+        if self.output.keys().any(|name| Envelope::may_have(name)) {
+            return self.to_value().map_err(serde::ser::Error::custom)?.serialize(serializer);
+        }
+        Whole { output: &self.output, envelope: &self.envelope }.serialize(serializer)
     }
-    Ok(Value::Object(output))
 }
 
 /// The estimate that `tokensUsed` states: `ceil(chars × 11 / 40)`, in integers.
@@ -234,10 +243,17 @@ mod tests {
     fn output_cannot_shadow_the_envelope() {
         let metadata = Metadata { tokens_used: 1, duration: 2, results_count: None, transcript: None };
         let envelope = Envelope::new(true, Status::Completed, "m".into(), metadata);
-        let output = serde_json::json!({"success": false, "x": 1}).as_object().unwrap().clone();
-        let reply = Reply { envelope, output, media: Vec::new() };
-        let value = reply.to_value().unwrap();
-        assert_eq!((&value["success"], &value["x"]), (&Value::Bool(true), &Value::from(1)));
-        assert_eq!(reply.into_value().unwrap(), value);
+        for shadowing in ["success", "plan", "y"] {
+            let output = serde_json::json!({"x": 1, shadowing: 7}).as_object().unwrap().clone();
+            let reply = Reply { envelope: envelope.clone(), output, media: Vec::new() };
+            let value = reply.to_value().unwrap();
+            assert_eq!((&value["success"], &value["x"]), (&Value::Bool(true), &Value::from(1)));
+            // What the envelope has no word for just now is the tool's own.
+            assert_eq!(value["y"] == 7, shadowing == "y");
+            assert_eq!(value["plan"] == 7, shadowing == "plan");
+            // Once each: what is written twice would not be read.
+            let written = serde_json::to_string(&reply).unwrap();
+            assert_eq!(crate::canonical::parse_strict(written.as_bytes()).unwrap(), value);
+        }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use audit::Anchor;
+pub use audit::Anchor;
 use contract::{CallId, Fault, Metadata, Principal, Reply};
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
@@ -162,12 +163,14 @@ impl Done {
         }
     }
 
-    /// The same, without a copy of what the tool gave.
-    #[must_use]
-    pub fn into_value(self) -> Value {
-        match self.result {
-            Ok(reply) => reply.into_value().unwrap_or_else(|e| unwritten(&e)),
-            Err(fault) => failed(&fault, &self.metadata),
+}
+
+/// As [`Done::to_value`] has it, without a value between; in another order.
+impl Serialize for Done {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.result {
+            Ok(reply) => reply.serialize(serializer),
+            Err(fault) => failed(fault, &self.metadata).serialize(serializer),
         }
     }
 }

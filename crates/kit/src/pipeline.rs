@@ -101,7 +101,7 @@ impl Engine {
         limits: Limits,
         notes: &mut Notes,
     ) -> Result<(), Fault> {
-        self.parts.limiter.count(call.principal.key(), name, limits).map_err(|refused| {
+        self.parts.limiter.count(|| call.principal.key(), name, limits).map_err(|refused| {
             notes.record = refused.record;
             refused.fault
         })

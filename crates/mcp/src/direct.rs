@@ -3,14 +3,14 @@
 //! this looks for goes the library's way, and is answered or refused there.
 
 use kit::Done;
-use kit::call::{Bearer, ClientInfo};
+use kit::call::{Anchor, Bearer, ClientInfo};
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ContentBlock, ProtocolVersion, RequestId,
     ServerJsonRpcMessage, ServerResult,
 };
 use serde::{Deserialize as _, Serialize};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::server::block;
 use crate::{confirm, inquiring};
@@ -161,7 +161,13 @@ struct Made<'a> {
     structured_content: Option<&'a RawValue>,
     is_error: bool,
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    meta: Option<Value>,
+    meta: Option<Meta<'a>>,
+}
+
+#[derive(Serialize)]
+struct Meta<'a> {
+    #[serde(rename = "gatewright/anchor")]
+    anchor: &'a Anchor,
 }
 
 #[derive(Serialize)]
@@ -172,9 +178,9 @@ enum Block<'a> {
 }
 
 fn of_done(id: &RequestId, mut done: Done, form: Form) -> serde_json::Result<Vec<u8>> {
-    let (anchor, is_error) = (done.anchor.take(), done.result.is_err());
+    let is_error = done.result.is_err();
     let media = done.result.as_mut().map(|reply| std::mem::take(&mut reply.media)).unwrap_or_default();
-    let text = serde_json::value::to_raw_value(&done.into_value())?;
+    let text = serde_json::value::to_raw_value(&done)?;
     let mut content = vec![Block::Text { r#type: "text", text: text.get() }];
     content.extend(media.into_iter().filter_map(block).map(|shown| Block::Media(Box::new(shown))));
     // The text stands in it twice, once with its quotes escaped.
@@ -187,7 +193,7 @@ fn of_done(id: &RequestId, mut done: Done, form: Form) -> serde_json::Result<Vec
             content,
             structured_content: (!is_error).then_some(&*text),
             is_error,
-            meta: anchor.map(|anchor| json!({ "gatewright/anchor": anchor })),
+            meta: done.anchor.as_ref().map(|anchor| Meta { anchor }),
         },
     };
     serde_json::to_writer(&mut written, &message)?;

@@ -228,7 +228,7 @@ mod tests {
         let mut head = head();
         ours.write(&mut head).unwrap();
         for i in 0..5u8 {
-            head.advance(Digest::of(&[i]), Digest::of(&[i, i]), 10);
+            head.advance(Digest::of(&[i]), Digest::of(&[i, i]), head.key.next(), 10);
         }
         ours.write(&mut head).unwrap();
         for torn in [0, SLOT as u64] {
@@ -257,7 +257,7 @@ mod tests {
             let (writer, reader) =
                 if i % 3 == 0 { (&mut theirs, &mut ours) } else { (&mut ours, &mut theirs) };
             let mut head = writer.read().unwrap();
-            head.advance(Digest::of(&[i]), Digest::of(&[i, i]), 10);
+            head.advance(Digest::of(&[i]), Digest::of(&[i, i]), head.key.next(), 10);
             writer.write(&mut head).unwrap();
             for file in [writer, reader] {
                 let read = file.read().unwrap();
@@ -274,7 +274,7 @@ mod tests {
         let mut ours = HeadFile::new(file.try_clone().unwrap());
         let mut head = head();
         ours.write(&mut head).unwrap();
-        head.advance(Digest::ZERO, Digest::ZERO, 1);
+        head.advance(Digest::ZERO, Digest::ZERO, head.key.next(), 1);
         ours.write(&mut head).unwrap();
         let bytes = super::super::read_to_end(&file, 0).unwrap();
         for kept in [&bytes, &*ours.seen.0, &*ours.now.0] {
@@ -286,7 +286,7 @@ mod tests {
     fn a_write_that_stops_anywhere_leaves_a_head_whatever_the_other_slot_was_like() {
         let slot_of = |head: &Head, generation| Head { generation, ..head.clone() }.encode();
         let mut before = head();
-        before.advance(Digest::ZERO, Digest::ZERO, 1);
+        before.advance(Digest::ZERO, Digest::ZERO, before.key.next(), 1);
         let (old, new) = (slot_of(&before, 6), slot_of(&before, 7));
         // The second slot as good as the first, older, and damaged; and the first one.
         let damaged = vec![9; new.len()];
@@ -299,7 +299,7 @@ mod tests {
             let mut ours = HeadFile::new(file.try_clone().unwrap());
             let mut next = ours.read().unwrap();
             assert_eq!((next.generation, ours.is_even()), (7, is_even));
-            next.advance(Digest::of(&[1]), Digest::of(&[2]), 10);
+            next.advance(Digest::of(&[1]), Digest::of(&[2]), next.key.next(), 10);
             ours.write(&mut next).unwrap();
             let written = super::super::read_to_end(&file, 0).unwrap();
             assert!(ours.is_even() && written.len() == SLOT + next.encode().len());

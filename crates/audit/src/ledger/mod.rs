@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chain::RatchetKey;
 use crate::checkpoint::{self, Checkpoint};
-use crate::merkle::{self, Frontier};
+use crate::merkle::Frontier;
 use crate::record::{self, Body, Rekey, Sealed, Segment};
 
 pub(crate) use files::read_to_end;
@@ -387,7 +387,7 @@ fn next_line(
     lines: &mut Vec<u8>,
 ) -> Result<(), LedgerError> {
     let unreadable = |why: &dyn std::fmt::Display| LedgerError::Unreadable(why.to_string());
-    let Sealed { line, hash } =
+    let Sealed { line, hash, leaf, next } =
         record::seal(body, head.size, head.last_hash, &head.key).map_err(|why| unreadable(&why))?;
     if line.len() > MAX_RECORD {
         return Err(LedgerError::TooLarge(line.len()));
@@ -397,7 +397,7 @@ fn next_line(
     if durability == Durability::Now || cfg!(debug_assertions) {
         record::open(&line).map_err(|why| unreadable(&why))?;
     }
-    head.advance(merkle::leaf(&line), hash, line.len() as u64 + 1);
+    head.advance(leaf, hash, next, line.len() as u64 + 1);
     lines.extend_from_slice(&line);
     lines.push(b'\n');
     Ok(())
@@ -410,12 +410,12 @@ pub fn now() -> String {
 }
 
 impl Head {
-    fn advance(&mut self, leaf: Digest, hash: Digest, bytes: u64) {
+    fn advance(&mut self, leaf: Digest, hash: Digest, next: RatchetKey, bytes: u64) {
         self.size += 1;
         self.segment_len += bytes;
         self.last_hash = hash;
         self.frontier.push(leaf);
-        self.key = self.key.next();
+        self.key = next;
     }
 
     /// The anchor of the last record.

@@ -194,7 +194,8 @@ impl Ledger {
         }
     }
 
-    /// Writes the records one after another. One that cannot be sealed is left out and has its own error.
+    /// Writes the records one after another. One that cannot be sealed is left out and has its own error. The others have the anchor
+    /// of the last: it covers them all, and a root for each would cost more than its record.
     fn write_group(
         &self,
         state: &mut State,
@@ -203,13 +204,13 @@ impl Ledger {
     ) -> Result<Vec<Result<Anchor, LedgerError>>, LedgerError> {
         let mut lines = Vec::with_capacity(group.len() * USUAL);
         let (mut next, mut checkpoints) = (head.clone(), Vec::new());
-        let mut outcomes = Vec::with_capacity(group.len());
+        let mut sealed = Vec::with_capacity(group.len());
         for waiting in group {
             let line = next_line(&mut next, &waiting.body, Durability::Soon, &mut lines);
             if line.is_ok() && next.size.is_multiple_of(CHECKPOINT_EVERY) {
                 checkpoints.push(next.checkpoint());
             }
-            outcomes.push(line.map(|()| next.anchor()));
+            sealed.push(line);
         }
         if !checkpoints.is_empty() {
             // They are put beside the segments by a name.
@@ -219,7 +220,8 @@ impl Ledger {
             self.put(state, head, next, &lines)?;
         }
         checkpoints.iter().try_for_each(|checkpoint| self.sign(checkpoint))?;
-        Ok(outcomes)
+        let anchor = head.anchor();
+        Ok(sealed.into_iter().map(|line| line.map(|()| anchor.clone())).collect())
     }
 }
 

@@ -10,7 +10,6 @@ use super::{
     segment_path,
 };
 use crate::checkpoint;
-use crate::merkle;
 use crate::record::{self, Body, Recovery};
 
 impl Ledger {
@@ -112,10 +111,11 @@ fn adopt(head: &mut Head, tail: &[u8]) -> (u64, usize) {
         let Some(bare) = line.strip_suffix(b"\n") else { break };
         let Ok(opened) = record::open(bare) else { break };
         let follows = opened.entry.seq == head.size && opened.entry.prev_hash == head.last_hash;
-        if !follows || !head.key.verify(&opened.mac_input, &opened.entry.mac) {
+        if !follows || !opened.is_sealed_with(&head.key) {
             break;
         }
-        head.advance(merkle::leaf(bare), opened.entry.integrity_hash, line.len() as u64);
+        let next = head.key.next();
+        head.advance(opened.leaf, opened.entry.integrity_hash, next, line.len() as u64);
         adopted += 1;
         used += line.len();
     }

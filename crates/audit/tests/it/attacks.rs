@@ -6,12 +6,13 @@ use std::path::Path;
 use contract::{Digest, canonical};
 use gatewright_audit::chain::RatchetKey;
 use gatewright_audit::checkpoint::Checkpoint;
+use gatewright_audit::proof::{Proof, prove};
 use gatewright_audit::record;
 use gatewright_audit::verify::{With, verify};
-use gatewright_audit::{Durability, Ledger};
+use gatewright_audit::{Body, Durability, Ledger};
 use serde_json::Value;
 
-use super::{broken, check, filled, transcript, with_key};
+use super::{broken, check, filled, old_ledger, transcript, with_key};
 
 fn segment(dir: &Path) -> std::path::PathBuf {
     dir.join("segments/000001.jsonl")
@@ -40,9 +41,11 @@ fn a02_an_edit_with_recomputed_hashes_is_detected_by_the_mac() {
         if i >= 3 {
             object.insert("prevHash".into(), prev.clone().unwrap().into());
         }
+        let hmac = object.remove("hmac").unwrap();
         object.remove("integrityHash");
         let hash = Digest::of(&canonical::to_vec(&object).unwrap()).to_string();
         object.insert("integrityHash".into(), hash.clone().into());
+        object.insert("hmac".into(), hmac);
         prev = Some(hash);
         *line = String::from_utf8(canonical::to_vec(&object).unwrap()).unwrap();
     }
@@ -212,6 +215,46 @@ fn a18_a_forged_checkpoint_and_a_swapped_key_are_detected() {
 }
 
 #[test]
+fn a_mac_that_was_changed_is_detected_without_its_key() {
+    for key in ["hmac", "mac"] {
+        // The MAC of a record of before is part of what its hash is of.
+        let old = old_ledger();
+        let new = tempfile::tempdir().unwrap();
+        filled(new.path(), 4);
+        let dir = if key == "mac" { old.path() } else { new.path() };
+        let mut all = lines(dir);
+        let Value::Object(mut object) = serde_json::from_str(&all[2]).unwrap() else { panic!() };
+        assert!(object.insert(key.into(), Digest::of(b"another").to_string().into()).is_some());
+        all[2] = String::from_utf8(canonical::to_vec(&object).unwrap()).unwrap();
+        put(dir, &all);
+        let found = verify(dir, &With::default(), |_| {}).unwrap();
+        assert!(broken(&found).contains(if key == "mac" { &"hash" } else { &"checkpoint" }), "{found:?}");
+        assert!(broken(&check(dir)).contains(if key == "mac" { &"hash" } else { &"mac" }));
+    }
+}
+
+#[test]
+fn a_record_of_before_and_one_of_now_are_proved_by_one_root_and_neither_passes_for_the_other() {
+    let dir = old_ledger();
+    filled(dir.path(), 2);
+    let all = lines(dir.path());
+    let [before, now] = [1, all.len() - 1].map(|at| record::open(all[at].as_bytes()).unwrap());
+    assert!(matches!((before.entry.mac, now.entry.mac), (record::Mac::OfText(_), record::Mac::OfHash(_))));
+    for opened in [&before, &now] {
+        let Body::Transcript(transcript) = &opened.entry.body else { panic!() };
+        let proved = prove(dir.path(), &transcript.id, None).unwrap();
+        assert!(proved.holds());
+        // A MAC by the other name is no MAC: the hash covers what is not `hmac`.
+        let (own, other) = if proved.record.contains("\"hmac\"") { ("hmac", "mac") } else { ("mac", "hmac") };
+        let Value::Object(mut object) = serde_json::from_str(&proved.record).unwrap() else { panic!() };
+        let mac = object.remove(own).unwrap();
+        object.insert(other.into(), mac);
+        let record = String::from_utf8(canonical::to_vec(&object).unwrap()).unwrap();
+        assert!(!Proof { record, ..proved }.holds());
+    }
+}
+
+#[test]
 fn a_stolen_key_cannot_rewrite_the_past() {
     let dir = tempfile::tempdir().unwrap();
     filled(dir.path(), 4);
@@ -233,9 +276,9 @@ fn d08_a_full_or_read_only_disk_is_an_error_and_not_a_loss() {
     filled(dir.path(), 2);
     // A record larger than the ledger takes is refused whole.
     let ledger = Ledger::open(dir.path()).unwrap();
-    let gatewright_audit::Body::Transcript(mut huge) = transcript(1) else { unreachable!() };
+    let Body::Transcript(mut huge) = transcript(1) else { unreachable!() };
     huge.stdout = "x".repeat(gatewright_audit::ledger::MAX_RECORD);
-    assert!(ledger.append(&gatewright_audit::Body::Transcript(huge), Durability::Now).is_err());
+    assert!(ledger.append(&Body::Transcript(huge), Durability::Now).is_err());
     ledger.append(&transcript(3), Durability::Now).unwrap();
     assert!(check(dir.path()).intact);
     // `/dev/full` in the place of the next segment: every write says that the disk is full.

@@ -1,7 +1,6 @@
 //! What answers saved: the arithmetic, by hand and as laws, and ledgers that know nothing of it.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use contract::{Code, Fault};
 use gatewright_audit::gain::{Book, Errors, Gain, Rules, Seen, book::CAP, of_ledger};
@@ -11,7 +10,7 @@ use gatewright_audit::{Durability, Ledger, recent};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{check, transcript, with_key};
+use super::{check, old_ledger, transcript, with_key};
 
 const MINUTE: i64 = 60_000;
 
@@ -246,19 +245,6 @@ proptest! {
         let gain = gain_of(&[one.clone(), one.clone(), one], Rules { cap: u64::MAX, ..rules() });
         prop_assert_eq!(gain.records.measured, 3);
     }
-}
-
-/// The ledger of before costs were recorded, where it can be written.
-fn old_ledger() -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/before-cost");
-    std::fs::create_dir(dir.path().join("segments")).unwrap();
-    for name in
-        ["checkpoints.jsonl", "head", "initial.key", "signing.key", "tag.key", "segments/000001.jsonl"]
-    {
-        std::fs::copy(from.join(name), dir.path().join(name)).unwrap();
-    }
-    dir
 }
 
 fn measured(number: u64) -> Body {

@@ -1,12 +1,14 @@
 //! Records that wait are written together, and whoever waits is answered.
 
+use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::sync::{Arc, Mutex};
 
 use gatewright_audit::ledger::{Flushed, Lot, Written};
-use gatewright_audit::{Body, Durability, Ledger, LedgerError};
+use gatewright_audit::verify::{With, verify};
+use gatewright_audit::{Anchor, Body, Durability, Ledger, LedgerError};
 
-use super::{check, transcript};
+use super::{check, transcript, with_key};
 
 /// A record that waits.
 struct Waiting {
@@ -34,15 +36,26 @@ fn unreadable() -> Body {
 }
 
 #[test]
-fn a_group_is_one_chain_and_each_of_it_has_its_anchor() {
+fn a_group_is_one_chain_in_the_order_in_which_its_records_came_and_each_has_an_anchor_that_covers_it() {
     let dir = tempfile::tempdir().unwrap();
     let ledger = Ledger::open(dir.path()).unwrap();
     let waiting: Vec<_> = (0..600).map(|i| enqueue(&ledger, transcript(i))).collect();
     assert_eq!(ledger.try_flush(waiting[0].lot), Flushed::Done);
-    let seqs: Vec<u64> = waiting.iter().map(|w| w.written.try_recv().unwrap().unwrap().seq).collect();
-    assert_eq!(seqs, (1..=600).collect::<Vec<u64>>(), "in the order in which they came");
-    let report = check(dir.path());
-    assert!(report.intact, "{:?}", report.findings);
+    let anchors: Vec<Anchor> = waiting.iter().map(|w| w.written.try_recv().unwrap().unwrap()).collect();
+    // Sixty-four are written at once, and the anchor of the last is that of all.
+    for (i, anchor) in (1u64..).zip(&anchors) {
+        assert_eq!(anchor.seq, i.next_multiple_of(64).min(600), "record {i}");
+    }
+    let mut order = Vec::new();
+    let with = With { anchors, ..with_key(dir.path()) };
+    let report = verify(dir.path(), &with, |entry| {
+        if let Body::Transcript(transcript) = &entry.body {
+            order.push((entry.seq, transcript.tool_call_id.0.clone()));
+        }
+    })
+    .unwrap();
+    assert!(report.intact && report.macs_checked && report.anchors == 600, "{:?}", report.findings);
+    assert_eq!(order, (0..600).map(|i| (i + 1, i.to_string())).collect::<Vec<_>>());
     assert_eq!(
         (report.transcripts, report.checkpoints),
         (600, 2),
@@ -150,19 +163,22 @@ fn threads_and_handles_that_try_at_once_are_all_answered() {
                     }
                     // Nobody flushes for it any more: whoever had hold of the ledger must.
                     let written = waiting.written.recv_timeout(std::time::Duration::from_secs(20));
-                    anchors.lock().unwrap().push(written.unwrap().unwrap().seq);
+                    anchors.lock().unwrap().push(written.unwrap().unwrap());
                 }
             });
         }
     });
-    let report = check(dir.path());
+    let with = With { anchors: anchors.into_inner().unwrap(), ..with_key(dir.path()) };
+    let answered = with.anchors.len() as u64;
+    let mut places = BTreeSet::new();
+    let report = verify(dir.path(), &with, |entry| {
+        if let Body::Transcript(transcript) = &entry.body {
+            places.insert(transcript.id.clone());
+        }
+    })
+    .unwrap();
     assert!(report.intact, "{:?}", report.findings);
-    assert_eq!(report.transcripts, 6 * EACH);
-    let mut seqs = anchors.into_inner().unwrap();
-    let count = seqs.len();
-    seqs.sort_unstable();
-    seqs.dedup();
-    assert_eq!(seqs.len(), count, "each has a place of its own");
+    assert_eq!((report.transcripts, places.len() as u64, report.anchors), (6 * EACH, 6 * EACH, answered));
 }
 
 #[test]

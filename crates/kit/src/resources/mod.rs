@@ -181,7 +181,7 @@ impl House {
     pub(crate) fn may_list(&self, owner: &Principal) -> Result<(), Fault> {
         authorise_reading(owner, &self.registry())?;
         let limiter = &self.first().parts.limiter;
-        limiter.count(owner.key(), LIST, LIMITS).map_err(|refused| refused.fault)
+        limiter.count(|| owner.key(), LIST, LIMITS).map_err(|refused| refused.fault)
     }
 
     async fn listed(&self, owner: &Principal, of: impl Fn(&Template) -> bool) -> Result<Vec<Listed>, Fault> {
