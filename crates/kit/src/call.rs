@@ -162,7 +162,6 @@ impl Done {
             Err(fault) => failed(fault, &self.metadata),
         }
     }
-
 }
 
 /// As [`Done::to_value`] has it, without a value between; in another order.

@@ -34,7 +34,22 @@ const MAX_OF_ALL: usize = 128;
 pub(crate) struct Open {
     calling: Calling,
     cancel: CancellationToken,
-    heard: mpsc::Receiver<Inquiry>,
+    heard: Heard,
+}
+
+/// The questions, of a call that can ask: making a way for them costs more than most calls do besides.
+struct Heard(Option<mpsc::Receiver<Inquiry>>);
+
+impl Heard {
+    /// The next one; never, where none can come.
+    async fn next(&mut self) -> Inquiry {
+        if let Some(heard) = &mut self.0
+            && let Some(inquiry) = heard.recv().await
+        {
+            return inquiry;
+        }
+        std::future::pending().await
+    }
 }
 
 /// What came of waiting for a call.
@@ -54,7 +69,7 @@ struct Waiting {
     owner: Digest,
     going: JoinHandle<Option<Done>>,
     cancel: CancellationToken,
-    heard: mpsc::Receiver<Inquiry>,
+    heard: Heard,
     inquiry: Inquiry,
 }
 
@@ -86,11 +101,10 @@ fn lost() -> ErrorData {
 
 impl Server {
     /// Begins a call; where the caller's client shows questions, with a way to ask them.
-    pub(crate) fn open(&self, call: &Call, can_ask: bool, opens_pages: bool) -> Open {
-        let (inquiries, heard) = Inquiries::new(opens_pages);
-        let call = Call { inquiries: can_ask.then_some(inquiries), ..call.clone() };
+    pub(crate) fn open(&self, call: Call, can_ask: bool, opens_pages: bool) -> Open {
+        let (inquiries, heard) = can_ask.then(|| Inquiries::new(opens_pages)).unzip();
         let cancel = call.cancel.clone();
-        Open { calling: self.calling(call), cancel, heard }
+        Open { calling: self.calling(Call { inquiries, ..call }), cancel, heard: Heard(heard) }
     }
 
     /// Waits for a call's end, and asks in the middle of it what it asks.
@@ -116,7 +130,7 @@ impl Server {
                     return open.calling.await.ok_or_else(lost);
                 }
                 () = answering => asking = None,
-                Some(inquiry) = open.heard.recv(), if !is_asking => {
+                inquiry = open.heard.next(), if !is_asking => {
                     asking = Some(ask(context, inquiry).boxed());
                 }
             }
@@ -139,7 +153,7 @@ impl Server {
                     open.cancel.cancel();
                     return open.calling.await.map(|done| Made::Done(Box::new(done))).ok_or_else(lost);
                 }
-                Some(inquiry) = open.heard.recv() => inquiry,
+                inquiry = open.heard.next() => inquiry,
             };
             let owner = caller.key();
             if !self.kept.has_room(&owner) {

@@ -142,11 +142,13 @@ impl Server {
         visit: Session,
         asked: &CancellationToken,
     ) -> Result<Outcome, ErrorData> {
-        let Direct { id, request, can_ask, opens_pages, bearer, client } = call;
+        let Direct { id, mut request, can_ask, opens_pages, bearer, client } = call;
+        // What is asked names the request that it is about.
+        let arguments = if can_ask { request.arguments.clone() } else { request.arguments.take() };
         let call = Call {
             id: CallId(id.to_string()),
             tool: request.name.to_string(),
-            arguments: Value::Object(request.arguments.clone().unwrap_or_default()),
+            arguments: Value::Object(arguments.unwrap_or_default()),
             principal: caller.clone(),
             bearer,
             client,
@@ -158,7 +160,7 @@ impl Server {
             cancel: self.stop.child_token(),
             progress: Arc::new(|_| {}),
         };
-        let open = self.open(&call, can_ask, opens_pages);
+        let open = self.open(call, can_ask, opens_pages);
         let done = match self.until_it_asks(open, asked, &request, &caller).await? {
             Made::Done(done) => *done,
             Made::Asks(asks) => return Ok(Outcome::Asks(Box::new(ServerResult::InputRequiredResult(*asks)))),
@@ -371,7 +373,7 @@ impl ServerHandler for Server {
             progress: progress(&context),
         };
         let made = async |call: &Call| {
-            let open = self.open(call, can_ask, opens_pages);
+            let open = self.open(call.clone(), can_ask, opens_pages);
             if is_current {
                 return self.until_it_asks(open, &context.ct, &request, &caller).await;
             }

@@ -80,6 +80,45 @@ fn a_plain_call_over_standard_input_is_answered_as_the_library_would_answer_it()
 }
 
 #[test]
+fn of_a_few_calls_that_come_at_once_the_first_are_recorded_before_the_last_are_begun() {
+    let place = Place::new();
+    for few in [true, false] {
+        let mut wire = Wire::initialized(&place);
+        // A first call makes what all of them need.
+        let params = json!({ "name": "tools_search", "arguments": { "query": "zebra" } });
+        wire.request("tools/call", params.clone());
+        // As much as a pipe takes whole; many small ones, or few of them that are many bytes.
+        let filler = if few { String::new() } else { "x".repeat(700) };
+        let calls: Vec<String> = (100..116)
+            .map(|id| {
+                let mut call =
+                    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+                call["params"]["arguments"]["query"] = json!(format!("zebra {filler}"));
+                call.to_string() + "\n"
+            })
+            .collect();
+        wire.bytes(calls.concat().as_bytes());
+        let mut anchors: Vec<(u64, u64)> = (100..116)
+            .map(|_| {
+                let answer = wire.receive();
+                let anchor = &answer["result"]["_meta"]["gatewright/anchor"]["seq"];
+                (answer["id"].as_u64().unwrap(), anchor.as_u64().unwrap())
+            })
+            .collect();
+        anchors.sort_unstable();
+        let (first, last) = anchors.split_at(8);
+        if few {
+            let latest = first.iter().map(|(_, seq)| seq).max();
+            assert!(latest < last.iter().map(|(_, seq)| seq).min(), "{anchors:?}");
+        }
+        // An anchor covers its own record, and is of a group.
+        assert!(anchors.windows(2).all(|two| two[0].1 <= two[1].1), "{anchors:?}");
+        assert!(anchors.iter().any(|(_, seq)| anchors.iter().filter(|(_, own)| own == seq).count() > 1));
+        wire.finish();
+    }
+}
+
+#[test]
 fn a_plain_call_keeps_the_rules_of_the_others() {
     let place = Place::new();
     let slow = "all:\n\t@echo begun > begun; sleep 30\n";
