@@ -197,20 +197,20 @@ impl Reply {
     }
 }
 
-/// As [`Reply::to_value`] has it, without a value between; in another order.
+/// As [`Reply::to_value`] has it, without a value between, and in another order: what the call came to stands first.
 impl Serialize for Reply {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Whole<'a> {
             #[serde(flatten)]
-            output: &'a Map<String, Value>,
-            #[serde(flatten)]
             envelope: &'a Envelope,
+            #[serde(flatten)]
+            output: &'a Map<String, Value>,
         }
         if self.output.keys().any(|name| Envelope::may_have(name)) {
             return self.to_value().map_err(serde::ser::Error::custom)?.serialize(serializer);
         }
-        Whole { output: &self.output, envelope: &self.envelope }.serialize(serializer)
+        Whole { envelope: &self.envelope, output: &self.output }.serialize(serializer)
     }
 }
 

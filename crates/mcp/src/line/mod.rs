@@ -176,7 +176,14 @@ impl Hears {
         loop {
             if reader.buffer().is_empty() {
                 let Ok(there) = reader.fill_buf().await else { return };
+                if there.is_empty() {
+                    // It has ended; a terminal would be asked once more.
+                    return;
+                }
                 (taken, at_once) = (0, if there.len() < BURST { AT_ONCE_OF_FEW } else { usize::MAX });
+            } else if taken == at_once && reader.buffer().len() >= BURST {
+                // More has come since.
+                at_once = usize::MAX;
             } else if taken == at_once {
                 taken = 0;
                 for _ in 0..STEPS {

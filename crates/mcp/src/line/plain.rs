@@ -77,12 +77,13 @@ impl Plain {
 
 /// The line that answers.
 fn answer(id: &RequestId, outcome: Result<Outcome, ErrorData>, form: Form) -> Vec<u8> {
-    let written = match outcome {
-        Ok(outcome) => written(id, outcome, form).map(|mut answer| {
+    let refused = |error| line(&ServerJsonRpcMessage::error(error, Some(id.clone()))).unwrap_or_default();
+    match outcome.map(|outcome| written(id, outcome, form)) {
+        Ok(Ok(mut answer)) => {
             answer.push(b'\n');
             answer
-        }),
-        Err(error) => line(&ServerJsonRpcMessage::error(error, Some(id.clone()))),
-    };
-    written.unwrap_or_default()
+        }
+        Ok(Err(error)) => refused(ErrorData::internal_error(error.to_string(), None)),
+        Err(error) => refused(error),
+    }
 }
