@@ -100,6 +100,11 @@ impl Checkpoint {
         format!("{body}\n\u{2014} {name} {}\n", BASE64.encode(line))
     }
 
+    /// How many records a note says that it covers, whoever signed it.
+    pub(crate) fn size_stated(note: &str) -> Option<u64> {
+        note.split('\n').nth(1)?.parse().ok()
+    }
+
     /// Reads a note and checks that `key` signed it.
     pub fn open(note: &str, key: &VerifyingKey) -> Result<Self, BadNote> {
         let (body, signatures) = note.split_once("\n\n").ok_or(BadNote::Format)?;
@@ -140,6 +145,7 @@ mod tests {
         let (key, other) = (SigningKey::from_bytes(&[1; 32]), SigningKey::from_bytes(&[2; 32]));
         let checkpoint = Checkpoint { ledger: "l".into(), size: 42, root: Digest::of(b"r") };
         let note = checkpoint.sign(&key);
+        assert_eq!(Checkpoint::size_stated(&note), Some(42));
         assert_eq!(Checkpoint::open(&note, &key.verifying_key()), Ok(checkpoint));
         assert_eq!(Checkpoint::open(&note, &other.verifying_key()), Err(BadNote::Key));
         let forged = note.replace("42", "41");

@@ -60,7 +60,7 @@ pub fn prove(dir: &Path, id: &TranscriptId, since: Option<&Anchor>) -> Result<Pr
     let mut ledger = String::new();
     for_each_line(dir, |line| {
         let opened = record::open(line);
-        leaves.push(opened.as_ref().map_or_else(|_| merkle::leaf(line), |opened| opened.leaf));
+        leaves.push(opened.as_ref().map_or_else(|_| record::leaf_of(line), |opened| opened.leaf));
         if let Ok(opened) = opened {
             match opened.entry.body {
                 Body::Segment(segment) => ledger = segment.ledger,

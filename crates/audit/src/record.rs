@@ -287,7 +287,7 @@ fn leaf(hash: &Digest, mac: &Digest) -> Digest {
 /// The leaf of `line`, which need not be a record: one that is damaged stands for its own bytes.
 #[must_use]
 pub fn leaf_of(line: &[u8]) -> Digest {
-    open(line).map_or_else(|_| merkle::leaf(line), |opened| opened.leaf)
+    bound(line).map_or_else(|_| merkle::leaf(line), |bound| bound.leaf)
 }
 
 /// A sealed record: its line (without the newline), and what comes of it.
@@ -339,6 +339,9 @@ pub enum NotIntact {
     /// The content does not have the hash that it states.
     #[error("the content does not have the hash that it states")]
     Hash,
+    /// It has no MAC, or one of each kind.
+    #[error("it does not have one MAC")]
+    Mac,
 }
 
 /// A record read back.
@@ -363,24 +366,42 @@ impl Opened {
     }
 }
 
+/// What a line binds, whatever it says.
+pub(crate) struct Bound {
+    /// Its `integrityHash`, which it has.
+    pub(crate) hash: Digest,
+    /// Its leaf in the Merkle tree.
+    pub(crate) leaf: Digest,
+    /// What its MAC covers, of a record of before.
+    covered: Vec<u8>,
+}
+
+/// Parses a line and checks its own hash. A reader that does not know what it says knows this much of it.
+pub(crate) fn bound(line: &[u8]) -> Result<Bound, NotIntact> {
+    binds(canonical::parse_canonical(line)?, line)
+}
+
+fn binds(value: Value, line: &[u8]) -> Result<Bound, NotIntact> {
+    let Value::Object(mut object) = value else { return Err(NotIntact::Hash) };
+    let mut taken = |key| object.remove(key).and_then(|value| serde_json::from_value::<Digest>(value).ok());
+    let (stated, hmac) = (taken("integrityHash"), taken("hmac"));
+    let hash = Digest::of(&canonical::of_object(&object));
+    if stated != Some(hash) {
+        return Err(NotIntact::Hash);
+    }
+    match (hmac, object.remove("mac")) {
+        (Some(hmac), None) => Ok(Bound { hash, leaf: leaf(&hash, &hmac), covered: Vec::new() }),
+        (None, Some(_)) => {
+            Ok(Bound { hash, leaf: merkle::leaf(line), covered: canonical::of_object(&object) })
+        }
+        _ => Err(NotIntact::Mac),
+    }
+}
+
 /// Parses a line and checks its own hash. Its place and its MAC are the reader's to check.
 pub fn open(line: &[u8]) -> Result<Opened, NotIntact> {
     let value = canonical::parse_canonical(line)?;
-    let entry: Entry = serde_json::from_value(value.clone()).map_err(NotIntact::Shape)?;
-    let Value::Object(mut object) = value else { return Err(NotIntact::Hash) };
-    object.remove("integrityHash");
-    if matches!(entry.mac, Mac::OfHash(_)) {
-        object.remove("hmac");
-    }
-    if Digest::of(&canonical::of_object(&object)) != entry.integrity_hash {
-        return Err(NotIntact::Hash);
-    }
-    let (leaf, covered) = match &entry.mac {
-        Mac::OfHash(mac) => (leaf(&entry.integrity_hash, mac), Vec::new()),
-        Mac::OfText(_) => {
-            object.remove("mac");
-            (merkle::leaf(line), canonical::of_object(&object))
-        }
-    };
+    let Bound { leaf, covered, .. } = binds(value.clone(), line)?;
+    let entry = serde_json::from_value(value).map_err(NotIntact::Shape)?;
     Ok(Opened { entry, leaf, covered })
 }

@@ -1,7 +1,7 @@
 //! What anyone can check about a ledger's folder, or a copy of it, with what is in hand.
 #![allow(clippy::disallowed_methods, reason = "reads the ledger's own folder, which no tool can")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
@@ -99,11 +99,13 @@ pub fn verify(dir: &Path, with: &With, mut each: impl FnMut(&Entry)) -> Result<R
         check.head =
             ledger::Head::read(&file).map_or(HeadFile::Damaged, |head| HeadFile::Read(Box::new(head)));
     }
+    let notes = notes(dir)?;
+    check.asked.extend(notes.iter().filter_map(|note| Checkpoint::size_stated(note)));
     for number in ledger::segment_numbers(dir)? {
         check.segment(dir, number, &mut each)?;
     }
     check.against_head();
-    check.against_checkpoints(dir)?;
+    check.against_checkpoints(dir, &notes)?;
     Ok(check.finish())
 }
 
@@ -126,7 +128,9 @@ struct Check<'a> {
     last_hash: Digest,
     frontier: Frontier,
     segment: u64,
-    /// Roots that checkpoints and anchors ask for, by size.
+    /// The sizes whose roots checkpoints and anchors ask for.
+    asked: BTreeSet<u64>,
+    /// Those roots, where they are known.
     wanted: BTreeMap<u64, Option<Digest>>,
     intents: BTreeMap<TranscriptId, u64>,
     records: u64,
@@ -148,6 +152,7 @@ impl<'a> Check<'a> {
             last_hash: Digest::ZERO,
             frontier: Frontier::default(),
             segment: 0,
+            asked: with.anchors.iter().filter_map(|anchor| anchor.seq.checked_add(1)).collect(),
             wanted: BTreeMap::new(),
             intents: BTreeMap::new(),
             records: 0,
@@ -219,7 +224,9 @@ impl<'a> Check<'a> {
             Ok(opened) => opened,
             Err(error) => {
                 self.broken("hash", self.next_seq, error.to_string());
-                self.step(merkle::leaf(bare), Digest::of(bare));
+                let bound = record::bound(bare).map(|bound| (bound.leaf, bound.hash));
+                let (leaf, hash) = bound.unwrap_or_else(|_| (merkle::leaf(bare), Digest::of(bare)));
+                self.step(leaf, hash);
                 return None;
             }
         };
@@ -261,16 +268,10 @@ impl<'a> Check<'a> {
         if let Some(key) = &mut self.key {
             *key = key.next();
         }
-        let size = self.next_seq;
-        let asked = self.with.anchors.iter().any(|a| a.seq.checked_add(1) == Some(size));
-        if asked {
-            self.note_root(size);
+        if self.asked.contains(&self.next_seq) {
+            let root = self.roots_known.then(|| self.frontier.root());
+            self.wanted.insert(self.next_seq, root);
         }
-    }
-
-    fn note_root(&mut self, size: u64) {
-        let root = self.roots_known.then(|| self.frontier.root());
-        self.wanted.insert(size, root);
     }
 
     fn begins(&mut self, seq: u64, segment: &record::Segment) {
@@ -358,25 +359,17 @@ impl<'a> Check<'a> {
         }
     }
 
-    fn against_checkpoints(&mut self, dir: &Path) -> Result<(), LedgerError> {
-        #[derive(Deserialize)]
-        struct Line {
-            note: String,
-        }
-        let Ok(file) = File::open(dir.join(ledger::CHECKPOINTS)) else { return Ok(()) };
+    fn against_checkpoints(&mut self, dir: &Path, notes: &[String]) -> Result<(), LedgerError> {
         let mut open = Vec::new();
-        for line in BufReader::new(file).split(b'\n') {
-            let line = line.map_err(io("checkpoints", "read"))?;
-            // A torn note is a crash between record and note; it says nothing.
-            let Ok(Line { note }) = serde_json::from_slice(&line) else { continue };
-            match self.open_note(&note) {
+        for note in notes {
+            match self.open_note(note) {
                 Ok(checkpoint) => open.push(checkpoint),
                 Err(error) => {
                     self.find(Gravity::Broken, "checkpoint", None, format!("a checkpoint is {error}"));
                 }
             }
         }
-        // Roots at the sizes that the notes state are computed in one more pass over the leaves.
+        // Roots that are not known after a gap are those of the lines as they stand.
         let sizes: Vec<u64> = open.iter().map(|c| c.size).collect();
         let roots = roots_at(dir, &sizes, &self.wanted)?;
         for checkpoint in open {
@@ -453,6 +446,22 @@ impl<'a> Check<'a> {
     }
 }
 
+/// The checkpoints' notes, in order.
+fn notes(dir: &Path) -> Result<Vec<String>, LedgerError> {
+    #[derive(Deserialize)]
+    struct Line {
+        note: String,
+    }
+    let Ok(file) = File::open(dir.join(ledger::CHECKPOINTS)) else { return Ok(Vec::new()) };
+    let mut notes = Vec::new();
+    for line in BufReader::new(file).split(b'\n') {
+        let line = line.map_err(io("checkpoints", "read"))?;
+        // A torn note is a crash between record and note; it says nothing.
+        notes.extend(serde_json::from_slice(&line).map(|Line { note }| note));
+    }
+    Ok(notes)
+}
+
 /// The Merkle roots at `sizes`, over the lines as they stand; those in `known` are not computed again.
 fn roots_at(
     dir: &Path,
@@ -464,7 +473,7 @@ fn roots_at(
     if sizes.iter().all(|n| roots.contains_key(n)) {
         return Ok(roots);
     }
-    let wanted: std::collections::BTreeSet<u64> = sizes.iter().copied().collect();
+    let wanted: BTreeSet<u64> = sizes.iter().copied().collect();
     let mut frontier = Frontier::default();
     for_each_line(dir, |line| {
         frontier.push(record::leaf_of(line));

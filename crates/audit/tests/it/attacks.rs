@@ -7,10 +7,10 @@ use contract::{Digest, canonical};
 use gatewright_audit::chain::RatchetKey;
 use gatewright_audit::checkpoint::Checkpoint;
 use gatewright_audit::proof::{Proof, prove};
-use gatewright_audit::record;
 use gatewright_audit::verify::{With, verify};
 use gatewright_audit::{Body, Durability, Ledger};
-use serde_json::Value;
+use gatewright_audit::{merkle, record};
+use serde_json::{Map, Value};
 
 use super::{broken, check, filled, old_ledger, transcript, with_key};
 
@@ -252,6 +252,76 @@ fn a_record_of_before_and_one_of_now_are_proved_by_one_root_and_neither_passes_f
         let record = String::from_utf8(canonical::to_vec(&object).unwrap()).unwrap();
         assert!(!Proof { record, ..proved }.holds());
     }
+}
+
+/// The ratchet key of a ledger's record `seq`.
+fn key_of(dir: &Path, seq: u64) -> RatchetKey {
+    let initial: Digest = fs::read_to_string(dir.join("initial.key")).unwrap().trim_end().parse().unwrap();
+    (0..seq).fold(RatchetKey::from_bytes(*initial.as_bytes()), |key, _| key.next())
+}
+
+fn written(object: &Map<String, Value>) -> Vec<u8> {
+    canonical::to_vec(object).unwrap()
+}
+
+#[test]
+fn a_record_has_one_mac_and_binds_what_a_reader_does_not_know() {
+    let dir = tempfile::tempdir().unwrap();
+    filled(dir.path(), 3);
+    let Value::Object(mut object) = serde_json::from_str(&lines(dir.path())[2]).unwrap() else { panic!() };
+    object.remove("integrityHash");
+    object.remove("hmac");
+    let sealed = |mut object: Map<String, Value>| {
+        let hash = Digest::of(&written(&object));
+        let hmac = key_of(dir.path(), 2).mac(hash.as_bytes());
+        object.insert("integrityHash".into(), hash.to_string().into());
+        object.insert("hmac".into(), hmac.to_string().into());
+        (written(&object), [*hash.as_bytes(), *hmac.as_bytes()].concat())
+    };
+    let (honest, _) = sealed(object.clone());
+    assert_eq!(honest, lines(dir.path())[2].as_bytes(), "as the ledger seals it");
+    // With the MAC of before beside it, a reader might check either.
+    let mut both = object.clone();
+    both.insert("mac".into(), Digest::of(b"another").to_string().into());
+    assert!(matches!(record::open(&sealed(both).0), Err(record::NotIntact::Mac)));
+    let Value::Object(none) = serde_json::from_slice(&written(&object)).unwrap() else { panic!() };
+    let hash = Digest::of(&written(&none)).to_string();
+    let none = none.into_iter().chain([("integrityHash".to_owned(), hash.into())]).collect();
+    assert!(matches!(record::open(&written(&none)), Err(record::NotIntact::Mac)));
+    object.insert("type".into(), "of the future".into());
+    let (future, leaf) = sealed(object);
+    assert!(matches!(record::open(&future), Err(record::NotIntact::Shape(_))));
+    assert_eq!(record::leaf_of(&future), merkle::leaf(&leaf), "what it binds is known all the same");
+}
+
+#[test]
+fn a_record_of_before_that_was_not_counted_is_adopted() {
+    let dir = old_ledger();
+    let all = lines(dir.path());
+    let last = record::open(all[all.len() - 1].as_bytes()).unwrap().entry;
+    let Value::Object(mut object) = serde_json::from_str(&all[2]).unwrap() else { panic!() };
+    object.insert("seq".into(), (last.seq + 1).into());
+    object.insert("prevHash".into(), last.integrity_hash.to_string().into());
+    object.remove("integrityHash");
+    object.remove("mac");
+    let mac = key_of(dir.path(), last.seq + 1).mac(&written(&object));
+    object.insert("mac".into(), mac.to_string().into());
+    let hash = Digest::of(&written(&object));
+    object.insert("integrityHash".into(), hash.to_string().into());
+    let line = String::from_utf8(written(&object)).unwrap();
+    put(dir.path(), &[all.clone(), vec![line]].concat());
+    let before = check(dir.path()).transcripts;
+    Ledger::open(dir.path()).unwrap().append(&transcript(1), Durability::Now).unwrap();
+    let report = check(dir.path());
+    assert!(report.intact && report.macs_checked, "{:?}", report.findings);
+    assert_eq!(report.transcripts, before + 2, "it, and the one after it");
+    // Both kinds are one ledger over segments, too.
+    let ledger = Ledger::open(dir.path()).unwrap();
+    ledger.rotate().unwrap();
+    let anchor = ledger.append(&transcript(2), Durability::Now).unwrap();
+    drop(ledger);
+    let report = verify(dir.path(), &With { anchors: vec![anchor], ..with_key(dir.path()) }, |_| {}).unwrap();
+    assert!(report.intact && report.anchors == 1, "{:?}", report.findings);
 }
 
 #[test]
