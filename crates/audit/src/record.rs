@@ -309,6 +309,11 @@ pub fn seal(
     prev_hash: Digest,
     key: &RatchetKey,
 ) -> Result<Sealed, canonical::Refusal> {
+    seal_text(text_of(body)?, seq, prev_hash, key)
+}
+
+/// What a record says, written: all of it that does not depend on its place.
+pub(crate) fn text_of(body: &Body) -> Result<Text, canonical::Refusal> {
     // Written once: what is computed is put into what it was computed from. So is its type, which would not come in order.
     let (mut text, kind) = match body {
         Body::Segment(inner) => (Text::of(inner)?, "segment"),
@@ -318,6 +323,16 @@ pub fn seal(
         Body::Rekey(inner) => (Text::of(inner)?, "rekey"),
     };
     text.insert("type", kind)?;
+    Ok(text)
+}
+
+/// Seals what was written.
+pub(crate) fn seal_text(
+    mut text: Text,
+    seq: u64,
+    prev_hash: Digest,
+    key: &RatchetKey,
+) -> Result<Sealed, canonical::Refusal> {
     text.insert("seq", &seq)?;
     text.insert("prevHash", &prev_hash)?;
     let hash = Digest::of(text.bytes());

@@ -35,7 +35,7 @@ pub(crate) async fn transcribe(
 async fn in_group(engine: &Arc<Engine>, body: Body) -> Result<Anchor, Fault> {
     let (answer, answered) = oneshot::channel();
     // Whoever waited may be gone.
-    let lot = engine.ledger().enqueue(body, move |written| drop(answer.send(written)));
+    let lot = engine.ledger().enqueue(&body, move |written| drop(answer.send(written)));
     let unwritten = Unwritten { engine, lot };
     // Calls that have come in meanwhile go first: a call that only looks gets here without a pause, and alone it would
     // be a group of one. Sixteen at once cost a fifth less for it; one alone loses a few microseconds.

@@ -29,6 +29,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use contract::Digest;
+use contract::canonical::Text;
 use ed25519_dalek::SigningKey;
 use serde::{Deserialize, Serialize};
 
@@ -210,10 +211,11 @@ impl Ledger {
 
     /// Appends one record and returns the anchor that covers it.
     pub fn append(&self, body: &Body, durability: Durability) -> Result<Anchor, LedgerError> {
+        let text = record::text_of(body).map_err(unreadable)?;
         self.locked(|ledger, state, head| {
             ledger.prepare(state, head)?;
             let (mut next, mut line) = (head.clone(), Vec::new());
-            next_line(&mut next, body, durability, &mut line)?;
+            next_line(&mut next, text, durability, &mut line)?;
             ledger.put(state, head, next, &line)?;
             if durability == Durability::Now {
                 ledger.sync_now(state)?;
@@ -337,7 +339,8 @@ impl Ledger {
     /// Writes a record of the ledger's own.
     fn write(&self, state: &mut State, head: &mut Head, body: &Body) -> Result<(), LedgerError> {
         let (mut next, mut line) = (head.clone(), Vec::new());
-        next_line(&mut next, body, Durability::Now, &mut line)?;
+        let text = record::text_of(body).map_err(unreadable)?;
+        next_line(&mut next, text, Durability::Now, &mut line)?;
         self.put(state, head, next, &line)
     }
 
@@ -379,23 +382,26 @@ impl Ledger {
     }
 }
 
+fn unreadable(why: impl std::fmt::Display) -> LedgerError {
+    LedgerError::Unreadable(why.to_string())
+}
+
 /// Appends the line of the record after `head` to `lines`, and moves `head` behind it.
 fn next_line(
     head: &mut Head,
-    body: &Body,
+    text: Text,
     durability: Durability,
     lines: &mut Vec<u8>,
 ) -> Result<(), LedgerError> {
-    let unreadable = |why: &dyn std::fmt::Display| LedgerError::Unreadable(why.to_string());
     let Sealed { line, hash, leaf, next } =
-        record::seal(body, head.size, head.last_hash, &head.key).map_err(|why| unreadable(&why))?;
+        record::seal_text(text, head.size, head.last_hash, &head.key).map_err(unreadable)?;
     if line.len() > MAX_RECORD {
         return Err(LedgerError::TooLarge(line.len()));
     }
     // `seal` refuses what would not read back. A record of something done is read back for all that: it costs little
     // beside its sync.
     if durability == Durability::Now || cfg!(debug_assertions) {
-        record::open(&line).map_err(|why| unreadable(&why))?;
+        record::open(&line).map_err(unreadable)?;
     }
     head.advance(leaf, hash, next, line.len() as u64 + 1);
     lines.extend_from_slice(&line);

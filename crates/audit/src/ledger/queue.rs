@@ -5,8 +5,12 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::ThreadId;
 
-use super::{Anchor, CHECKPOINT_EVERY, Durability, Head, Held, Ledger, LedgerError, State, next_line};
-use crate::record::Body;
+use contract::canonical::{Refusal, Text};
+
+use super::{
+    Anchor, CHECKPOINT_EVERY, Durability, Head, Held, Ledger, LedgerError, State, next_line, unreadable,
+};
+use crate::record::{self, Body};
 
 /// Most records that are written at once.
 const GROUP: usize = 64;
@@ -17,9 +21,14 @@ const USUAL: usize = 2_048;
 /// What becomes of a record: those that fail together share the reason.
 pub type Written = Result<Anchor, Arc<LedgerError>>;
 
+/// What a record says, written by whoever left it: that needs no hold of the ledger.
+type Said = Result<Text, Refusal>;
+
+type Answer = Box<dyn FnOnce(Written) + Send>;
+
 struct Waiting {
-    body: Body,
-    answer: Box<dyn FnOnce(Written) + Send>,
+    said: Said,
+    answer: Answer,
 }
 
 /// The records that one thread has left. They are written by whoever of that thread comes first: waking another one costs more than
@@ -102,17 +111,20 @@ impl Queue {
         self.lots().wait(whose)
     }
 
-    /// What waits, the oldest of each.
-    fn take(&self, whose: Whose) -> Vec<Waiting> {
+    /// What waits, the oldest of each, and who wants to know what becomes of it.
+    fn take(&self, whose: Whose) -> (Vec<Said>, Vec<Answer>) {
         let mut lots = self.lots();
         let Lots { left, own } = &mut *lots;
         let own = own.iter_mut().filter(|(own, _)| whose.has(*own)).map(|(_, waiting)| waiting);
-        let mut taken = Vec::new();
+        let (mut said, mut answers) = (Vec::new(), Vec::new());
         for waiting in std::iter::once(left).chain(own) {
-            let count = waiting.len().min(GROUP - taken.len());
-            taken.extend(waiting.drain(..count));
+            let count = waiting.len().min(GROUP - said.len());
+            for one in waiting.drain(..count) {
+                said.push(one.said);
+                answers.push(one.answer);
+            }
         }
-        taken
+        (said, answers)
     }
 }
 
@@ -120,9 +132,10 @@ impl Ledger {
     /// Leaves a record that is to be synced soon for the next flush of this thread's lot, which calls `answer`. The caller sees to it
     /// that there is one.
     #[must_use]
-    pub fn enqueue(&self, body: Body, answer: impl FnOnce(Written) + Send + 'static) -> Lot {
+    pub fn enqueue(&self, body: &Body, answer: impl FnOnce(Written) + Send + 'static) -> Lot {
         let lot = Lot(std::thread::current().id());
-        self.queue.lots().of(lot).push_back(Waiting { body, answer: Box::new(answer) });
+        let waiting = Waiting { said: record::text_of(body), answer: Box::new(answer) };
+        self.queue.lots().of(lot).push_back(waiting);
         lot
     }
 
@@ -138,10 +151,10 @@ impl Ledger {
             {
                 return Flushed::Waits;
             }
-            let group = self.queue.take(Whose::Of(lot));
-            let written = self.write_group(&mut state, &mut head, &group);
+            let (said, answers) = self.queue.take(Whose::Of(lot));
+            let written = self.write_group(&mut state, &mut head, said);
             drop((lock, state));
-            answer(group, written);
+            answer(answers, written);
         }
         Flushed::Done
     }
@@ -172,17 +185,18 @@ impl Ledger {
 
     fn flush_all(&self, whose: Whose) {
         while self.queue.has(whose) {
-            let mut group = Vec::new();
+            let mut answers = Vec::new();
             let written = self.exclusively(|ledger, state, head| {
                 ledger.prepare(state, head)?;
                 // Not before: what another thread left first would come last.
-                group = ledger.queue.take(whose);
-                ledger.write_group(state, head, &group)
+                let (said, theirs) = ledger.queue.take(whose);
+                answers = theirs;
+                ledger.write_group(state, head, said)
             });
-            if written.is_err() && group.is_empty() {
-                group = self.queue.take(whose);
+            if written.is_err() && answers.is_empty() {
+                (_, answers) = self.queue.take(whose);
             }
-            answer(group, written);
+            answer(answers, written);
         }
     }
 
@@ -200,13 +214,15 @@ impl Ledger {
         &self,
         state: &mut State,
         head: &mut Head,
-        group: &[Waiting],
+        group: Vec<Said>,
     ) -> Result<Vec<Result<Anchor, LedgerError>>, LedgerError> {
         let mut lines = Vec::with_capacity(group.len() * USUAL);
         let (mut next, mut checkpoints) = (head.clone(), Vec::new());
         let mut sealed = Vec::with_capacity(group.len());
-        for waiting in group {
-            let line = next_line(&mut next, &waiting.body, Durability::Soon, &mut lines);
+        for said in group {
+            let line = said
+                .map_err(unreadable)
+                .and_then(|text| next_line(&mut next, text, Durability::Soon, &mut lines));
             if line.is_ok() && next.size.is_multiple_of(CHECKPOINT_EVERY) {
                 checkpoints.push(next.checkpoint());
             }
@@ -232,17 +248,17 @@ impl Drop for Ledger {
     }
 }
 
-fn answer(group: Vec<Waiting>, written: Result<Vec<Result<Anchor, LedgerError>>, LedgerError>) {
+fn answer(answers: Vec<Answer>, written: Result<Vec<Result<Anchor, LedgerError>>, LedgerError>) {
     match written {
         Ok(outcomes) => {
-            for (waiting, outcome) in group.into_iter().zip(outcomes) {
-                (waiting.answer)(outcome.map_err(Arc::new));
+            for (answer, outcome) in answers.into_iter().zip(outcomes) {
+                answer(outcome.map_err(Arc::new));
             }
         }
         Err(error) => {
             let error = Arc::new(error);
-            for waiting in group {
-                (waiting.answer)(Err(Arc::clone(&error)));
+            for answer in answers {
+                answer(Err(Arc::clone(&error)));
             }
         }
     }

@@ -24,7 +24,7 @@ impl Waiting {
 
 fn enqueue(ledger: &Ledger, body: Body) -> Waiting {
     let (sender, written) = channel();
-    let lot = ledger.enqueue(body, move |outcome| drop(sender.send(outcome)));
+    let lot = ledger.enqueue(&body, move |outcome| drop(sender.send(outcome)));
     Waiting { lot, written }
 }
 

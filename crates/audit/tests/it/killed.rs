@@ -22,7 +22,7 @@ fn killed_child() {
         if i % 4 == 3 {
             // A group; one of its lines may be torn.
             let ack = |written: Written| println!("ack {}", written.unwrap().seq);
-            let lots: Vec<Lot> = (0..20).map(|n| ledger.enqueue(transcript(i + n), ack)).collect();
+            let lots: Vec<Lot> = (0..20).map(|n| ledger.enqueue(&transcript(i + n), ack)).collect();
             if ledger.try_leave(lots[0]) == Flushed::Waits {
                 ledger.flush();
             }
