@@ -209,7 +209,7 @@ impl Ledger {
     }
 
     /// Writes the records one after another. One that cannot be sealed is left out and has its own error. The others have the anchor
-    /// of the last: it covers them all, and a root for each would cost more than its record.
+    /// of the last, which covers them all.
     fn write_group(
         &self,
         state: &mut State,
