@@ -1,5 +1,7 @@
 //! What a tool says about itself.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -65,15 +67,15 @@ pub struct Head {
     /// The wire name.
     pub name: ToolName,
     /// For people.
-    pub title: String,
+    pub title: Cow<'static, str>,
     /// For models: what it does, what it returns, when to use it.
-    pub description: String,
+    pub description: Cow<'static, str>,
     /// What it is.
     pub kind: Kind,
     /// The group that a user switches on or off.
-    pub toolset: String,
+    pub toolset: Cow<'static, str>,
     /// Other names that a call may use; never listed.
-    pub aliases: Vec<String>,
+    pub aliases: &'static [&'static str],
     /// MCP's hints.
     pub annotations: Annotations,
 }

@@ -24,7 +24,6 @@ pub struct Root {
     path: PathBuf,
     dir: Dir,
     rights: Rights,
-    umask: u32,
     /// The only names that are read and written, where not all are.
     only: Option<Vec<RelPath>>,
 }
@@ -50,15 +49,7 @@ impl Root {
                     .collect()
             })
             .unwrap_or_default();
-        Ok(Self {
-            name: name.to_owned(),
-            id: format!("{stem}-{place}"),
-            path,
-            dir,
-            rights,
-            umask: umask(),
-            only: None,
-        })
+        Ok(Self { name: name.to_owned(), id: format!("{stem}-{place}"), path, dir, rights, only: None })
     }
 
     /// The same, where nothing is read or written but these names: a file among others that are nobody's business here.
@@ -158,8 +149,8 @@ impl Root {
 
     /// The bits that new files of this process do not get.
     #[must_use]
-    pub const fn umask(&self) -> u32 {
-        self.umask
+    pub fn umask(&self) -> u32 {
+        umask()
     }
 }
 

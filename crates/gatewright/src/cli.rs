@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -18,13 +19,55 @@ use crate::roots::RootArg;
 #[derive(Debug, Parser)]
 #[command(name = "gatewright", version, propagate_version = true, arg_required_else_help = true, after_help = AFTER)]
 pub struct Cli {
+    #[command(flatten)]
+    pub everywhere: Everywhere,
+
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, Args)]
+pub struct Everywhere {
     /// The directory that tools work in. Default: the git top level of the working directory. Give several, each with a
     /// name, and a call says which with `root`; the first is meant where it does not.
     #[arg(long, global = true, value_name = "[NAME=]DIR")]
     pub root: Vec<RootArg>,
+}
+
+/// The command line of a server, and no other: clients start one again and again, and wait for it, and all that the other commands say
+/// of themselves is not needed to understand it.
+#[derive(Debug, Parser)]
+#[command(name = "gatewright", version, propagate_version = true)]
+struct ServerCli {
+    #[command(flatten)]
+    everywhere: Everywhere,
 
     #[command(subcommand)]
-    pub command: Command,
+    command: ServerCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum ServerCommand {
+    Serve(ServeArgs),
+}
+
+impl Cli {
+    /// What was asked for on the command line. Ends the process where that is help, or not understood.
+    pub fn of_process() -> Self {
+        Self::of_server(std::env::args_os()).unwrap_or_else(Self::parse)
+    }
+
+    /// The same of a server. Whatever is not understood as one, help among it, is for the whole command line to say.
+    fn of_server(words: impl IntoIterator<Item = OsString>) -> Option<Self> {
+        let words: Vec<OsString> = words.into_iter().collect();
+        if !words.iter().any(|word| word == "serve") {
+            return None;
+        }
+        let ServerCli { everywhere, command: ServerCommand::Serve(args) } =
+            ServerCli::try_parse_from(words).ok()?;
+        Some(Self { everywhere, command: Command::Serve(args) })
+    }
 }
 
 const AFTER: &str = "\

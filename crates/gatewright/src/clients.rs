@@ -15,17 +15,19 @@ use crate::config;
 
 /// This program, as clients are to start it.
 pub fn itself() -> Itself {
-    let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("gatewright"));
-    let real = std::fs::canonicalize(&program).unwrap_or_else(|_| program.clone());
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).map(|dir| dir.join("gatewright")).find(|file| file.is_file());
-    let is_on_path =
-        found.and_then(|file| std::fs::canonicalize(file).ok()).is_some_and(|found| found == real);
     Itself {
-        program,
+        program: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("gatewright")),
         is_on_path,
         judge: |root| config::load(Some(root)).map(drop).map_err(|e| e.to_string()),
     }
+}
+
+/// Whether `gatewright` on the PATH is `program`.
+fn is_on_path(program: &Path) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|dir| dir.join("gatewright")).find(|file| file.is_file());
+    let found = found.and_then(|file| std::fs::canonicalize(file).ok());
+    found.is_some_and(|found| std::fs::canonicalize(program).is_ok_and(|real| real == found))
 }
 
 /// What this machine's environment says of users' files.

@@ -39,7 +39,7 @@ use crate::approved::{self, Kept};
 use crate::config::{self, Config, SecuritySection};
 use crate::families;
 use crate::forge;
-use crate::plugged::{self, Found, Hosting};
+use crate::plugged::{self, Found, Hosting, Wanted};
 use crate::remembered;
 use crate::roots::Asked;
 use crate::sweeping::Sweeping;
@@ -85,6 +85,12 @@ impl Offer {
         named && (!self.read_only || head.annotations.read_only_hint)
     }
 
+    /// The same, for whoever asks later.
+    fn wanted(&self) -> Wanted {
+        let offer = self.clone();
+        Arc::new(move |head| offer.wants(head))
+    }
+
     fn check(&self, upstreams: &[String]) -> Result<(), Fault> {
         let mut known: Vec<&str> = toolsets().collect();
         known.extend(upstreams.iter().map(String::as_str));
@@ -108,7 +114,7 @@ impl Offer {
         Arc::new(move |registry| {
             let mut detected: Vec<&str> = detected.iter().map(String::as_str).collect();
             // Whoever approved a plugin has use for it.
-            let of_plugins = registry.listed().map(|tool| tool.head().toolset.as_str());
+            let of_plugins = registry.listed().map(|tool| &*tool.head().toolset);
             detected.extend(of_plugins.filter(|toolset| !compiled_in.contains(toolset)));
             detected.dedup();
             if is_auto {
@@ -141,7 +147,7 @@ fn toolsets() -> impl Iterator<Item = &'static str> {
 pub fn gateway(root: Option<&Root>) -> Result<Gateway, Fault> {
     let config = configuration(root)?;
     let launcher = Arc::new(launcher(&config)?);
-    gateway_of(&config, &launcher, root)
+    gateway_of(&config, &launcher, root, state(root)?)
 }
 
 /// The plugins that there are for this root.
@@ -158,16 +164,26 @@ fn launcher(config: &Config) -> Result<Launcher, Fault> {
     Ok(Launcher::own().at_least(level).with_outside(outside(&config.security)?))
 }
 
-fn gateway_of(config: &Config, launcher: &Arc<Launcher>, root: Option<&Root>) -> Result<Gateway, Fault> {
+fn gateway_of(
+    config: &Config,
+    launcher: &Arc<Launcher>,
+    root: Option<&Root>,
+    state: StateDir,
+) -> Result<Gateway, Fault> {
     let own = config::user_path().and_then(|file| file.parent().map(Path::to_owned));
     let ground = Ground {
         launcher: Arc::clone(launcher),
-        state: state(root)?,
+        state,
         home: std::env::var_os("HOME").map(PathBuf::from),
         root: root.map(|root| root.path().to_owned()),
         hidden: own.into_iter().chain([StateDir::base()?]).collect(),
     };
     upstreams::gateway(&config.upstreams, &taken(), ground)
+}
+
+/// Wants every tool.
+pub fn all() -> Wanted {
+    Arc::new(|_| true)
 }
 
 /// The registry of everything that is compiled in and wanted, over these roots.
@@ -184,7 +200,7 @@ pub fn registry_with_approved(root: Option<&Root>) -> Result<Registry, Fault> {
     if !gateway.is_empty() {
         upstreams::add(&mut registry, gateway.approved(&own), |_| true);
     }
-    let held_back = plugged::add(&mut registry, &plugins(root)?, &taken(), &own, |_| true);
+    let held_back = plugged::add(&mut registry, &plugins(root)?, &taken(), &own, &all());
     Ok(registry.holding_back(held_back.into_iter().collect()))
 }
 
@@ -211,6 +227,8 @@ struct Shared {
     catalog: Arc<Catalog>,
     limiter: Arc<Limiter>,
     roots: Vec<Arc<Root>>,
+    /// Of the first root, or of calls that have none.
+    first_state: StateDir,
     check_outputs: bool,
 }
 
@@ -256,7 +274,7 @@ fn catalog(
         Lock::default()
     });
     upstreams::add(&mut registry, gateway.approved(&own), |head| offer.wants(head));
-    let held_back = plugged::add(&mut registry, &plugins, &taken(), &own, |head| offer.wants(head));
+    let held_back = plugged::add(&mut registry, &plugins, &taken(), &own, &offer.wanted());
     let changes = !gateway.is_empty() || plugged::may_change(root.map(Root::path));
     let registry = registry.holding_back(held_back.into_iter().collect());
     let catalog = if changes { Catalog::changing(registry) } else { Catalog::fixed(registry) };
@@ -272,7 +290,8 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let offered = if access.is_some() { Roots::Given } else { Roots::of(&names) };
     let launcher = Arc::new(launcher(&config)?);
     let first_root = roots.first().map(|root| &**root);
-    let gateway = Arc::new(gateway_of(&config, &launcher, first_root)?);
+    let first_state = state(first_root)?;
+    let gateway = Arc::new(gateway_of(&config, &launcher, first_root, first_state.clone())?);
     let stamp = plugged::stamp(first_root.map(Root::path));
     let (catalog, changes) = catalog(offer, offered, &gateway, first_root, &config)?;
     let limiter = Arc::new(Limiter::new(config.limits.enabled));
@@ -282,7 +301,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let (analyzer, cache) = (Arc::new(analyzer), Arc::new(Cache::new(config.cache.clone())));
     let browsers = Pool::new(
         Arc::clone(&launcher),
-        state(roots.first().map(|root| &**root))?,
+        first_state.clone(),
         browser::Options {
             program: config.browser.program.clone(),
             axe: config.browser.axe.clone(),
@@ -312,9 +331,8 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let libraries =
         Arc::new(crate::libraries::libraries(&config.library)?.that_last(offer.callers.are_many()));
     let itself = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("/proc/self/exe"));
-    let first_state = state(roots.first().map(|root| &**root))?;
     let queries = Queries::new(Arc::clone(&launcher), first_state.clone(), itself.clone());
-    let workers = Workers::new(Arc::clone(&launcher), first_state, itself, config.skills.clone());
+    let workers = Workers::new(Arc::clone(&launcher), first_state.clone(), itself, config.skills.clone());
     let workers = if offer.callers.are_many() { workers.started_ahead() } else { workers };
     let services = Services::default()
         .with::<dyn Failures>(Arc::clone(&store) as Arc<dyn Failures>)
@@ -340,6 +358,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         catalog: Arc::clone(&catalog),
         limiter,
         roots,
+        first_state,
         check_outputs: offer.check_outputs,
     });
     let engine = |root: Option<&Arc<Root>>| shared.engine(root);
@@ -353,8 +372,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     };
     let menu = offer.menu(&house, &gateway);
     let refresh = changes.then(|| {
-        let offer = offer.clone();
-        let wanted = Box::new(move |head: &Head| offer.wants(head));
+        let wanted = offer.wanted();
         Refresh { gateway, catalog, wanted, root: house.first().root().cloned(), stamp }
     });
     Ok(Offered { house, menu, jobs, browsers, refresh, sweeping, offline })
@@ -400,7 +418,11 @@ fn engine_of(
     others: Vec<Arc<Root>>,
     shared: &Shared,
 ) -> Result<Arc<Engine>, Fault> {
-    let state = state(root.as_deref())?;
+    let state = if root.as_ref() == shared.roots.first() {
+        shared.first_state.clone()
+    } else {
+        state(root.as_deref())?
+    };
     let offered: Vec<PathBuf> = root.iter().chain(&others).map(|root| root.path().to_owned()).collect();
     let ledger =
         Ledger::open(&state.ledger()).map_err(|e| Fault::new(Code::LedgerUnavailable, e.to_string()))?;

@@ -31,8 +31,6 @@ mod workplace;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -43,7 +41,7 @@ fn main() -> ExitCode {
     query::main_if_asked();
     #[cfg(feature = "wasm")]
     components::main_if_asked();
-    let cli = cli::Cli::parse();
+    let cli = cli::Cli::of_process();
     match commands::run(cli) {
         Ok(code) => code,
         Err(commands::CommandError::Io(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => {

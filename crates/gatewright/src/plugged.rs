@@ -45,6 +45,9 @@ pub struct PluginsSection {
     pub of: BTreeMap<String, Map<String, Value>>,
 }
 
+/// Which tools are wanted.
+pub type Wanted = Arc<dyn Fn(&Head) -> bool + Send + Sync>;
+
 /// Most files of one folder that are looked at.
 const MOST: usize = 100;
 
@@ -76,6 +79,8 @@ impl Origin {
 pub enum Hosting {
     /// Its file says all of it.
     Declared(Hosted),
+    /// The same of one of ours that cannot be used here.
+    Unread(built_in::Unread),
     /// It has code.
     #[cfg(feature = "wasm")]
     Component(component::Component),
@@ -86,6 +91,7 @@ impl Hosting {
     pub fn toolset(&self) -> String {
         match self {
             Self::Declared(hosted) => hosted.plugin().toolset(),
+            Self::Unread(unread) => unread.toolset(),
             #[cfg(feature = "wasm")]
             Self::Component(component) => component.manifest().toolset(),
         }
@@ -95,6 +101,7 @@ impl Hosting {
     pub fn tools(&self) -> Vec<Tool> {
         match self {
             Self::Declared(hosted) => hosted.tools(),
+            Self::Unread(unread) => unread.hosted().map(Hosted::tools).unwrap_or_default(),
             #[cfg(feature = "wasm")]
             Self::Component(component) => component.tools(),
         }
@@ -109,6 +116,7 @@ impl Hosting {
     pub fn told(&self) -> Vec<String> {
         match self {
             Self::Declared(hosted) => hosted.plugin().told(),
+            Self::Unread(unread) => unread.hosted().map(|hosted| hosted.plugin().told()).unwrap_or_default(),
             #[cfg(feature = "wasm")]
             Self::Component(component) => component.told(),
         }
@@ -229,10 +237,12 @@ pub fn asked_for(root: &Path) -> Vec<(Item, String)> {
 /// Looks at every plugin: those of this program, the user's, then the project's. What does not read is there as such.
 pub fn discover(root: Option<&Root>, config: &Config) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
-    for (name, text) in built_in::ALL {
-        let file = PathBuf::from(format!("{name}.toml"));
-        let (name, state) = of_file(&file, text, Origin::BuiltIn, Standing::Trusted, root, config, &found);
-        found.push(Found { name, origin: Origin::BuiltIn, file, state, text: text.to_owned() });
+    for built_in in &built_in::ALL {
+        let file = PathBuf::from(format!("{}.toml", built_in.name));
+        let (name, state) = of_built_in(built_in, root, config).unwrap_or_else(|| {
+            of_file(&file, built_in.text, Origin::BuiltIn, Standing::Trusted, root, config, &found)
+        });
+        found.push(Found { name, origin: Origin::BuiltIn, file, state, text: built_in.text.to_owned() });
     }
     let of_user = user_folder().map(|folder| files(&folder)).unwrap_or_default();
     let of_project = root.map(|root| files_of_project(root.path())).unwrap_or_default();
@@ -254,6 +264,21 @@ pub fn discover(root: Option<&Root>, config: &Config) -> Vec<Found> {
         found.push(Found { name, origin, file, state, text });
     }
     found
+}
+
+/// What one of ours became whose program is missing, where the user says nothing of it: every start would read the text otherwise to
+/// offer nothing of it.
+fn of_built_in(
+    built_in: &'static built_in::BuiltIn,
+    root: Option<&Root>,
+    config: &Config,
+) -> Option<(String, State)> {
+    let section = &config.plugins;
+    let is_named =
+        section.of.contains_key(built_in.name) || section.disabled.iter().any(|n| n == built_in.name);
+    let missing = identities(built_in.programs, root.map(Root::path)).err().filter(|_| !is_named)?;
+    let unread = Hosting::Unread(built_in::Unread::new(built_in, root));
+    Some((built_in.name.to_owned(), State::Unhealthy(unread, missing)))
 }
 
 fn of_file(
@@ -384,7 +409,7 @@ pub fn add(
     found: &[Found],
     taken: &[&str],
     approved: &Lock,
-    wanted: impl Fn(&Head) -> bool,
+    wanted: &Wanted,
 ) -> Vec<String> {
     let mut held_back = Vec::new();
     for plugin in found {
@@ -392,6 +417,14 @@ pub fn add(
         let toolset = hosted.toolset();
         if taken.contains(&toolset.as_str()) || registry.has_toolset(&toolset) {
             tracing::warn!("the plugin {} is refused: {toolset} is a toolset that is there", plugin.name);
+            continue;
+        }
+        if let Hosting::Unread(unread) = hosted {
+            let (unread, wanted) = (unread.clone(), Arc::clone(wanted));
+            registry.add_late(toolset, move || {
+                let tools = unread.hosted().map(Hosted::tools).unwrap_or_default().into_iter();
+                tools.filter(|tool| wanted(tool.head())).map(Arc::new).collect()
+            });
             continue;
         }
         let tools = hosted.tools();
@@ -541,7 +574,7 @@ mod tests {
         let section = PluginsSection { enabled: vec![name], ..PluginsSection::default() };
         assert!(unknown(std::slice::from_ref(&found), &section).is_empty(), "it is known by its name");
         let mut registry = Registry::new(&[], |_| true).unwrap();
-        assert!(add(&mut registry, &[found], &[], &Lock::default(), |_| true).is_empty());
+        assert!(add(&mut registry, &[found], &[], &Lock::default(), &crate::compose::all()).is_empty());
         assert!(registry.iter().next().is_none());
     }
 }

@@ -47,7 +47,7 @@ impl Define for Echo {
     type Output = Output;
     const NAME: &'static str = "echo";
     const TOOLSET: Toolset = Toolset("bench");
-    const DOC: Doc = Doc("//! Echo.\n//!\n//! Answers what it was given.\n");
+    const DOC: Doc = Doc { title: "Echo", description: "Answers what it was given." };
 
     fn examples() -> Vec<Value> {
         vec![json!({ "text": "x" })]
@@ -68,7 +68,7 @@ impl Define for Write {
     type Output = Output;
     const NAME: &'static str = "write";
     const TOOLSET: Toolset = Toolset("bench");
-    const DOC: Doc = Doc("//! Write.\n//!\n//! Puts a small file.\n");
+    const DOC: Doc = Doc { title: "Write", description: "Puts a small file." };
 
     fn examples() -> Vec<Value> {
         vec![json!({ "text": "x" })]

@@ -1,5 +1,6 @@
 //! Tools without their types, as the registry holds them, and the adapters that take the types away.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
@@ -281,11 +282,11 @@ impl Tool {
         let output = definition.output_schema;
         let head = Head {
             name: definition.name,
-            title: definition.title,
-            description: definition.description,
+            title: definition.title.into(),
+            description: definition.description.into(),
             kind: Kind::Foreign,
-            toolset: definition.toolset,
-            aliases: Vec::new(),
+            toolset: definition.toolset.into(),
+            aliases: &[],
             // Whatever it says of itself, nothing here can hold it to that.
             annotations: hints(Kind::Foreign, true, false, true),
         };
@@ -355,11 +356,11 @@ impl Tool {
         };
         let head = Head {
             name,
-            title,
-            description,
+            title: title.into(),
+            description: description.into(),
             kind: Kind::Foreign,
-            toolset,
-            aliases: Vec::new(),
+            toolset: toolset.into(),
+            aliases: &[],
             annotations: hints(Kind::Foreign, proposes, means.idempotent, means.open_world),
         };
         let asked = Arc::clone(&tool);
@@ -450,25 +451,12 @@ const fn hints(kind: Kind, destructive: bool, idempotent: bool, open_world: bool
 }
 
 /// Takes the types of `T` away: `work` gets the decoded input and gives the answer, with the draft where there is one.
-fn erase<T, F>(
-    kind: Kind,
-    annotations: Annotations,
-    work: impl Fn(Arc<T>, T::Input, Setting) -> F + Send + Sync + 'static,
-) -> Tool
+fn erase<T, F>(head: Head, work: impl Fn(Arc<T>, T::Input, Setting) -> F + Send + Sync + 'static) -> Tool
 where
     T: Define + Default,
     F: Future<Output = Result<(Answer<T::Output>, Option<Drafted>), Fault>> + Send + 'static,
 {
-    let head = Head {
-        // A name that does not fit is found by the laws and by the registry; here it becomes one that never collides.
-        name: ToolName::new(T::NAME).unwrap_or_else(|_| bad_name()),
-        title: T::DOC.title(),
-        description: T::DOC.description(),
-        kind,
-        toolset: T::TOOLSET.0.to_owned(),
-        aliases: T::ALIASES.iter().map(|a| (*a).to_owned()).collect(),
-        annotations,
-    };
+    let kind = head.kind;
     let tool = Arc::new(T::default());
     let work = Arc::new(work);
     let code = move |mut arguments: Value, mut setting: Setting| -> Invoking {
@@ -544,25 +532,49 @@ fn bad_name() -> ToolName {
     ToolName::new("badly_named").expect("it fits")
 }
 
+/// What `T` says about itself without its schemas.
+fn head<T: Define>(kind: Kind, annotations: Annotations) -> Head {
+    Head {
+        // A name that does not fit is found by the laws and by the registry; here it becomes one that never collides.
+        name: ToolName::new(T::NAME).unwrap_or_else(|_| bad_name()),
+        title: Cow::Borrowed(T::DOC.title),
+        description: Cow::Borrowed(T::DOC.description),
+        kind,
+        toolset: Cow::Borrowed(T::TOOLSET.0),
+        aliases: T::ALIASES,
+        annotations,
+    }
+}
+
+pub(crate) fn head_of_read<T: Read>() -> Head {
+    head::<T>(Kind::Read, hints(Kind::Read, false, true, T::OPEN_WORLD))
+}
+
 pub(crate) fn read<T: Read + Default>() -> Arc<Tool> {
-    let annotations = hints(Kind::Read, false, true, T::OPEN_WORLD);
-    Arc::new(erase(Kind::Read, annotations, |tool: Arc<T>, input, setting| async move {
+    Arc::new(erase(head_of_read::<T>(), |tool: Arc<T>, input, setting| async move {
         Ok((tool.read(input, ReadDesk::of(setting, T::NEEDS_ROOT)?).await?, None))
     }))
+}
+
+pub(crate) fn head_of_envoy<T: Read>() -> Head {
+    let reads = matches!(T::WRAPS, Some(Wraps::Reading));
+    let kind = if reads { Kind::Read } else { Kind::Record };
+    head::<T>(kind, hints(kind, !reads, reads, true))
 }
 
 /// A tool that makes the calls of others: it may do whatever they do.
 pub(crate) fn envoy<T: Read + Default>() -> Arc<Tool> {
-    let reads = matches!(T::WRAPS, Some(Wraps::Reading));
-    let kind = if reads { Kind::Read } else { Kind::Record };
-    Arc::new(erase(kind, hints(kind, !reads, reads, true), |tool: Arc<T>, input, setting| async move {
+    Arc::new(erase(head_of_envoy::<T>(), |tool: Arc<T>, input, setting| async move {
         Ok((tool.read(input, ReadDesk::of(setting, T::NEEDS_ROOT)?).await?, None))
     }))
 }
 
+pub(crate) fn head_of_change<T: Change>() -> Head {
+    head::<T>(Kind::Change, hints(Kind::Change, T::DESTRUCTIVE, T::IDEMPOTENT, T::OPEN_WORLD))
+}
+
 pub(crate) fn change<T: Change + Default>() -> Arc<Tool> {
-    let annotations = hints(Kind::Change, T::DESTRUCTIVE, T::IDEMPOTENT, T::OPEN_WORLD);
-    Arc::new(erase(Kind::Change, annotations, |tool: Arc<T>, input, setting| async move {
+    Arc::new(erase(head_of_change::<T>(), |tool: Arc<T>, input, setting| async move {
         let desk = ChangeDesk::new(setting, T::PERSON_APPLIES)?;
         let answer = tool.plan(input, desk.clone()).await?;
         let home = desk.home_view();
@@ -572,9 +584,12 @@ pub(crate) fn change<T: Change + Default>() -> Arc<Tool> {
     }))
 }
 
+pub(crate) fn head_of_run<T: Run>() -> Head {
+    head::<T>(Kind::Run, hints(Kind::Run, T::DESTRUCTIVE, T::IDEMPOTENT, T::OPEN_WORLD))
+}
+
 pub(crate) fn run<T: Run + Default>() -> Arc<Tool> {
-    let annotations = hints(Kind::Run, T::DESTRUCTIVE, T::IDEMPOTENT, T::OPEN_WORLD);
-    let tool = erase(Kind::Run, annotations, |tool: Arc<T>, input, setting| async move {
+    let tool = erase(head_of_run::<T>(), |tool: Arc<T>, input, setting| async move {
         let desk = RunDesk::new(setting)?;
         let answer = tool.run(input, desk.clone()).await?;
         Ok((answer, desk.into_drafted().await?))
@@ -599,9 +614,12 @@ fn settling<T: Run + Default>() -> Settling {
     })
 }
 
+pub(crate) fn head_of_record<T: Record>() -> Head {
+    head::<T>(Kind::Record, hints(Kind::Record, false, false, T::OPEN_WORLD))
+}
+
 pub(crate) fn record<T: Record + Default>() -> Arc<Tool> {
-    let annotations = hints(Kind::Record, false, false, T::OPEN_WORLD);
-    Arc::new(erase(Kind::Record, annotations, |tool: Arc<T>, input, setting| async move {
+    Arc::new(erase(head_of_record::<T>(), |tool: Arc<T>, input, setting| async move {
         Ok((tool.record(input, RecordDesk::<T::Store>::new(setting, T::NEEDS_ROOT)?).await?, None))
     }))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use contract::Toolset;
+use contract::{Head, Toolset};
 
 use crate::erased::{self, Tool};
 use crate::kinds::{Change, Read, Record, Run};
@@ -31,6 +31,7 @@ pub struct Family {
 /// One tool in a family's slice.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
+    head: fn() -> Head,
     make: fn() -> Arc<Tool>,
 }
 
@@ -38,31 +39,37 @@ impl Entry {
     /// A tool that looks.
     #[must_use]
     pub const fn read<T: Read + Default>() -> Self {
-        Self { make: erased::read::<T> }
+        Self { head: erased::head_of_read::<T>, make: erased::read::<T> }
     }
 
     /// A tool that changes something.
     #[must_use]
     pub const fn change<T: Change + Default>() -> Self {
-        Self { make: erased::change::<T> }
+        Self { head: erased::head_of_change::<T>, make: erased::change::<T> }
     }
 
     /// A tool that makes the calls of others, which the engine unwraps.
     #[must_use]
     pub const fn envoy<T: Read + Default>() -> Self {
-        Self { make: erased::envoy::<T> }
+        Self { head: erased::head_of_envoy::<T>, make: erased::envoy::<T> }
     }
 
     /// A tool that starts programs.
     #[must_use]
     pub const fn run<T: Run + Default>() -> Self {
-        Self { make: erased::run::<T> }
+        Self { head: erased::head_of_run::<T>, make: erased::run::<T> }
     }
 
     /// A tool that records.
     #[must_use]
     pub const fn record<T: Record + Default>() -> Self {
-        Self { make: erased::record::<T> }
+        Self { head: erased::head_of_record::<T>, make: erased::record::<T> }
+    }
+
+    /// What the tool says about itself without its schemas.
+    #[must_use]
+    pub fn head(&self) -> Head {
+        (self.head)()
     }
 
     /// The tool.

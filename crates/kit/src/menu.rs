@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use contract::tokens_used;
+use contract::{Head, tokens_used};
 use exec::Root;
-use serde_json::json;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::family::Family;
 use crate::registry::{Registered, Registry};
@@ -20,13 +21,24 @@ pub const MAX_TOKENS: u64 = 2_500;
 /// Chooses the menu of what is offered: the names of the tools that are listed.
 pub type Choose = Arc<dyn Fn(&Registry) -> Vec<String> + Send + Sync>;
 
+/// What a model is shown of a tool.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown<'a> {
+    name: &'a str,
+    description: &'a str,
+    input_schema: &'a Value,
+}
+
 /// What a tool costs on a menu, in tokens: its name, description and input schema.
 #[must_use]
 pub fn cost(tool: &Registered) -> u64 {
-    let head = tool.head();
-    let shown =
-        json!({ "name": head.name, "description": head.description, "inputSchema": tool.input_schema() });
-    tokens_used(shown.to_string().chars().count() as u64)
+    tool.cost(|| {
+        let (Head { name, description, .. }, input_schema) = (tool.head(), tool.input_schema());
+        let shown = serde_json::to_string(&Shown { name: name.as_str(), description, input_schema });
+        // Texts and JSON can be written.
+        tokens_used(shown.unwrap_or_default().chars().count() as u64)
+    })
 }
 
 /// The toolsets of `families` that the project at `root` has use for, by the names at its top.
@@ -58,11 +70,11 @@ pub fn chosen<'r>(registry: &'r Registry, front: &str, detected: &[&str]) -> Vec
     let mut all: Vec<(usize, &Registered)> = listed
         .into_iter()
         .filter(|tool| {
-            let toolset = tool.head().toolset.as_str();
+            let toolset = &*tool.head().toolset;
             toolset == front || detected.contains(&toolset)
         })
         .map(|tool| {
-            let toolset = tool.head().toolset.as_str();
+            let toolset = &*tool.head().toolset;
             let before = seen.entry(toolset).or_default();
             *before += 1;
             (if toolset == front { 0 } else { *before }, &**tool)

@@ -1,7 +1,7 @@
 //! Everything that a server offers, by name, in one deterministic order.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use contract::{Code, Digest, Fault, Head, Kind, Spec, canonical};
 use serde_json::{Value, json};
@@ -10,23 +10,46 @@ use crate::erased::Tool;
 use crate::family::Family;
 use crate::house::ROOT;
 use crate::resources::Shelf;
+use crate::resources::outside::Offers;
 use crate::schema::Compiled;
+
+type Make = Box<dyn FnOnce() -> Arc<Tool> + Send>;
 
 /// A registered tool, with what is computed from it once.
 pub struct Registered {
-    /// The tool.
-    pub tool: Arc<Tool>,
+    head: Head,
+    /// The tool, made when it is first asked for more than its head.
+    pub tool: LazyLock<Arc<Tool>, Make>,
     /// When it was added: families name their tools in the order in which a menu takes them.
     place: usize,
     /// What its calls say about their root, where they name one.
     root: Option<Value>,
     with_root: OnceLock<Value>,
-    input: OnceLock<Result<Compiled, String>>,
-    output: OnceLock<Result<Compiled, String>>,
+    input: OnceLock<Box<Result<Compiled, String>>>,
+    output: OnceLock<Box<Result<Compiled, String>>>,
     hash: OnceLock<Result<Digest, String>>,
+    cost: OnceLock<u64>,
 }
 
 impl Registered {
+    fn new(tool: Arc<Tool>, place: usize, root: Option<Value>) -> Arc<Self> {
+        Self::made_by(tool.head().clone(), Box::new(move || tool), place, root)
+    }
+
+    fn made_by(head: Head, make: Make, place: usize, root: Option<Value>) -> Arc<Self> {
+        Arc::new(Self {
+            head,
+            tool: LazyLock::new(make),
+            place,
+            root,
+            with_root: OnceLock::new(),
+            input: OnceLock::new(),
+            output: OnceLock::new(),
+            hash: OnceLock::new(),
+            cost: OnceLock::new(),
+        })
+    }
+
     /// When it was added, counted from the first.
     pub(crate) const fn place(&self) -> usize {
         self.place
@@ -34,8 +57,8 @@ impl Registered {
 
     /// What it says about itself without its schemas.
     #[must_use]
-    pub fn head(&self) -> &Head {
-        self.tool.head()
+    pub const fn head(&self) -> &Head {
+        &self.head
     }
 
     /// JSON Schema of its arguments, as they are taken here.
@@ -62,6 +85,17 @@ impl Registered {
             output_schema: self.tool.output_schema(),
             required_when_completed: self.tool.required_when_completed().to_vec(),
         }
+    }
+
+    /// What it costs on a menu, counted once.
+    pub(crate) fn cost(&self, count: impl FnOnce() -> u64) -> u64 {
+        *self.cost.get_or_init(count)
+    }
+
+    /// What it gives by name besides, of a tool of others.
+    pub(crate) fn offers(&self) -> Option<&Offers> {
+        // Ours give nothing, and need not be made to say so.
+        (self.head.kind == Kind::Foreign).then(|| self.tool.offers()).flatten()
     }
 
     /// Whether its calls name their root.
@@ -105,7 +139,7 @@ impl Registered {
             names if names.is_empty() => Compiled::new(self.input_schema()),
             names => Err(format!("it uses names that are the engine's: {}", names.join(", "))),
         };
-        match self.input.get_or_init(compiled) {
+        match &**self.input.get_or_init(|| Box::new(compiled())) {
             Ok(compiled) => Ok(compiled.errors(arguments, most)),
             Err(why) => Err(Fault::internal(format!("{}: the input schema: {why}", self.head().name))),
         }
@@ -126,10 +160,11 @@ impl Registered {
     /// Fails when a result is not what the tool says that its results are (recipe-005).
     pub(crate) fn check_output(&self, value: &Value, completed: bool) -> Result<(), Fault> {
         let name = &self.head().name;
-        let mut wrong = match self.output.get_or_init(|| Compiled::new(&self.tool.output_schema())) {
-            Ok(compiled) => compiled.errors(value, 4),
-            Err(why) => vec![format!("the schema does not compile: {why}")],
-        };
+        let mut wrong =
+            match &**self.output.get_or_init(|| Box::new(Compiled::new(&self.tool.output_schema()))) {
+                Ok(compiled) => compiled.errors(value, 4),
+                Err(why) => vec![format!("the schema does not compile: {why}")],
+            };
         let missing = self.tool.required_when_completed().iter().filter(|f| value.get(f).is_none());
         wrong.extend(missing.filter(|_| completed).map(|field| format!("{field} is missing")));
         if wrong.is_empty() {
@@ -221,6 +256,23 @@ impl Roots {
     }
 }
 
+/// Tools that are on no list, of a toolset that has no others: they are made when somebody asks for one of them, or for all.
+struct Late {
+    toolset: String,
+    tools: LazyLock<
+        BTreeMap<String, Arc<Registered>>,
+        Box<dyn FnOnce() -> BTreeMap<String, Arc<Registered>> + Send>,
+    >,
+}
+
+impl Late {
+    /// The tool of this name, whose front is the toolset's.
+    fn get(&self, name: &str) -> Option<&Arc<Registered>> {
+        let is_of_it = name.strip_prefix(&self.toolset).is_some_and(|rest| rest.starts_with('_'));
+        is_of_it.then(|| self.tools.get(name)).flatten()
+    }
+}
+
 /// Everything that a server offers.
 #[derive(Clone, Default)]
 pub struct Registry {
@@ -228,6 +280,7 @@ pub struct Registry {
     guides: Vec<&'static str>,
     shelves: Vec<&'static dyn Shelf>,
     tools: BTreeMap<String, Arc<Registered>>,
+    late: Vec<Arc<Late>>,
     held_back: BTreeSet<String>,
     aliases: BTreeMap<String, String>,
 }
@@ -246,11 +299,15 @@ impl Registry {
     ) -> Result<Self, BadRegistry> {
         let mut registry = Self { roots, ..Self::default() };
         for family in families {
-            let before = registry.len();
-            for tool in family.tools.iter().map(super::family::Entry::make).filter(|t| wanted(t.head())) {
-                registry.add(tool)?;
+            let before = registry.tools.len();
+            for entry in family.tools {
+                let head = entry.head();
+                if wanted(&head) {
+                    let (place, root) = (registry.tools.len(), registry.roots.schema());
+                    registry.put(Registered::made_by(head, Box::new(|| entry.make()), place, root))?;
+                }
             }
-            if registry.len() > before {
+            if registry.tools.len() > before {
                 registry.guides.push(family.guide);
             }
             // Whoever is not offered the tool is not offered what it would read either.
@@ -281,24 +338,31 @@ impl Registry {
         self.put(registered)
     }
 
+    /// Adds the tools that `make` makes, of a toolset that has no others and whose name is the front of theirs: a part of the program
+    /// that cannot be used here. They are on no list, and who calls one is told why it cannot be called.
+    pub fn add_late(&mut self, toolset: String, make: impl FnOnce() -> Vec<Arc<Tool>> + Send + 'static) {
+        let (place, root) = (self.tools.len(), self.roots.schema());
+        let tools = move || {
+            let made = make().into_iter();
+            made.map(|tool| (tool.head().name.to_string(), Registered::new(tool, place, root.clone())))
+                .collect()
+        };
+        self.late.push(Arc::new(Late { toolset, tools: LazyLock::new(Box::new(tools)) }));
+    }
+
     fn registered(&self, tool: Arc<Tool>) -> Arc<Registered> {
-        Arc::new(Registered {
-            tool,
-            place: self.tools.len(),
-            root: self.roots.schema(),
-            with_root: OnceLock::new(),
-            input: OnceLock::new(),
-            output: OnceLock::new(),
-            hash: OnceLock::new(),
-        })
+        Registered::new(tool, self.tools.len(), self.roots.schema())
     }
 
     fn put(&mut self, registered: Arc<Registered>) -> Result<(), BadRegistry> {
         let head = registered.head();
         let name = head.name.to_string();
-        for alias in &head.aliases {
-            if self.resolve(alias).is_some() || self.aliases.insert(alias.clone(), name.clone()).is_some() {
-                return Err(BadRegistry::Twice(alias.clone()));
+        for alias in head.aliases {
+            let twice = || BadRegistry::Twice((*alias).to_owned());
+            if self.resolve(alias).is_some()
+                || self.aliases.insert((*alias).to_owned(), name.clone()).is_some()
+            {
+                return Err(twice());
             }
         }
         if self.aliases.contains_key(&name) {
@@ -327,13 +391,15 @@ impl Registry {
     pub fn ours(&self) -> Self {
         let mut ours = self.clone();
         ours.tools.retain(|_, tool| tool.head().kind != Kind::Foreign);
+        ours.late.clear();
         ours
     }
 
     /// The tool that answers to `name`, listed or alias.
     #[must_use]
     pub fn resolve(&self, name: &str) -> Option<&Arc<Registered>> {
-        self.tools.get(name).or_else(|| self.tools.get(self.aliases.get(name)?))
+        let own = self.tools.get(name).or_else(|| self.tools.get(self.aliases.get(name)?));
+        own.or_else(|| self.late.iter().find_map(|late| late.get(name)))
     }
 
     /// What a caller of a tool that is not there is told.
@@ -350,13 +416,15 @@ impl Registry {
     /// The name closest to `name`, for a caller who mistyped.
     #[must_use]
     pub fn closest(&self, name: &str) -> Option<&str> {
-        nearest(name, self.tools.keys().map(String::as_str))
+        let late = self.late.iter().flat_map(|late| late.tools.keys());
+        nearest(name, self.tools.keys().chain(late).map(String::as_str))
     }
 
     /// Whether any tool is in the toolset.
     #[must_use]
     pub fn has_toolset(&self, name: &str) -> bool {
-        self.tools.values().any(|tool| tool.head().toolset == name)
+        let is_late = self.late.iter().any(|late| late.toolset == name);
+        is_late || self.tools.values().any(|tool| tool.head().toolset == name)
     }
 
     /// One line per family whose tools are offered: when to reach for them.
@@ -367,18 +435,20 @@ impl Registry {
 
     /// Every tool, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Registered>> {
-        self.tools.values()
+        let late = self.late.iter().flat_map(|late| late.tools.iter());
+        let all: BTreeMap<&String, &Arc<Registered>> = self.tools.iter().chain(late).collect();
+        all.into_values()
     }
 
     /// How many tools.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.tools.len()
+        self.tools.len() + self.late.iter().map(|late| late.tools.len()).sum::<usize>()
     }
 
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.tools.is_empty()
+        self.len() == 0
     }
 }

@@ -296,8 +296,10 @@ fn enveloped(schema: &mut Value, runs: bool) -> Vec<String> {
     static ENVELOPE: LazyLock<Value> =
         LazyLock::new(|| generate::<Envelope>(SchemaSettings::draft2020_12().for_serialize()));
     let envelope = &*ENVELOPE;
-    let mut properties = envelope.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
-    properties.retain(|name, _| runs || !Envelope::OF_RUNS.contains(&name.as_str()));
+    let properties = envelope.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let has = |name: &str| runs || !Envelope::OF_RUNS.contains(&name);
+    let properties =
+        properties.filter(|(name, _)| has(name)).map(|(name, said)| (name.clone(), said.clone()));
     let shadowed = merge_properties(schema, properties);
     if let Some(object) = schema.as_object_mut() {
         object.insert("required".into(), json!(["success", "message", "metadata"]));
@@ -307,13 +309,17 @@ fn enveloped(schema: &mut Value, runs: bool) -> Vec<String> {
 }
 
 /// Adds `more`; returns the names that were there already, which are the type's mistake: its field would be shadowed.
-fn merge_properties(schema: &mut Value, more: Map<String, Value>) -> Vec<String> {
+fn merge_properties(schema: &mut Value, more: impl IntoIterator<Item = (String, Value)>) -> Vec<String> {
     let Some(object) = schema.as_object_mut() else { return Vec::new() };
     let Some(properties) = object.entry("properties").or_insert_with(|| json!({})).as_object_mut() else {
         return Vec::new();
     };
     more.into_iter()
-        .filter_map(|(name, property)| properties.insert(name.clone(), property).map(|_| name))
+        .filter_map(|(name, property)| {
+            let shadowed = properties.contains_key(&name).then(|| name.clone());
+            properties.insert(name, property);
+            shadowed
+        })
         .collect()
 }
 

@@ -15,8 +15,8 @@ use projects::{Project, detect};
 pub struct Itself {
     /// Where it is.
     pub program: PathBuf,
-    /// Whether its plain name finds it on the PATH.
-    pub is_on_path: bool,
+    /// Whether the plain name finds the program of this place on the PATH.
+    pub is_on_path: fn(&Path) -> bool,
     /// Says what is wrong with the configuration of the project in a folder.
     pub judge: fn(&Path) -> Result<(), String>,
 }
@@ -28,7 +28,7 @@ impl Itself {
         let program = self.program.to_string_lossy().into_owned();
         let mut args = vec!["serve".to_owned()];
         match root {
-            None if self.is_on_path => Start { command: "gatewright".to_owned(), args },
+            None if (self.is_on_path)(&self.program) => Start { command: "gatewright".to_owned(), args },
             None => Start { command: program, args },
             // It starts where nobody chose, and without the PATH of a shell.
             Some(root) => {

@@ -25,7 +25,9 @@ pub struct Launcher {
     program: PathBuf,
     least: Level,
     most: Level,
-    most_of: Most,
+    disk: u64,
+    /// Three quarters of what the machine has, unless it is said.
+    memory: Option<u64>,
     /// The folders of `PATH`, trusted or not.
     search: Vec<PathBuf>,
     offer: Arc<OnceLock<Offer>>,
@@ -74,10 +76,8 @@ impl Launcher {
             program,
             least: Level::Filters,
             most: Level::Full,
-            most_of: Most {
-                disk: MAX_WRITTEN,
-                memory: memory::total().map_or(u64::MAX, |all| all.saturating_sub(all / 4)),
-            },
+            disk: MAX_WRITTEN,
+            memory: None,
             search: std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect(),
             offer: Arc::default(),
             keeper: Arc::default(),
@@ -102,7 +102,7 @@ impl Launcher {
     /// The same, ending runs that write more than `bytes` below their root.
     #[must_use]
     pub fn with_disk(mut self, bytes: u64) -> Self {
-        self.most_of.disk = bytes;
+        self.disk = bytes;
         self
     }
 
@@ -110,7 +110,7 @@ impl Launcher {
     /// machine has.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> Self {
-        self.most_of.memory = bytes;
+        self.memory = Some(bytes);
         self
     }
 
@@ -125,8 +125,9 @@ impl Launcher {
         &self.outside
     }
 
-    pub(super) const fn most(&self) -> Most {
-        self.most_of
+    pub(super) fn most(&self) -> Most {
+        let usual = || memory::total().map_or(u64::MAX, |all| all.saturating_sub(all / 4));
+        Most { disk: self.disk, memory: self.memory.unwrap_or_else(usual) }
     }
 
     /// The same, with programs from these folders instead of those of `PATH`.

@@ -69,7 +69,7 @@ pub type CommandResult = Result<ExitCode, CommandError>;
 
 /// Runs a command.
 pub fn run(cli: Cli) -> CommandResult {
-    let asked = Asked(cli.root).with_configured();
+    let asked = Asked(cli.everywhere.root).with_configured();
     let root = &asked;
     let serves = matches!(cli.command, Command::Serve(_) | Command::Context(ContextCommand::Serve(_)));
     init_logging(serves);

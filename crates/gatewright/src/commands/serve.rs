@@ -116,10 +116,12 @@ async fn end(jobs: &Jobs, browsers: Arc<Pool>) {
 fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) -> Result<Offered, CommandError> {
     let offered = compose::offered(asked, offer, access)?;
     let registry = offered.house.registry();
-    if registry.iter().all(|tool| tool.head().toolset == tools_front::FRONT.0) {
+    let is_front = |tool: &Arc<kit::registry::Registered>| tool.head().toolset == tools_front::FRONT.0;
+    // Those that cannot be used here say so: they count, and need not be made where others are.
+    if registry.listed().all(is_front) && registry.iter().all(is_front) {
         return Err(CommandError::Usage("no tool is left to offer: check --toolsets and --read-only".into()));
     }
-    tracing::info!(listed = (offered.menu)(&registry).len(), tools = registry.len(), "serving");
+    tracing::info!(listed = (offered.menu)(&registry).len(), tools = registry.listed().count(), "serving");
     Ok(offered)
 }
 

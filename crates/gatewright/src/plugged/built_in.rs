@@ -1,7 +1,66 @@
 //! The plugins that are a part of this program. What they say is pinned for each release, as our own tools are.
 
-/// By their files' names: the text of each.
-pub const ALL: [(&str, &str); 1] = [("git-spice", include_str!("../../plugins/git-spice.toml"))];
+use std::sync::{Arc, LazyLock};
+
+use exec::Root;
+use plugins::Plugin;
+use serde_json::Map;
+
+use super::{Hosted, Origin};
+
+/// One of them.
+#[derive(Debug)]
+pub struct BuiltIn {
+    /// Its name, and its file's.
+    pub name: &'static str,
+    /// What its text says in `required-commands`: without one of them nobody needs the rest of it.
+    pub programs: &'static [&'static str],
+    /// Its file.
+    pub text: &'static str,
+}
+
+/// All of them. Each is enabled where the user does not say otherwise.
+pub const ALL: [BuiltIn; 1] = [BuiltIn {
+    name: "git-spice",
+    programs: &["git-spice"],
+    text: include_str!("../../plugins/git-spice.toml"),
+}];
+
+/// One that is read when somebody asks for more than its name.
+#[derive(Clone)]
+pub struct Unread {
+    name: &'static str,
+    hosted: Arc<LazyLock<Option<Hosted>, Box<dyn FnOnce() -> Option<Hosted> + Send>>>,
+}
+
+impl std::fmt::Debug for Unread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Unread").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl Unread {
+    /// `built_in` for `root`, as it is where nothing is configured for it.
+    pub fn new(built_in: &'static BuiltIn, root: Option<&Root>) -> Self {
+        let root = root.map(|root| root.path().to_owned());
+        let read = move || {
+            let plugin = Plugin::pinned(built_in.text, env!("CARGO_PKG_VERSION")).ok()?;
+            let settings = plugin.configured(&Map::new()).ok()?;
+            Some(Hosted::new(plugin, Origin::BuiltIn, settings, false, root))
+        };
+        Self { name: built_in.name, hosted: Arc::new(LazyLock::new(Box::new(read))) }
+    }
+
+    /// The toolset of its tools.
+    pub fn toolset(&self) -> String {
+        self.name.replace('-', "_")
+    }
+
+    /// What its text says. A test reads every one of them: there is nothing that does not read.
+    pub fn hosted(&self) -> Option<&Hosted> {
+        LazyLock::force(&self.hosted).as_ref()
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -9,7 +68,6 @@ mod tests {
     use std::path::Path;
 
     use contract::Digest;
-    use plugins::Plugin;
 
     use super::*;
 
@@ -19,9 +77,13 @@ mod tests {
         let file = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join(format!("releases/{}.plugins.json", env!("CARGO_PKG_VERSION")));
         let mut now: BTreeMap<&str, BTreeMap<String, String>> = BTreeMap::new();
-        for (name, text) in ALL {
+        for BuiltIn { name, programs, text } in ALL {
             let plugin = Plugin::read(text, env!("CARGO_PKG_VERSION")).unwrap();
+            let about = &plugin.file.plugin;
             assert_eq!(plugin.name(), name);
+            assert_eq!(about.required_commands, programs, "{name}");
+            assert!(about.default_enabled, "{name}");
+            assert!(plugin.configured(&Map::new()).is_ok(), "{name}");
             let file = ("file".to_owned(), Digest::of(text.as_bytes()).to_string());
             let tools = plugin.tools.iter().map(|tool| {
                 let said =

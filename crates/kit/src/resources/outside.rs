@@ -147,7 +147,7 @@ impl House {
     ) -> impl Iterator<Item = (&'a Registered, &'a Offers)> {
         let call = Call { arguments: json!({}), ..Call::of_nothing(owner.clone()) };
         registry.listed().filter_map(move |tool| {
-            let offers = tool.tool.offers()?;
+            let offers = tool.offers()?;
             lacking(tool, &call, registry).is_none().then_some((&**tool, offers))
         })
     }
@@ -188,7 +188,7 @@ impl House {
     pub fn outside(&self) -> (Vec<String>, Vec<String>) {
         let registry = self.registry();
         let (mut uris, mut prompts) = (Vec::new(), Vec::new());
-        for offers in registry.listed().filter_map(|tool| tool.tool.offers()) {
+        for offers in registry.listed().filter_map(|tool| tool.offers()) {
             uris.extend(offers.resources.iter().chain(&offers.templates).map(|thing| thing.uri.clone()));
             prompts.extend(offers.prompts.iter().map(|prompt| prompt.name.clone()));
         }
@@ -203,10 +203,10 @@ impl House {
         let registry = self.registry();
         let gives = |tool: &&Registered| {
             tool.head().toolset == server
-                && tool.tool.offers().is_some_and(|o| !o.resources.is_empty() || !o.templates.is_empty())
+                && tool.offers().is_some_and(|o| !o.resources.is_empty() || !o.templates.is_empty())
         };
         let tool = registry.iter().map(|tool| &**tool).find(gives).ok_or_else(missing)?;
-        let listed = tool.tool.offers().and_then(|offers| {
+        let listed = tool.offers().and_then(|offers| {
             offers.resources.iter().find(|thing| escaped(&thing.uri) == path).map(|thing| thing.uri.clone())
         });
         let there = listed.or_else(|| unwrapped(path)).ok_or_else(missing)?;
@@ -225,7 +225,7 @@ impl House {
     ) -> Option<Result<Vec<Message>, Fault>> {
         let registry = self.registry();
         let found = registry.iter().find_map(|tool| {
-            let prompt = tool.tool.offers()?.prompts.iter().find(|prompt| prompt.name == name)?;
+            let prompt = tool.offers()?.prompts.iter().find(|prompt| prompt.name == name)?;
             Some((tool.head().name.to_string(), prompt.there.clone()))
         });
         let (tool, there) = found?;

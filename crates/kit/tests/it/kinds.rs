@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 const SPECIMENS: Toolset = Toolset("specimens");
-const DOC: Doc = Doc("//! Specimen.\n//!\n//! Does what its test needs and nothing else.\n");
+const DOC: Doc = Doc { title: "Specimen", description: "Does what its test needs and nothing else." };
 
 /// What most specimens take.
 #[derive(Deserialize, JsonSchema)]

@@ -46,7 +46,7 @@ impl Define for Installs {
     type Output = Output;
     const NAME: &'static str = "installs";
     const TOOLSET: Toolset = INSTALLING;
-    const DOC: Doc = Doc("//! Specimen.\n//!\n//! Locks and installs.\n");
+    const DOC: Doc = Doc { title: "Specimen", description: "Locks and installs." };
     // The specimen is the test's own; no shipped tool starts a shell.
     const PROGRAMS: &'static [&'static str] = &["sh"];
     const SETTLES: &'static [&'static str] = &["**/modules", "env"];

@@ -138,9 +138,9 @@ impl Read for ToolsSearch {
                 let head = tool.head();
                 Some(Found {
                     name: head.name.to_string(),
-                    description: head.description.clone(),
+                    description: head.description.to_string(),
                     kind: head.kind,
-                    toolset: head.toolset.clone(),
+                    toolset: head.toolset.to_string(),
                     // Every schema that the registry takes is an object.
                     input_schema: tool.input_schema().as_object().cloned().unwrap_or_default(),
                 })

@@ -38,7 +38,7 @@ impl Define for WriteNote {
     type Output = Output;
     const NAME: &'static str = "write_note";
     const TOOLSET: Toolset = Toolset("others");
-    const DOC: Doc = Doc("//! Write a note.\n//!\n//! Puts a text into the file called note.\n");
+    const DOC: Doc = Doc { title: "Write a note", description: "Puts a text into the file called note." };
 
     fn examples() -> Vec<Value> {
         vec![json!({ "text": "x" })]
