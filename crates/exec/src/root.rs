@@ -1,7 +1,7 @@
 //! Named directories with read and write rights, held open by handle.
 
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -162,12 +162,18 @@ impl PartialEq for Root {
 
 /// The process's mask, read where it can be without changing it, once, for nothing here changes it; elsewhere the usual one.
 fn umask() -> u32 {
-    static MASK: LazyLock<u32> = LazyLock::new(|| {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let line = status.lines().find_map(|l| l.strip_prefix("Umask:"));
-        line.and_then(|octal| u32::from_str_radix(octal.trim(), 8).ok()).unwrap_or(0o022)
-    });
-    *MASK
+    static MASK: OnceLock<u32> = OnceLock::new();
+    let read = || {
+        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        let line = status.lines().find_map(|l| l.strip_prefix("Umask:"))?;
+        u32::from_str_radix(line.trim(), 8).ok()
+    };
+    match MASK.get().copied().or_else(read) {
+        Some(mask) => *MASK.get_or_init(|| mask),
+        // No file can be opened just now: new ones are rather nobody else's than everybody's.
+        None if cfg!(target_os = "linux") => 0o077,
+        None => 0o022,
+    }
 }
 
 fn listed(names: &[RelPath]) -> String {

@@ -662,3 +662,36 @@ pub struct StatusArgs {
     #[command(flatten)]
     pub fleet: FleetArgs,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_asked_for_in_the_same_words_whoever_reads_them() {
+        let words = |line: &str| -> Vec<OsString> { line.split(' ').map(OsString::from).collect() };
+        for line in [
+            "gatewright serve",
+            "gatewright --root a serve --root b=c --read-only",
+            "gatewright serve --toolsets git,lint --http 127.0.0.1:1 --insecure-loopback --allow-host a --allow-host b",
+            "gatewright serve --http [::1]:0 --tls-cert a --tls-key b --allow-origin https://a.example",
+        ] {
+            let (short, whole) = (Cli::of_server(words(line)), Cli::try_parse_from(words(line)));
+            assert_eq!(format!("{:?}", short.unwrap()), format!("{:?}", whole.unwrap()), "{line}");
+        }
+        for line in [
+            "gatewright",
+            "gatewright --help",
+            "gatewright serve --help",
+            "gatewright serve --version",
+            "gatewright help serve",
+            "gatewright serve --sideways",
+            "gatewright serve --insecure-loopback",
+            "gatewright --root serve tools",
+            "gatewright context serve",
+            "gatewright call serve",
+        ] {
+            assert!(Cli::of_server(words(line)).is_none(), "{line}: the whole command line says what it is");
+        }
+    }
+}

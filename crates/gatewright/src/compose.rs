@@ -39,7 +39,7 @@ use crate::approved::{self, Kept};
 use crate::config::{self, Config, SecuritySection};
 use crate::families;
 use crate::forge;
-use crate::plugged::{self, Found, Hosting, Wanted};
+use crate::plugged::{self, Found, Hosting};
 use crate::remembered;
 use crate::roots::Asked;
 use crate::sweeping::Sweeping;
@@ -83,12 +83,6 @@ impl Offer {
         // The front door is always open: it finds and calls what is enabled, and nothing else.
         let named = named || head.toolset == tools_front::FRONT.0;
         named && (!self.read_only || head.annotations.read_only_hint)
-    }
-
-    /// The same, for whoever asks later.
-    fn wanted(&self) -> Wanted {
-        let offer = self.clone();
-        Arc::new(move |head| offer.wants(head))
     }
 
     fn check(&self, upstreams: &[String]) -> Result<(), Fault> {
@@ -181,11 +175,6 @@ fn gateway_of(
     upstreams::gateway(&config.upstreams, &taken(), ground)
 }
 
-/// Wants every tool.
-pub fn all() -> Wanted {
-    Arc::new(|_| true)
-}
-
 /// The registry of everything that is compiled in and wanted, over these roots.
 pub fn registry(offer: &Offer, roots: Roots) -> Result<Registry, Fault> {
     offer.check(&[])?;
@@ -200,7 +189,7 @@ pub fn registry_with_approved(root: Option<&Root>) -> Result<Registry, Fault> {
     if !gateway.is_empty() {
         upstreams::add(&mut registry, gateway.approved(&own), |_| true);
     }
-    let held_back = plugged::add(&mut registry, &plugins(root)?, &taken(), &own, &all());
+    let held_back = plugged::add(&mut registry, &plugins(root)?, &taken(), &own, |_| true);
     Ok(registry.holding_back(held_back.into_iter().collect()))
 }
 
@@ -274,7 +263,7 @@ fn catalog(
         Lock::default()
     });
     upstreams::add(&mut registry, gateway.approved(&own), |head| offer.wants(head));
-    let held_back = plugged::add(&mut registry, &plugins, &taken(), &own, &offer.wanted());
+    let held_back = plugged::add(&mut registry, &plugins, &taken(), &own, |head| offer.wants(head));
     let changes = !gateway.is_empty() || plugged::may_change(root.map(Root::path));
     let registry = registry.holding_back(held_back.into_iter().collect());
     let catalog = if changes { Catalog::changing(registry) } else { Catalog::fixed(registry) };
@@ -372,7 +361,8 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     };
     let menu = offer.menu(&house, &gateway);
     let refresh = changes.then(|| {
-        let wanted = offer.wanted();
+        let offer = offer.clone();
+        let wanted = Box::new(move |head: &Head| offer.wants(head));
         Refresh { gateway, catalog, wanted, root: house.first().root().cloned(), stamp }
     });
     Ok(Offered { house, menu, jobs, browsers, refresh, sweeping, offline })

@@ -45,9 +45,6 @@ pub struct PluginsSection {
     pub of: BTreeMap<String, Map<String, Value>>,
 }
 
-/// Which tools are wanted.
-pub type Wanted = Arc<dyn Fn(&Head) -> bool + Send + Sync>;
-
 /// Most files of one folder that are looked at.
 const MOST: usize = 100;
 
@@ -274,9 +271,10 @@ fn of_built_in(
     config: &Config,
 ) -> Option<(String, State)> {
     let section = &config.plugins;
-    let is_named =
-        section.of.contains_key(built_in.name) || section.disabled.iter().any(|n| n == built_in.name);
-    let missing = identities(built_in.programs, root.map(Root::path)).err().filter(|_| !is_named)?;
+    if section.of.contains_key(built_in.name) || section.disabled.iter().any(|name| name == built_in.name) {
+        return None;
+    }
+    let missing = programs::missing(built_in.programs, root.map(Root::path))?;
     let unread = Hosting::Unread(built_in::Unread::new(built_in, root));
     Some((built_in.name.to_owned(), State::Unhealthy(unread, missing)))
 }
@@ -409,7 +407,7 @@ pub fn add(
     found: &[Found],
     taken: &[&str],
     approved: &Lock,
-    wanted: &Wanted,
+    wanted: impl Fn(&Head) -> bool,
 ) -> Vec<String> {
     let mut held_back = Vec::new();
     for plugin in found {
@@ -420,11 +418,13 @@ pub fn add(
             continue;
         }
         if let Hosting::Unread(unread) = hosted {
-            let (unread, wanted) = (unread.clone(), Arc::clone(wanted));
-            registry.add_late(toolset, move || {
-                let tools = unread.hosted().map(Hosted::tools).unwrap_or_default().into_iter();
-                tools.filter(|tool| wanted(tool.head())).map(Arc::new).collect()
-            });
+            if unread.are_wanted(&wanted) {
+                let unread = unread.clone();
+                let tools = move || {
+                    unread.hosted().map(Hosted::tools).unwrap_or_default().into_iter().map(Arc::new).collect()
+                };
+                registry.add_late(toolset, tools);
+            }
             continue;
         }
         let tools = hosted.tools();
@@ -558,6 +558,19 @@ mod tests {
     }
 
     #[test]
+    fn where_no_tool_of_it_is_wanted_what_is_built_in_is_nothing_that_a_token_could_be_for() {
+        let found = discover(None, &Config::default());
+        let with = |wanted: &dyn Fn(&Head) -> bool| {
+            let mut registry = Registry::default();
+            add(&mut registry, &found, &[], &Lock::default(), wanted);
+            (registry.has_toolset("git_spice"), registry.len())
+        };
+        assert_eq!(with(&|head| head.annotations.read_only_hint), (false, 0));
+        assert_eq!(with(&|head| head.toolset != "git_spice"), (false, 0));
+        assert_eq!(with(&|_| true), (true, 6));
+    }
+
+    #[test]
     fn a_build_without_webassembly_names_a_component_and_skips_it() {
         let (name, state) = without_webassembly(Path::new("plugins/word-count.toml"));
         assert_eq!(name, "word-count");
@@ -574,7 +587,7 @@ mod tests {
         let section = PluginsSection { enabled: vec![name], ..PluginsSection::default() };
         assert!(unknown(std::slice::from_ref(&found), &section).is_empty(), "it is known by its name");
         let mut registry = Registry::new(&[], |_| true).unwrap();
-        assert!(add(&mut registry, &[found], &[], &Lock::default(), &crate::compose::all()).is_empty());
+        assert!(add(&mut registry, &[found], &[], &Lock::default(), |_| true).is_empty());
         assert!(registry.iter().next().is_none());
     }
 }

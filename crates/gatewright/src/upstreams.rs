@@ -377,7 +377,7 @@ pub struct Refresh {
     /// What is offered.
     pub catalog: Arc<Catalog>,
     /// Which of it is wanted.
-    pub wanted: plugged::Wanted,
+    pub wanted: Box<dyn Fn(&Head) -> bool + Send + Sync>,
     /// The root whose plugins are offered with the user's.
     pub root: Option<Arc<Root>>,
     /// What decided about plugins when they were looked at.
@@ -407,7 +407,7 @@ impl Refresh {
             match approved::own() {
                 Ok(own) => {
                     let mut registry = self.catalog.now().ours();
-                    add(&mut registry, self.gateway.approved(&own), |head| (self.wanted)(head));
+                    add(&mut registry, self.gateway.approved(&own), &self.wanted);
                     let mut held_back = self.gateway.held_back();
                     // A configuration that does not read any longer takes plugins away, and nothing else.
                     let plugins = crate::compose::plugins(self.root.as_deref()).unwrap_or_else(|fault| {

@@ -163,7 +163,7 @@ impl House {
     #[must_use]
     pub fn scopes(&self) -> Vec<Scope> {
         let registry = self.registry();
-        let own = registry.iter().map(|tool| &*tool.head().toolset);
+        let own = registry.toolsets();
         let toolsets: BTreeSet<&str> =
             own.filter(|name| *name != scope::FRONT).chain([scope::EVERY]).collect();
         let all = toolsets.iter().flat_map(|name| Right::ALL.map(|right| Scope::new(name, right)));

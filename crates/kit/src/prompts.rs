@@ -114,7 +114,7 @@ static ALL: [Prompt; 5] = [
            list what should be changed before it is applied, gravest first, each with the file and line it is about; \
            say so plainly if there is nothing. Do not apply it yourself: once I agree, call the same tool again with \
            the same arguments, \"apply\": true and \"plan\": \"{plan}\".",
-        offered: |registry| registry.iter().any(|tool| tool.head().kind.is_rehearsed()),
+        offered: |registry| registry.ready().any(|tool| tool.head().kind.is_rehearsed()),
     },
     Prompt {
         name: "review_kit",

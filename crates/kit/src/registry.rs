@@ -423,8 +423,7 @@ impl Registry {
     /// Whether any tool is in the toolset.
     #[must_use]
     pub fn has_toolset(&self, name: &str) -> bool {
-        let is_late = self.late.iter().any(|late| late.toolset == name);
-        is_late || self.tools.values().any(|tool| tool.head().toolset == name)
+        self.toolsets().any(|toolset| toolset == name)
     }
 
     /// One line per family whose tools are offered: when to reach for them.
@@ -433,22 +432,33 @@ impl Registry {
         &self.guides
     }
 
-    /// Every tool, by name.
+    /// Every tool, by name. Those that are late are made for it.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Registered>> {
         let late = self.late.iter().flat_map(|late| late.tools.iter());
-        let all: BTreeMap<&String, &Arc<Registered>> = self.tools.iter().chain(late).collect();
+        let all: BTreeMap<&String, &Arc<Registered>> = late.chain(&self.tools).collect();
         all.into_values()
+    }
+
+    /// The same without those that are late, which can do nothing here.
+    pub(crate) fn ready(&self) -> impl Iterator<Item = &Arc<Registered>> {
+        self.tools.values()
+    }
+
+    /// The toolsets that tools are in, some of them more than once.
+    pub(crate) fn toolsets(&self) -> impl Iterator<Item = &str> {
+        let late = self.late.iter().map(|late| late.toolset.as_str());
+        self.ready().map(|tool| &*tool.head().toolset).chain(late)
     }
 
     /// How many tools.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.tools.len() + self.late.iter().map(|late| late.tools.len()).sum::<usize>()
+        self.iter().count()
     }
 
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.tools.is_empty() && self.len() == 0
     }
 }

@@ -1,7 +1,9 @@
 //! The plugins that are a part of this program. What they say is pinned for each release, as our own tools are.
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
+use contract::{Annotations, Head, Kind, ToolName};
 use exec::Root;
 use plugins::Plugin;
 use serde_json::Map;
@@ -56,6 +58,26 @@ impl Unread {
         self.name.replace('-', "_")
     }
 
+    /// Whether its tools are wanted: they differ in nothing that decides it.
+    pub fn are_wanted(&self, wanted: impl Fn(&Head) -> bool) -> bool {
+        let Ok(name) = ToolName::new(self.toolset()) else { return false };
+        let annotations = Annotations {
+            read_only_hint: false,
+            destructive_hint: true,
+            idempotent_hint: false,
+            open_world_hint: true,
+        };
+        wanted(&Head {
+            name,
+            title: Cow::default(),
+            description: Cow::default(),
+            kind: Kind::Foreign,
+            toolset: self.toolset().into(),
+            aliases: &[],
+            annotations,
+        })
+    }
+
     /// What its text says. A test reads every one of them: there is nothing that does not read.
     pub fn hosted(&self) -> Option<&Hosted> {
         LazyLock::force(&self.hosted).as_ref()
@@ -77,7 +99,19 @@ mod tests {
         let file = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join(format!("releases/{}.plugins.json", env!("CARGO_PKG_VERSION")));
         let mut now: BTreeMap<&str, BTreeMap<String, String>> = BTreeMap::new();
-        for BuiltIn { name, programs, text } in ALL {
+        for built_in in &ALL {
+            let &BuiltIn { name, programs, text } = built_in;
+            let unread = Unread::new(built_in, None);
+            for tool in unread.hosted().unwrap().tools() {
+                let head = tool.head();
+                assert_eq!(*head.toolset, unread.toolset());
+                assert!(head.name.as_str().starts_with(&format!("{}_", unread.toolset())), "{}", head.name);
+                // They are wanted, or not, like the one that stands for them.
+                assert!(unread.are_wanted(|stands| {
+                    (stands.kind, &stands.toolset, stands.annotations.read_only_hint)
+                        == (head.kind, &head.toolset, head.annotations.read_only_hint)
+                }));
+            }
             let plugin = Plugin::read(text, env!("CARGO_PKG_VERSION")).unwrap();
             let about = &plugin.file.plugin;
             assert_eq!(plugin.name(), name);

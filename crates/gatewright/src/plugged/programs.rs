@@ -112,25 +112,36 @@ impl Seen {
     }
 }
 
-/// Programs of a plugin, where they are now; or which is missing.
-pub fn identities(
-    programs: &[impl AsRef<str>],
-    root: Option<&Path>,
-) -> Result<BTreeMap<String, Value>, String> {
+/// Where programs are looked for that a plugin in `root` needs.
+fn path_of(programs: &[impl AsRef<str>], root: &Path) -> Vec<PathBuf> {
     // Most folders have none of them, and need not be looked at further.
     let has_one = |dir: &PathBuf| programs.iter().any(|program| dir.join(program.as_ref()).exists());
     let folders: Vec<PathBuf> = std::env::var_os("PATH")
         .map(|path| std::env::split_paths(&path).filter(has_one).collect())
         .unwrap_or_default();
-    let nowhere = Path::new("/nonexistent");
-    let root = root.unwrap_or(nowhere);
-    let path = trusted(&folders, root);
+    trusted(&folders, root)
+}
+
+/// No root lies here.
+const NOWHERE: &str = "/nonexistent";
+
+/// Which of a plugin's programs is missing.
+pub fn missing(programs: &[&str], root: Option<&Path>) -> Option<String> {
+    let root = root.unwrap_or(Path::new(NOWHERE));
+    let path = path_of(programs, root);
+    programs.iter().find_map(|program| find(program, &path, root).err()).map(|fault| fault.message)
+}
+
+/// Programs of a plugin, where they are now; or which is missing.
+pub fn identities(programs: &[String], root: Option<&Path>) -> Result<BTreeMap<String, Value>, String> {
+    let root = root.unwrap_or(Path::new(NOWHERE));
+    let path = path_of(programs, root);
     let mut all = BTreeMap::new();
-    for program in programs.iter().map(AsRef::as_ref) {
+    for program in programs {
         let place = find(program, &path, root).map_err(|fault| fault.message)?;
         let real = std::fs::canonicalize(&place).map_err(|e| format!("{program}: {e}"))?;
         let digest = digest(&real).map_err(|e| format!("{program}: {e}"))?;
-        all.insert(program.to_owned(), json!({ "path": real.display().to_string(), "sha256": digest }));
+        all.insert(program.clone(), json!({ "path": real.display().to_string(), "sha256": digest }));
     }
     Ok(all)
 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::bench::{Bench, Session};
 use super::trust::{fails, ok};
+use super::wire::Wire;
 
 /// A repository of two files, where git-spice is installed.
 fn bench() -> Bench {
@@ -66,6 +67,41 @@ fn argv(answer: &Value) -> Value {
 
 fn effects(answer: &Value) -> Vec<&str> {
     answer["plan"]["effects"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+#[test]
+fn without_git_spice_its_tools_are_on_no_list_and_say_what_is_missing_until_it_is_there() {
+    let bench = bench();
+    let recorder = bench.place.scratch.path().join("recorder");
+    let away = bench.place.scratch.path().join("away");
+    std::fs::rename(recorder.join("git-spice"), &away).unwrap();
+    let mut session = bench.serve();
+    let found = session.ok("tools_search", json!({ "query": "stacked branches git-spice" }));
+    let found = found["tools"].as_array().unwrap();
+    assert!(found.iter().all(|tool| tool["toolset"] != "git_spice"), "{found:?}");
+    let error = session.fails("git_spice_log_short", json!({}));
+    let message = error["message"].as_str().unwrap();
+    assert_eq!(error["code"], "tool_execution_failed", "{error}");
+    assert!(message.contains("unhealthy") && message.contains("\"git-spice\" is not installed"), "{message}");
+    let error = session.fails("git_spice_log_short", json!({ "all": 1 }));
+    assert_eq!(error["code"], "invalid_argument", "{error}");
+    // It is installed while the server runs.
+    std::fs::rename(&away, recorder.join("git-spice")).unwrap();
+    assert_eq!(session.ok("git_spice_log_short", json!({}))["success"], true);
+    drop(session);
+    std::fs::rename(recorder.join("git-spice"), &away).unwrap();
+    // Those of its toolset alone are still a server that says why.
+    let mut only = bench.command();
+    let wire = Wire::greeted(only.args(["serve", "--toolsets", "git_spice"]), &json!({}));
+    let error = Session(wire).fails("git_spice_repo_sync", json!({}));
+    assert_eq!(error["code"], "tool_execution_failed", "{error}");
+    let none = bench.command().args(["serve", "--toolsets", "git_spice", "--read-only"]).output().unwrap();
+    assert_eq!(none.status.code(), Some(2), "none of them only looks");
+    assert!(String::from_utf8_lossy(&none.stderr).contains("no tool is left to offer"));
+    let listed = ok(&bench, &["tools"]);
+    assert!(listed.contains("git_spice_log_short") && listed.contains("git_spice_repo_sync"), "{listed}");
+    let plugins = ok(&bench, &["plugin", "list"]);
+    assert!(plugins.contains("git-spice") && plugins.contains("is not installed"), "{plugins}");
 }
 
 #[test]

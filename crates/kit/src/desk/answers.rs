@@ -87,7 +87,7 @@ impl ReadDesk {
 
     /// The tools that are offered here and work in a folder that a call names.
     fn placed(&self) -> Vec<String> {
-        let ours = self.setting.registry.iter().filter(|tool| tool.head().kind != Kind::Foreign);
+        let ours = self.setting.registry.ready().filter(|tool| tool.head().kind != Kind::Foreign);
         let placed = ours.filter(|tool| tool.input_schema().pointer("/properties/directory").is_some());
         placed.map(|tool| tool.head().name.to_string()).collect()
     }

@@ -205,7 +205,7 @@ impl House {
             tool.head().toolset == server
                 && tool.offers().is_some_and(|o| !o.resources.is_empty() || !o.templates.is_empty())
         };
-        let tool = registry.iter().map(|tool| &**tool).find(gives).ok_or_else(missing)?;
+        let tool = registry.ready().map(|tool| &**tool).find(gives).ok_or_else(missing)?;
         let listed = tool.offers().and_then(|offers| {
             offers.resources.iter().find(|thing| escaped(&thing.uri) == path).map(|thing| thing.uri.clone())
         });
@@ -224,7 +224,7 @@ impl House {
         call: Call,
     ) -> Option<Result<Vec<Message>, Fault>> {
         let registry = self.registry();
-        let found = registry.iter().find_map(|tool| {
+        let found = registry.ready().find_map(|tool| {
             let prompt = tool.offers()?.prompts.iter().find(|prompt| prompt.name == name)?;
             Some((tool.head().name.to_string(), prompt.there.clone()))
         });

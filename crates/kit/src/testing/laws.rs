@@ -22,6 +22,7 @@ pub fn check(families: &[&Family], crate_dir: &Path) {
     for registered in registry.iter() {
         let spec = &registered.spec();
         known.insert(spec.head.name.to_string());
+        assert_eq!(registered.tool.head(), registered.head(), "what is said before it is made is what it is");
         let family = families.iter().find(|family| family.toolsets.iter().any(|t| t.0 == spec.head.toolset));
         let shadowed: Vec<&str> = registered.shadowed().collect();
         assert!(shadowed.is_empty(), "{}: {shadowed:?} are the engine's", spec.head.name);

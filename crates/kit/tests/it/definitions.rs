@@ -1,12 +1,14 @@
 //! Definitions that arrive from elsewhere: what is approved is all of one, and nothing else passes for it (M02, M08).
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use contract::{Digest, Fault, ToolName};
 use gatewright_kit as kit;
 use kit::erased::{Boxed, Tool};
 use kit::kinds::Definition;
 use kit::limits::Limits;
+use kit::registry::Roots;
 use kit::{Answer, Foreign, ForeignDesk, Registry};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -195,4 +197,40 @@ fn m08_no_name_outside_of_the_grammar_is_a_tools() {
     ] {
         assert!(ToolName::new(name).is_err(), "{name:?}");
     }
+}
+
+#[test]
+fn what_is_late_is_made_when_somebody_asks_for_it_and_is_on_no_list() {
+    let made = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&made);
+    let mut registry = Registry::default();
+    let other = json!({ "name": "zoo_read", "toolset": "zoo" });
+    let with = move |more: &Value| {
+        let mut definition = weather();
+        definition.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        Arc::new(Tool::foreign(Arc::new(Told(definition))))
+    };
+    registry.add(with(&other)).unwrap();
+    registry.add_late("weather".to_owned(), move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        vec![with(&json!({}))]
+    });
+    let listed: Vec<&str> = registry.listed().map(|tool| tool.head().name.as_str()).collect();
+    assert_eq!(listed, ["zoo_read"]);
+    assert!(registry.has_toolset("weather") && registry.resolve("weathercock").is_none());
+    assert!(registry.resolve("zoo_read").is_some());
+    assert_eq!(made.load(Ordering::Relaxed), 0);
+    // A clone shares them.
+    assert!(registry.clone().resolve("weather_read").is_some());
+    assert!(registry.resolve("weather_write").is_none());
+    let all: Vec<&str> = registry.iter().map(|tool| tool.head().name.as_str()).collect();
+    assert_eq!((all, registry.len()), (vec!["weather_read", "zoo_read"], 2));
+    assert_eq!(registry.closest("weather_raed"), Some("weather_read"));
+    assert_eq!(made.load(Ordering::Relaxed), 1);
+    // What is offered anew has them anew, and over several roots a call of theirs names one.
+    assert!(registry.ours().is_empty());
+    let mut anew = Registry::over(&[], |_| true, Roots::of(&["app", "lib"])).unwrap();
+    anew.add_late("weather".to_owned(), move || vec![with(&json!({}))]);
+    let tool = anew.resolve("weather_read").unwrap();
+    assert_eq!(tool.input_schema()["properties"]["root"]["enum"], json!(["app", "lib"]));
 }

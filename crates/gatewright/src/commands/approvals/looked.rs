@@ -39,7 +39,7 @@ impl Looked {
         };
         let gateway = compose::gateway(root.as_deref())?;
         let (taken, nothing) = (compose::taken(), Lock::default());
-        plugged::add(&mut looked.registry, &looked.plugins, &taken, &nothing, &compose::all());
+        plugged::add(&mut looked.registry, &looked.plugins, &taken, &nothing, |_| true);
         if gateway.is_empty() {
             return Ok(looked);
         }

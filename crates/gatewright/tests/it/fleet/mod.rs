@@ -148,10 +148,10 @@ fn hosts_that_cannot_be_dealt_with_say_why_and_keep_no_other_from_it() {
     let Some(far) = far() else { return };
     std::fs::write(far.at("file"), "").unwrap();
     std::fs::create_dir(far.at("folder")).unwrap();
-    let closed = {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.local_addr().unwrap().port()
-    };
+    // Nobody listens there, and as long as it is held nobody else will.
+    let held = tokio::net::TcpSocket::new_v4().unwrap();
+    held.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let closed = held.local_addr().unwrap().port();
     far.hosts(&[
         far.host("a-fine", "path = 'a/gw'"),
         far.host("b-strange", "path = 'b/gw'\nconfig = 'strange.config'"),
@@ -196,6 +196,7 @@ fn hosts_that_cannot_be_dealt_with_say_why_and_keep_no_other_from_it() {
     let out = far.place.command().args(args).arg(&file).output().unwrap();
     let text = String::from_utf8(out.stdout).unwrap();
     assert!(text.contains("2 of 2 hosts failed.") && text.contains("→ is its ssh server running"), "{text}");
+    drop(held);
     assert_eq!(out.status.code(), Some(1));
 }
 
