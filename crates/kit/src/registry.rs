@@ -256,13 +256,12 @@ impl Roots {
     }
 }
 
+type ByName = BTreeMap<String, Arc<Registered>>;
+
 /// Tools that are on no list, of a toolset that has no others: they are made when somebody asks for one of them, or for all.
 struct Late {
     toolset: String,
-    tools: LazyLock<
-        BTreeMap<String, Arc<Registered>>,
-        Box<dyn FnOnce() -> BTreeMap<String, Arc<Registered>> + Send>,
-    >,
+    tools: LazyLock<ByName, Box<dyn FnOnce() -> ByName + Send>>,
 }
 
 impl Late {
@@ -279,7 +278,7 @@ pub struct Registry {
     roots: Roots,
     guides: Vec<&'static str>,
     shelves: Vec<&'static dyn Shelf>,
-    tools: BTreeMap<String, Arc<Registered>>,
+    tools: ByName,
     late: Vec<Arc<Late>>,
     held_back: BTreeSet<String>,
     aliases: BTreeMap<String, String>,
@@ -343,8 +342,8 @@ impl Registry {
     pub fn add_late(&mut self, toolset: String, make: impl FnOnce() -> Vec<Arc<Tool>> + Send + 'static) {
         let (place, root) = (self.tools.len(), self.roots.schema());
         let tools = move || {
-            let made = make().into_iter();
-            made.map(|tool| (tool.head().name.to_string(), Registered::new(tool, place, root.clone())))
+            let all = make().into_iter();
+            all.map(|tool| (tool.head().name.to_string(), Registered::new(tool, place, root.clone())))
                 .collect()
         };
         self.late.push(Arc::new(Late { toolset, tools: LazyLock::new(Box::new(tools)) }));

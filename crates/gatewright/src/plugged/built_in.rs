@@ -28,11 +28,13 @@ pub const ALL: [BuiltIn; 1] = [BuiltIn {
     text: include_str!("../../plugins/git-spice.toml"),
 }];
 
+type Read = Box<dyn FnOnce() -> Option<Hosted> + Send>;
+
 /// One that is read when somebody asks for more than its name.
 #[derive(Clone)]
 pub struct Unread {
     name: &'static str,
-    hosted: Arc<LazyLock<Option<Hosted>, Box<dyn FnOnce() -> Option<Hosted> + Send>>>,
+    hosted: Arc<LazyLock<Option<Hosted>, Read>>,
 }
 
 impl std::fmt::Debug for Unread {
