@@ -1,6 +1,8 @@
 //! The command line.
 
-use std::ffi::OsString;
+mod fleet;
+mod server;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -10,6 +12,8 @@ use crate::commands::doctor::DoctorArgs;
 use crate::commands::gain::{DEFAULT_CAP, MOST_CAP};
 use crate::commands::init::InitArgs;
 use crate::roots::RootArg;
+
+pub use fleet::{DeployArgs, FleetCommand, StatusArgs};
 
 /// Gives coding agents hands on your engineering work, safely.
 ///
@@ -33,41 +37,6 @@ pub struct Everywhere {
     /// name, and a call says which with `root`; the first is meant where it does not.
     #[arg(long, global = true, value_name = "[NAME=]DIR")]
     pub root: Vec<RootArg>,
-}
-
-/// The command line of a server, and no other: clients start one again and again, and wait for it, and all that the other commands say
-/// of themselves is not needed to understand it.
-#[derive(Debug, Parser)]
-#[command(name = "gatewright", version, propagate_version = true)]
-struct ServerCli {
-    #[command(flatten)]
-    everywhere: Everywhere,
-
-    #[command(subcommand)]
-    command: ServerCommand,
-}
-
-#[derive(Debug, Subcommand)]
-enum ServerCommand {
-    Serve(ServeArgs),
-}
-
-impl Cli {
-    /// What was asked for on the command line. Ends the process where that is help, or not understood.
-    pub fn of_process() -> Self {
-        Self::of_server(std::env::args_os()).unwrap_or_else(Self::parse)
-    }
-
-    /// The same of a server. Whatever is not understood as one, help among it, is for the whole command line to say.
-    fn of_server(words: impl IntoIterator<Item = OsString>) -> Option<Self> {
-        let words: Vec<OsString> = words.into_iter().collect();
-        if !words.iter().any(|word| word == "serve") {
-            return None;
-        }
-        let ServerCli { everywhere, command: ServerCommand::Serve(args) } =
-            ServerCli::try_parse_from(words).ok()?;
-        Some(Self { everywhere, command: Command::Serve(args) })
-    }
 }
 
 const AFTER: &str = "\
@@ -613,85 +582,4 @@ pub struct SelftestArgs {
     /// How to print.
     #[arg(long, value_enum, default_value_t)]
     pub output: Format,
-}
-
-/// What is done with a fleet.
-#[derive(Debug, Subcommand)]
-pub enum FleetCommand {
-    /// Put the program on every host and have it test itself there: rehearse by default, perform with --apply.
-    Deploy(DeployArgs),
-    /// Say which program every host has, and when it was last seen.
-    Status(StatusArgs),
-}
-
-/// Which hosts are meant.
-#[derive(Debug, Args)]
-pub struct FleetArgs {
-    /// The hosts. Default: `fleet.toml` beside your own configuration.
-    #[arg(long, value_name = "FILE")]
-    pub hosts: Option<PathBuf>,
-    /// Only this host. Repeatable.
-    #[arg(long, value_name = "NAME")]
-    pub only: Vec<String>,
-    /// How many at once.
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=64))]
-    pub jobs: u8,
-    /// The program that they are to have. Default: this one.
-    #[arg(long, value_name = "FILE")]
-    pub binary: Option<PathBuf>,
-    /// How to print.
-    #[arg(long, value_enum, default_value_t)]
-    pub output: Format,
-}
-
-#[derive(Debug, Args)]
-pub struct DeployArgs {
-    #[command(flatten)]
-    pub fleet: FleetArgs,
-    /// Do it.
-    #[arg(long)]
-    pub apply: bool,
-    /// Refuse unless this checkout, which the program was built from, is what its origin has on the default branch, with nothing changed
-    /// or unpushed, and older than the program.
-    #[arg(long, value_name = "DIR")]
-    pub from_checkout: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub struct StatusArgs {
-    #[command(flatten)]
-    pub fleet: FleetArgs,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_server_is_asked_for_in_the_same_words_whoever_reads_them() {
-        let words = |line: &str| -> Vec<OsString> { line.split(' ').map(OsString::from).collect() };
-        for line in [
-            "gatewright serve",
-            "gatewright --root a serve --root b=c --read-only",
-            "gatewright serve --toolsets git,lint --http 127.0.0.1:1 --insecure-loopback --allow-host a --allow-host b",
-            "gatewright serve --http [::1]:0 --tls-cert a --tls-key b --allow-origin https://a.example",
-        ] {
-            let (short, whole) = (Cli::of_server(words(line)), Cli::try_parse_from(words(line)));
-            assert_eq!(format!("{:?}", short.unwrap()), format!("{:?}", whole.unwrap()), "{line}");
-        }
-        for line in [
-            "gatewright",
-            "gatewright --help",
-            "gatewright serve --help",
-            "gatewright serve --version",
-            "gatewright help serve",
-            "gatewright serve --sideways",
-            "gatewright serve --insecure-loopback",
-            "gatewright --root serve tools",
-            "gatewright context serve",
-            "gatewright call serve",
-        ] {
-            assert!(Cli::of_server(words(line)).is_none(), "{line}: the whole command line says what it is");
-        }
-    }
 }
