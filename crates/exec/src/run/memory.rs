@@ -3,6 +3,7 @@
 //! It is looked at, not enforced: a control group that would is only there where somebody delegated one.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 /// What a run must leave to the rest of the machine, in bytes.
 pub(super) const RESERVE: u64 = 512 << 20;
@@ -12,9 +13,11 @@ pub(super) fn available() -> Option<u64> {
     field(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
 }
 
-/// All that the machine has, in bytes.
+/// All that the machine has, in bytes: found out once, and again only where it could not be.
 pub(super) fn total() -> Option<u64> {
-    field(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemTotal:")
+    static TOTAL: OnceLock<u64> = OnceLock::new();
+    let read = || field(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemTotal:");
+    TOTAL.get().copied().or_else(read).map(|total| *TOTAL.get_or_init(|| total))
 }
 
 /// What the process `first` and everything that it started hold of their own, in bytes, where that is more than `most`: pages
