@@ -1,7 +1,8 @@
 //! Lines put to the end of a file that others write to as well: what tools that record keep beside a project.
 //!
 //! A line is written whole or not at all, under a lock among ours; writers that know no lock stay whole as long as they, too, open the
-//! file for appending and write a line at once. Nobody's torn line becomes the beginning of ours.
+//! file for appending and write a line at once. Nobody's torn line becomes the beginning of ours: one that is still being written is
+//! waited for, since a file may be seen to grow in the middle of a write, and one that is not is ended.
 
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::time::{Duration, Instant};
@@ -23,6 +24,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How often it is tried.
 const BETWEEN: Duration = Duration::from_millis(5);
+
+/// How often a line that has no end yet is looked at again before it counts as torn, [`BETWEEN`] apart.
+const ENDING: usize = 10;
 
 /// How often a file that is replaced meanwhile is looked up anew.
 const LOOKS: usize = 20;
@@ -52,7 +56,7 @@ impl Lines {
         let (parent, is_new) = folder(root.dir(), path)?;
         let mut file = locked(&parent, path)?;
         let mut there = Vec::new();
-        (&file).take(MAX_FILE + 1).read_to_end(&mut there).map_err(|e| jail::fault(path, &e))?;
+        settled(&file, &mut there, || std::thread::sleep(BETWEEN)).map_err(|e| jail::fault(path, &e))?;
         if there.len() as u64 > MAX_FILE {
             let message = format!("{path} is larger than {} MiB", MAX_FILE >> 20);
             return Err(Fault::new(Code::TooLarge, message)
@@ -150,6 +154,21 @@ fn lock(file: &File, path: &RelPath) -> Result<(), Fault> {
     }
 }
 
+/// What the file holds, once nobody is in the middle of a line; a line that gets no end in [`ENDING`] looks is torn.
+fn settled(file: &File, there: &mut Vec<u8>, mut wait: impl FnMut()) -> std::io::Result<()> {
+    let mut looks = 0;
+    loop {
+        let room = (MAX_FILE + 1).saturating_sub(there.len() as u64);
+        file.take(room).read_to_end(there)?;
+        let is_ended = there.last().is_none_or(|last| *last == b'\n');
+        if is_ended || there.len() as u64 > MAX_FILE || looks == ENDING {
+            return Ok(());
+        }
+        looks += 1;
+        wait();
+    }
+}
+
 /// Writes at once; what was written of a line that could not be finished is taken back, unless somebody wrote behind it.
 fn put(file: &mut File, path: &RelPath, end: u64, whole: &[u8]) -> Result<(), Fault> {
     let wrote = file.write(whole).map_err(|e| jail::fault(path, &e))?;
@@ -165,4 +184,41 @@ fn put(file: &mut File, path: &RelPath, end: u64, whole: &[u8]) -> Result<(), Fa
         format!("{path}: the line could not be written whole; is the disk full?"),
     )
     .about(path.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use cap_std::ambient_authority;
+
+    use super::*;
+
+    /// What is read of a file that holds `begun`, while another program writes `rest` between two looks, and how often was waited.
+    fn read(begun: &str, rest: &[&str]) -> (String, usize) {
+        let place = tempfile::tempdir().unwrap();
+        let dir = Dir::open_ambient_dir(place.path(), ambient_authority()).unwrap();
+        dir.write("notes", begun).unwrap();
+        let (file, mut theirs) = (dir.open("notes").unwrap(), rest.iter());
+        let mut other = dir.open_with("notes", OpenOptions::new().append(true)).unwrap();
+        let (mut there, mut waits) = (Vec::new(), 0);
+        settled(&file, &mut there, || {
+            waits += 1;
+            other.write_all(theirs.next().map_or(&[], |part| part.as_bytes())).unwrap();
+        })
+        .unwrap();
+        (String::from_utf8(there).unwrap(), waits)
+    }
+
+    #[test]
+    fn a_line_that_another_is_writing_is_waited_for_until_it_ends() {
+        assert_eq!(read("", &["x"]), (String::new(), 0));
+        assert_eq!(read("one\n", &["x"]), ("one\n".to_owned(), 0));
+        assert_eq!(read("one\ntw", &["", "o", "\n"]), ("one\ntwo\n".to_owned(), 3));
+        assert_eq!(read("one\ntw", &["o\nth", "ree\n"]), ("one\ntwo\nthree\n".to_owned(), 2));
+    }
+
+    #[test]
+    fn a_line_that_nobody_ends_is_torn_after_so_many_looks() {
+        assert_eq!(read("one\ntw", &[]), ("one\ntw".to_owned(), ENDING));
+        assert_eq!(read("one\ntw", &["o"; 99]), (format!("one\ntw{}", "o".repeat(ENDING)), ENDING));
+    }
 }
