@@ -358,15 +358,15 @@ impl StateDir {
     }
 
     /// Removes plans, receipts and bytes that have expired: plans after [`PLAN_LIFETIME`], the rest after `keep`; and what processes
-    /// that were killed left of their runs, here and beside `root`.
-    pub fn expire(&self, root: &Root, keep: SignedDuration) -> Result<u64, Fault> {
+    /// that were killed left of their runs, here and beside `root`, where there is one. Blocking: waits for the lock.
+    pub fn expire(&self, root: Option<&Root>, keep: SignedDuration) -> Result<u64, Fault> {
         let _lock = self.lock()?;
         let now = Timestamp::now();
         let older = |path: &Path, age: SignedDuration| {
             let modified = std::fs::symlink_metadata(path).and_then(|m| m.modified()).ok();
             modified.and_then(|t| Timestamp::try_from(t).ok()).is_some_and(|t| now.duration_since(t) > age)
         };
-        let mut removed = scratch::sweep(&self.dir.join("scratch")) + workshop::sweep(root);
+        let mut removed = scratch::sweep(&self.dir.join("scratch")) + root.map_or(0, workshop::sweep);
         let mut sweep = |dir: PathBuf, age: SignedDuration| {
             for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
                 if older(&entry.path(), age) && std::fs::remove_file(entry.path()).is_ok() {

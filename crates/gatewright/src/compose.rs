@@ -14,7 +14,6 @@ use exec::{Root, StateDir};
 use failures::Analyzer;
 use gateway::Gateway;
 use gateway::config::Ground;
-use jiff::SignedDuration;
 use kit::desk::Services;
 use kit::engine::Parts;
 use kit::house::Access;
@@ -42,7 +41,7 @@ use crate::forge;
 use crate::plugged::{self, Found, Hosting};
 use crate::remembered;
 use crate::roots::Asked;
-use crate::sweeping::Sweeping;
+use crate::sweeping::{Folders, Sweeping, Swept};
 use crate::upstreams::{self, Refresh};
 use crate::workplace;
 
@@ -218,6 +217,7 @@ struct Shared {
     roots: Vec<Arc<Root>>,
     /// Of the first root, or of calls that have none.
     first_state: StateDir,
+    folders: Arc<Folders>,
     check_outputs: bool,
 }
 
@@ -234,7 +234,7 @@ pub struct Offered {
     /// To be run where upstreams are configured.
     pub refresh: Option<Refresh>,
     /// To be run beside the server.
-    pub sweeping: Option<Sweeping>,
+    pub sweeping: Sweeping,
     /// A context somewhere else: what waits for it is to be sent while a server lives.
     pub offline: Option<Offline>,
 }
@@ -312,7 +312,8 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let remembered = remembered::remembered(&config)?;
     let (store, shared, offline) = (Arc::new(remembered.store), remembered.context, remembered.offline);
     let using = remembered.using;
-    let sweeping = Sweeping::new(&store, &config.store);
+    let folders = Arc::new(Folders::of(offer.callers.are_many()));
+    let sweeping = Sweeping { folders: Arc::clone(&folders), store: Swept::new(&store, &config.store) };
     let told =
         workplace::Told { session: config.session, ventures: config.ventures, github: config.github, using };
     let places = roots.iter().map(|root| root.path().to_owned()).collect();
@@ -348,6 +349,7 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
         limiter,
         roots,
         first_state,
+        folders,
         check_outputs: offer.check_outputs,
     });
     let engine = |root: Option<&Arc<Root>>| shared.engine(root);
@@ -417,8 +419,9 @@ fn engine_of(
     let ledger =
         Ledger::open(&state.ledger()).map_err(|e| Fault::new(Code::LedgerUnavailable, e.to_string()))?;
     if let Some(root) = &root {
-        recover(root, &state, &ledger, config.limits.keep_days);
+        recover(root, &state, &ledger);
     }
+    shared.folders.add(root.clone(), state.clone(), config.limits.keep_days);
     let mut secrets = audit::redact::from_environment(std::env::vars());
     secrets.extend(upstreams::secrets(&config.upstreams));
     let of_environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -465,7 +468,7 @@ fn outside(security: &SecuritySection) -> Result<Outside, Fault> {
 
 /// Finishes or takes back what earlier processes left. What stands in the way is said; looking around goes on, and an
 /// apply is refused until it is settled.
-fn recover(root: &Root, state: &StateDir, ledger: &Ledger, keep_days: u32) {
+fn recover(root: &Root, state: &StateDir, ledger: &Ledger) {
     match exec::recover(root, state) {
         Err(fault) => tracing::warn!("recovery: {}", fault.message),
         Ok(recovered) => {
@@ -479,8 +482,5 @@ fn recover(root: &Root, state: &StateDir, ledger: &Ledger, keep_days: u32) {
                 tracing::warn!("{blocked}: run `gatewright recover`");
             }
         }
-    }
-    if let Err(fault) = state.expire(root, SignedDuration::from_hours(24 * i64::from(keep_days))) {
-        tracing::warn!("{}", fault.message);
     }
 }

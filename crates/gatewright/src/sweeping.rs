@@ -1,12 +1,14 @@
-//! What is over is let go of while a server runs, at most once a day on each machine.
+//! What is over is let go of while a server runs: in its state folders every hour, in a store at most once a day on each machine.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use contract::Digest;
-use exec::StateDir;
+use exec::{Root, StateDir};
+use jiff::SignedDuration;
 use store::Store;
 use store_api::upkeep::DAY;
 use store_api::{StoreError, Timestamp, Upkeep as _};
@@ -16,25 +18,17 @@ use crate::config::StoreSection;
 
 /// How long a server is left alone with its first calls.
 const FIRST: Duration = Duration::from_secs(5);
-/// How often it is asked whether a day is over.
+/// How often it is asked what is over.
 const LOOK: Duration = Duration::from_hours(1);
 
-/// A store that is swept.
+/// What is swept beside a server.
 pub struct Sweeping {
-    store: Store,
-    keep_days: u32,
-    /// Says when it was swept last, by a process of this machine.
-    marker: PathBuf,
+    pub folders: Arc<Folders>,
+    /// None where there is no place to note down when.
+    pub store: Option<Swept>,
 }
 
 impl Sweeping {
-    /// None where there is no place to note down when.
-    pub fn new(store: &Store, section: &StoreSection) -> Option<Self> {
-        let of = Digest::of(store.place().as_bytes()).short(12);
-        let marker = StateDir::base().ok()?.join("store").join(format!("swept-{of}"));
-        Some(Self { store: store.clone(), keep_days: section.keep_days, marker })
-    }
-
     /// Until the server stops.
     pub async fn run(self, stop: CancellationToken) {
         let mut pause = FIRST;
@@ -44,14 +38,85 @@ impl Sweeping {
                 () = tokio::time::sleep(pause) => {}
             }
             pause = LOOK;
-            if self.is_due() {
-                // Each of its steps is a transaction: one that is cut off takes nothing along.
-                tokio::select! {
-                    () = stop.cancelled() => return,
-                    () = self.sweep() => {}
-                }
+            // Each step of the store's is a transaction, and each of the folders' a file: one that is cut off takes nothing along.
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = self.sweep() => {}
             }
         }
+    }
+
+    async fn sweep(&self) {
+        let folders = Arc::clone(&self.folders);
+        if let Err(error) = tokio::task::spawn_blocking(move || folders.sweep()).await {
+            tracing::warn!("the state folders were not swept: {error}");
+        }
+        if let Some(store) = self.store.as_ref().filter(|store| store.is_due()) {
+            store.sweep().await;
+        }
+    }
+}
+
+/// The state folders of a process: those of a command are swept when they are opened, those of a server while it runs.
+#[derive(Default)]
+pub struct Folders {
+    kept: Mutex<Vec<Folder>>,
+    is_of_server: bool,
+}
+
+/// The state of a root, or of calls that have none.
+struct Folder {
+    root: Option<Arc<Root>>,
+    state: StateDir,
+    keep: SignedDuration,
+}
+
+impl Folders {
+    /// Of a server, or of a command.
+    pub fn of(server: bool) -> Self {
+        Self { is_of_server: server, ..Self::default() }
+    }
+
+    /// What is over in `state` goes after `keep_days`: now, or with the next sweep.
+    pub fn add(&self, root: Option<Arc<Root>>, state: StateDir, keep_days: u32) {
+        let folder = Folder { root, state, keep: SignedDuration::from_hours(24 * i64::from(keep_days)) };
+        if self.is_of_server {
+            self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(folder);
+        } else {
+            folder.sweep();
+        }
+    }
+
+    fn sweep(&self) {
+        let kept = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
+        kept.iter().for_each(Folder::sweep);
+        // Meanwhile others may have been opened.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).extend(kept);
+    }
+}
+
+impl Folder {
+    fn sweep(&self) {
+        if let Err(fault) = self.state.expire(self.root.as_deref(), self.keep) {
+            tracing::warn!("{}", fault.message);
+        }
+    }
+}
+
+/// A store that is swept once a day.
+pub struct Swept {
+    store: Store,
+    keep_days: u32,
+    /// Says when it was swept last, by a process of this machine.
+    marker: PathBuf,
+}
+
+impl Swept {
+    /// None where there is no place to note down when.
+    pub fn new(store: &Store, section: &StoreSection) -> Option<Self> {
+        let of = Digest::of(store.place().as_bytes()).short(12);
+        let marker = StateDir::base().ok()?.join("store").join(format!("swept-{of}"));
+        Some(Self { store: store.clone(), keep_days: section.keep_days, marker })
     }
 
     /// A store that nobody has used yet is not made for this.

@@ -254,7 +254,7 @@ fn what_a_killed_process_left_of_its_runs_is_swept_and_what_others_hold_is_not()
         // As it is made: what others may look into may be somebody else's.
         fs::set_permissions(place.parent().unwrap(), fs::Permissions::from_mode(0o700)).unwrap();
     }
-    assert_eq!(house.state.expire(&house.root, jiff::SignedDuration::from_hours(24)).unwrap(), 2);
+    assert_eq!(house.state.expire(Some(&house.root), jiff::SignedDuration::from_hours(24)).unwrap(), 2);
     assert!(left.iter().all(|place| !place.exists()));
     assert!(at_work.run(&sh("echo on > and")).unwrap().is_success(), "what is at work is not touched");
     drop(at_work);

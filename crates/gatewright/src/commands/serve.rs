@@ -125,14 +125,12 @@ fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) -> Res
     Ok(offered)
 }
 
-/// Where upstreams are configured, what is offered follows what is approved. What is over in the store is let go of.
-fn keep_up_to_date(refresh: Option<Refresh>, sweeping: Option<Sweeping>, stop: &CancellationToken) {
+/// Where upstreams are configured, what is offered follows what is approved. What is over is let go of.
+fn keep_up_to_date(refresh: Option<Refresh>, sweeping: Sweeping, stop: &CancellationToken) {
     if let Some(refresh) = refresh {
         tokio::spawn(refresh.run(stop.clone()));
     }
-    if let Some(sweeping) = sweeping {
-        tokio::spawn(sweeping.run(stop.clone()));
-    }
+    tokio::spawn(sweeping.run(stop.clone()));
 }
 
 /// Who is let in over HTTP.
@@ -220,7 +218,7 @@ pub(super) fn tls(chain: &Path, key: &Path) -> Result<Tls, CommandError> {
 async fn over_http(
     house: House,
     menu: Choose,
-    (refresh, sweeping): (Option<Refresh>, Option<Sweeping>),
+    (refresh, sweeping): (Option<Refresh>, Sweeping),
     address: SocketAddr,
     options: Options,
     gate: &Gate,

@@ -254,3 +254,39 @@ fn what_is_over_is_swept_by_hand_and_once_a_day_by_a_server() {
     drop(serving);
     assert!(!exists(&nobody.scratch.path().join("state/gatewright/store")));
 }
+
+#[test]
+fn state_that_is_over_goes_with_a_command_and_while_a_server_runs() {
+    let bench = Bench::new(&[("README.md", "# App\n")]);
+    let place = &bench.place;
+    place.ok(&["call", "git_status"]);
+    let base = place.scratch.path().join("state/gatewright");
+    let roots: Vec<_> = std::fs::read_dir(&base).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let state = roots.iter().find(|path| path.join("plans").is_dir()).unwrap();
+    let (plan, bytes, young) =
+        (state.join("plans/left.json"), state.join("blobs/00/left"), state.join("plans/young.json"));
+    let leave = || {
+        std::fs::create_dir_all(bytes.parent().unwrap()).unwrap();
+        for (file, days) in [(&plan, 2), (&bytes, 400), (&young, 0)] {
+            std::fs::write(file, "{}").unwrap();
+            let then = std::time::SystemTime::now() - Duration::from_hours(24 * days);
+            std::fs::File::options().write(true).open(file).unwrap().set_modified(then).unwrap();
+        }
+    };
+    let left = || [&plan, &bytes, &young].map(|file| exists(file));
+
+    leave();
+    place.ok(&["call", "git_status"]);
+    assert_eq!(left(), [false, false, true]);
+
+    // A server answers first.
+    leave();
+    let mut serving = super::bench::Session::over(&mut place.command());
+    serving.ok("git_status", json!({}));
+    let began = Instant::now();
+    while left() != [false, false, true] {
+        assert!(began.elapsed() < Duration::from_mins(1), "{:?}", left());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    serving.ok("git_status", json!({}));
+}
