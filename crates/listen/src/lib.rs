@@ -22,7 +22,10 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ServerConfig, crypto::ring};
 use tokio_util::sync::CancellationToken;
 
+mod attention;
 mod shards;
+
+use self::attention::{Attention, Heeded};
 
 pub use shards::Shards;
 
@@ -129,16 +132,17 @@ pub async fn serve(
         let (tls, app, watcher) = (tls.clone(), app.clone(), graceful.watcher());
         let Some(shards) = shards else {
             tokio::spawn(async move {
-                connection(stream, tls, app, watcher).await;
+                connection(stream, tls, app, watcher, None).await;
                 drop(place);
             });
             continue;
         };
         // It goes to another runtime, which is to be told of it.
         let moved = stream.into_std();
-        shards.next().spawn(async move {
+        let (shard, attention) = shards.next();
+        shard.spawn(async move {
             match moved.and_then(TcpStream::from_std) {
-                Ok(stream) => connection(stream, tls, app, watcher).await,
+                Ok(stream) => connection(stream, tls, app, watcher, Some(attention)).await,
                 Err(error) => tracing::warn!(%error, "a connection could not be answered"),
             }
             drop(place);
@@ -148,11 +152,18 @@ pub async fn serve(
     graceful.shutdown().await;
 }
 
-async fn connection(stream: TcpStream, tls: Option<Tls>, app: impl App, watcher: Watcher) {
+async fn connection(
+    stream: TcpStream,
+    tls: Option<Tls>,
+    app: impl App,
+    watcher: Watcher,
+    attention: Option<Arc<Attention>>,
+) {
     // Without it every event that is streamed waits for the other side's acknowledgement: 44 ms a call.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY could not be set");
     }
+    let stream = Heeded::new(stream, attention);
     match tls {
         None => requests(stream, app, watcher).await,
         Some(Tls(acceptor)) => match tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {

@@ -2,6 +2,7 @@
 //! other one.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -9,14 +10,16 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Handle};
 use tokio_util::sync::CancellationToken;
 
+use crate::attention::Attention;
+
 /// How long what blocks in one of them has to end with it.
 const ENDS: Duration = Duration::from_millis(500);
 
 /// The threads. They end when this is dropped, and what still goes on in them ends then.
 #[derive(Debug)]
 pub struct Shards {
-    /// Of each thread's runtime.
-    handles: Vec<Handle>,
+    /// Of each thread's runtime, and what its connections share.
+    shards: Vec<(Handle, Arc<Attention>)>,
     threads: Vec<JoinHandle<()>>,
     next: AtomicUsize,
     over: CancellationToken,
@@ -30,17 +33,19 @@ impl Shards {
     /// Where the system has no room for a runtime or a thread.
     pub fn start(many: usize) -> io::Result<Self> {
         let mut shards = Self {
-            handles: Vec::new(),
+            shards: Vec::new(),
             threads: Vec::new(),
             next: AtomicUsize::new(0),
             over: CancellationToken::new(),
         };
         for number in 0..many.max(1) {
             let runtime = Builder::new_current_thread().enable_all().build()?;
-            shards.handles.push(runtime.handle().clone());
+            let attention = Arc::<Attention>::default();
+            shards.shards.push((runtime.handle().clone(), Arc::clone(&attention)));
             let over = shards.over.clone();
             let thread = std::thread::Builder::new().name(format!("connections {number}"));
             let work = move || {
+                runtime.spawn(async move { attention.pay().await });
                 runtime.block_on(over.cancelled());
                 runtime.shutdown_timeout(ENDS);
             };
@@ -49,10 +54,10 @@ impl Shards {
         Ok(shards)
     }
 
-    /// The runtime of the next connection: each in turn.
-    pub(crate) fn next(&self) -> Handle {
-        let at = self.next.fetch_add(1, Ordering::Relaxed) % self.handles.len().max(1);
-        self.handles.get(at).cloned().unwrap_or_else(Handle::current)
+    /// The runtime of the next connection, each in turn, and what it shares with that one's others.
+    pub(crate) fn next(&self) -> (Handle, Arc<Attention>) {
+        let at = self.next.fetch_add(1, Ordering::Relaxed) % self.shards.len().max(1);
+        self.shards.get(at).cloned().unwrap_or_else(|| (Handle::current(), Arc::default()))
     }
 }
 
@@ -76,7 +81,7 @@ mod tests {
         let (said, heard) = std::sync::mpsc::channel();
         for _ in 0..6 {
             let said = said.clone();
-            shards.next().spawn(async move {
+            shards.next().0.spawn(async move {
                 let name = std::thread::current().name().map(str::to_owned);
                 said.send(name.unwrap_or_default()).unwrap();
                 std::future::pending::<()>().await;

@@ -27,6 +27,26 @@ pub(crate) struct Visits {
 struct Known {
     of: BTreeMap<String, (u64, Session)>,
     next: u64,
+    /// Whose hour was asked for last: most calls are of whoever called before.
+    last: Option<(Principal, u64, Session)>,
+}
+
+impl Known {
+    /// The same conversation as before, where it is remembered.
+    fn again(&mut self, session: Session) -> Session {
+        self.next += 1;
+        let now = self.next;
+        if let Some((age, session)) = self.of.get_mut(session.id()) {
+            *age = now;
+            return session.clone();
+        }
+        if self.of.len() >= MOST {
+            let oldest = self.of.iter().min_by_key(|(_, (age, _))| *age).map(|(id, _)| id.clone());
+            oldest.and_then(|id| self.of.remove(&id));
+        }
+        self.of.insert(session.id().to_owned(), (now, session.clone()));
+        session
+    }
 }
 
 impl Visits {
@@ -51,24 +71,26 @@ impl Visits {
     /// The conversation of what `caller` asks within this hour, where nothing else ties requests together.
     pub(crate) fn hourly(&self, caller: &Principal) -> Session {
         let hour = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() / 3_600);
-        self.known(Session::named(&[b"hour\0", caller.key().as_bytes(), &hour.to_be_bytes()]))
+        self.within(caller, hour)
     }
 
-    /// The same conversation as before, where it is remembered.
-    fn known(&self, session: Session) -> Session {
+    fn within(&self, caller: &Principal, hour: u64) -> Session {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.next += 1;
-        let now = known.next;
-        if let Some((age, session)) = known.of.get_mut(session.id()) {
-            *age = now;
-            return session.clone();
+        if let Some((who, when, session)) = &known.last {
+            if who == caller && *when == hour {
+                return session.clone();
+            }
+            // It was not silent since it was found: its calls were not counted one by one.
+            let session = session.clone();
+            known.again(session);
         }
-        if known.of.len() >= MOST {
-            let oldest = known.of.iter().min_by_key(|(_, (age, _))| *age).map(|(id, _)| id.clone());
-            oldest.and_then(|id| known.of.remove(&id));
-        }
-        known.of.insert(session.id().to_owned(), (now, session.clone()));
+        let session = known.again(Session::named(&[b"hour\0", caller.key().as_bytes(), &hour.to_be_bytes()]));
+        known.last = Some((caller.clone(), hour, session.clone()));
         session
+    }
+
+    fn known(&self, session: Session) -> Session {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).again(session)
     }
 }
 
@@ -112,5 +134,27 @@ mod tests {
             |name: &str| known.of.contains_key(Session::named(&[b"session\0", name.as_bytes()]).id());
         assert_eq!(known.of.len(), MOST);
         assert!(is_known("0") && is_known("one more") && !is_known("1") && is_known("2"));
+    }
+
+    #[test]
+    fn whoever_calls_again_within_the_hour_is_found_again_whoever_called_between() {
+        let visits = Visits::new().unwrap();
+        let (me, you) = (Principal::Local { uid: 1 }, Principal::Local { uid: 2 });
+        let mine = visits.within(&me, 7);
+        mine.listed(100);
+        let is_mine = |session: &Session| session.id() == mine.id();
+        assert!(is_mine(&visits.within(&me, 7)), "at once");
+        assert!(!is_mine(&visits.within(&you, 7)) && !is_mine(&visits.within(&me, 8)));
+        assert!(is_mine(&visits.within(&me, 7)), "later");
+        // Nor is the one who calls without a pause forgotten for those who come once.
+        for n in 0..MOST {
+            visits.of(Some(&head(Some(&n.to_string()))), &me);
+            if n % 100 == 0 {
+                visits.within(&me, 7);
+            }
+        }
+        visits.within(&you, 7);
+        let known = visits.known.lock().unwrap();
+        assert!(known.of.contains_key(mine.id()) && known.of.len() == MOST);
     }
 }
