@@ -62,7 +62,7 @@ impl Visits {
     /// The conversation of a request: with a head it came over HTTP.
     pub(crate) fn of(&self, head: Option<&Parts>, caller: &Principal) -> Session {
         let Some(head) = head else { return self.own() };
-        match head.headers.get(SESSION) {
+        match head.headers.get(&SESSION) {
             Some(session) => self.known(Session::named(&[b"session\0", session.as_bytes()])),
             None => self.hourly(caller),
         }
@@ -102,7 +102,7 @@ mod tests {
 
     fn head(session: Option<&str>) -> Parts {
         let request = Request::builder().uri("/mcp");
-        let request = session.iter().fold(request, |request, id| request.header(SESSION, *id));
+        let request = session.iter().fold(request, |request, id| request.header(&SESSION, *id));
         request.body(()).unwrap().into_parts().0
     }
 

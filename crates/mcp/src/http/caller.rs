@@ -1,7 +1,7 @@
 //! Who calls: every request is asked, before anything of it is read.
 
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use contract::Principal;
 use futures_util::FutureExt as _;
@@ -9,9 +9,10 @@ use futures_util::future::BoxFuture;
 use kit::call::Bearer;
 use rmcp::model::{ErrorCode, ErrorData, ServerJsonRpcMessage};
 
+use super::VERSION_NAME;
 use super::message;
 use super::oauth::Metadata;
-use super::sessions::SESSION;
+use super::sessions::SESSION_NAME;
 
 /// JSON-RPC leaves -32000 to -32099 to servers.
 const REFUSED: i32 = -32_000;
@@ -88,7 +89,13 @@ impl Identify for Loopback {
 }
 
 /// Headers that may stand once: of two, one reader would believe the first and another the last.
-const ONCE: [&str; 5] = ["origin", "host", "authorization", "mcp-protocol-version", SESSION];
+static ONCE: [HeaderName; 5] = [
+    header::ORIGIN,
+    header::HOST,
+    header::AUTHORIZATION,
+    HeaderName::from_static(VERSION_NAME),
+    HeaderName::from_static(SESSION_NAME),
+];
 
 /// The token of a request whose token was accepted.
 fn token(head: &Parts) -> Option<&str> {
@@ -98,9 +105,10 @@ fn token(head: &Parts) -> Option<&str> {
 /// Who sent the request whose head this is; beside the head, then, for whoever answers. A header that may stand once and
 /// stands twice is nobody's.
 pub(super) async fn of(who: &dyn Identify, head: &mut Parts) -> Result<Principal, Box<Response>> {
-    for once in ONCE {
+    for once in &ONCE {
         if head.headers.get_all(once).iter().nth(1).is_some() {
-            let status = if once == "origin" { StatusCode::FORBIDDEN } else { StatusCode::BAD_REQUEST };
+            let status =
+                if *once == header::ORIGIN { StatusCode::FORBIDDEN } else { StatusCode::BAD_REQUEST };
             return Err(Box::new((status, format!("the header {once} stands twice")).into_response()));
         }
     }

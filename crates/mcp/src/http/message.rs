@@ -108,7 +108,7 @@ impl<S: Served> Doorkeeper<S> {
             Err(refusal) => return refused(StatusCode::BAD_REQUEST, &refusal),
         };
         // Calls of the older revisions are made in sessions only.
-        let outside = message.as_ref().filter(|_| !head.headers.contains_key(SESSION));
+        let outside = message.as_ref().filter(|_| !head.headers.contains_key(&SESSION));
         if let Some(refusal) = outside.and_then(|message| line::without_handshake(message)) {
             return refused(StatusCode::BAD_REQUEST, &refusal);
         }

@@ -36,6 +36,9 @@ use sessions::Sessions;
 /// Where the protocol is spoken.
 pub(crate) const ENDPOINT: &str = "/mcp";
 
+/// The header that names a revision of the protocol.
+const VERSION_NAME: &str = "mcp-protocol-version";
+
 /// How long a shutdown waits for requests that are being answered.
 const DRAIN: Duration = Duration::from_secs(10);
 

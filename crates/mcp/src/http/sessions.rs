@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::request::Parts;
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderName, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use contract::{Digest, Principal};
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 
 /// The header that names a session.
-pub(crate) const SESSION: &str = "mcp-session-id";
+pub(crate) static SESSION: HeaderName = HeaderName::from_static(SESSION_NAME);
+
+/// Its spelling.
+pub(super) const SESSION_NAME: &str = "mcp-session-id";
 
 /// Most sessions of one caller, and of all: each costs some 100 KB until it is idle for minutes. Those that were
 /// used least recently make room, and then do not exist.
@@ -118,7 +121,7 @@ pub(super) struct Visit {
 impl Sessions {
     /// Lets a request of `caller`'s into its own session only.
     pub(super) fn enter(&self, head: &Parts, caller: &Principal) -> Result<Visit, Box<Response>> {
-        let named = head.headers.get(SESSION).map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned());
+        let named = head.headers.get(&SESSION).map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned());
         if let Some(session) = &named
             && !self.is_owned(session, &caller.key())
         {
@@ -138,7 +141,7 @@ impl Sessions {
                 *response.status_mut() = StatusCode::NO_CONTENT;
             }
         }
-        let begun = response.headers().get(SESSION).and_then(|v| v.to_str().ok());
+        let begun = response.headers().get(&SESSION).and_then(|v| v.to_str().ok());
         let Some(begun) = begun.filter(|_| named.is_none()) else { return response };
         self.tidy().await;
         if let Some(ended) = self.begin(begun, caller.key())
