@@ -73,6 +73,8 @@ impl Attention {
                 // The runtime does what there is to be done, asks the system for more, and comes back.
                 tokio::task::yield_now().await;
             }
+            // It was in vain: the next one must come near again, and no answer that goes on in pieces is reason enough.
+            self.is_near.store(false, Ordering::Relaxed);
             self.is_paid.store(false, Ordering::Relaxed);
         }
     }
@@ -205,6 +207,7 @@ mod tests {
         })
         .await
         .unwrap();
+        assert!(!attention.is_near.load(Ordering::Relaxed), "it was in vain");
     }
 
     #[tokio::test]
