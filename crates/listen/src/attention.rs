@@ -6,7 +6,7 @@
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -19,12 +19,23 @@ const LOOKS: Duration = Duration::from_micros(100);
 /// How soon behind an answer a request must have come for the next one to be looked for: longer than that by what waking takes.
 const NEAR: Duration = Duration::from_micros(200);
 
+/// How often looking in vain counts at most: after so many times in a row the next look comes after 2 to their power requests.
+const MISSES: u32 = 6;
+
+/// How long giving the processor away may take. Where it takes longer, others need it more.
+const YIELDS: Duration = Duration::from_micros(50);
+
 /// What the connections of one thread share. Times are nanoseconds since it was made; nothing depends on their order between threads.
 #[derive(Debug)]
 pub(crate) struct Attention {
     since: Instant,
     answered: AtomicU64,
+    is_asked: AtomicBool,
     is_near: AtomicBool,
+    /// How often it was looked in vain since something was found.
+    misses: AtomicU32,
+    /// How many near requests are let go by before it is looked again.
+    rests: AtomicU32,
     is_paid: AtomicBool,
     begins: Notify,
 }
@@ -34,11 +45,25 @@ impl Default for Attention {
         Self {
             since: Instant::now(),
             answered: AtomicU64::new(0),
+            is_asked: AtomicBool::new(false),
             is_near: AtomicBool::new(false),
+            misses: AtomicU32::new(0),
+            rests: AtomicU32::new(0),
             is_paid: AtomicBool::new(false),
             begins: Notify::new(),
         }
     }
+}
+
+/// What came of looking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// Nothing yet.
+    Again,
+    /// A request, which is being answered.
+    Found,
+    /// Nothing in time.
+    Vain,
 }
 
 impl Attention {
@@ -52,13 +77,41 @@ impl Attention {
     }
 
     fn asked(&self, now: u64) {
-        self.is_near.store(self.silence(now) < NEAR, Ordering::Relaxed);
+        self.is_asked.store(true, Ordering::Relaxed);
+        let is_near = self.silence(now) < NEAR;
+        let rests = self.rests.load(Ordering::Relaxed);
+        if is_near && rests > 0 {
+            self.rests.store(rests - 1, Ordering::Relaxed);
+        }
+        self.is_near.store(is_near && rests == 0, Ordering::Relaxed);
     }
 
     fn answered(&self, now: u64) {
         self.answered.store(now, Ordering::Relaxed);
+        self.is_asked.store(false, Ordering::Relaxed);
         if self.is_near.load(Ordering::Relaxed) && !self.is_paid.load(Ordering::Relaxed) {
             self.begins.notify_one();
+        }
+    }
+
+    fn look(&self, now: u64) -> Look {
+        if self.silence(now) < LOOKS {
+            Look::Again
+        } else if self.is_asked.load(Ordering::Relaxed) {
+            Look::Found
+        } else {
+            Look::Vain
+        }
+    }
+
+    fn looked(&self, found: bool) {
+        let misses = self.misses.load(Ordering::Relaxed);
+        let misses = if found { 0 } else { (misses + 1).min(MISSES) };
+        self.misses.store(misses, Ordering::Relaxed);
+        if !found {
+            // Whoever takes longer each time is not waited for; nor is an answer that goes on in pieces.
+            self.rests.store((1 << misses) - 1, Ordering::Relaxed);
+            self.is_near.store(false, Ordering::Relaxed);
         }
     }
 
@@ -67,14 +120,21 @@ impl Attention {
         loop {
             self.begins.notified().await;
             self.is_paid.store(true, Ordering::Relaxed);
-            while self.silence(self.now()) < LOOKS {
+            let found = loop {
+                match self.look(self.now()) {
+                    Look::Again => {}
+                    look => break look == Look::Found,
+                }
                 // Whoever asks may need this processor for it.
+                let gave = self.now();
                 std::thread::yield_now();
+                if Duration::from_nanos(self.now() - gave) > YIELDS {
+                    break false;
+                }
                 // The runtime does what there is to be done, asks the system for more, and comes back.
                 tokio::task::yield_now().await;
-            }
-            // It was in vain: the next one must come near again, and no answer that goes on in pieces is reason enough.
-            self.is_near.store(false, Ordering::Relaxed);
+            };
+            self.looked(found);
             self.is_paid.store(false, Ordering::Relaxed);
         }
     }
@@ -178,6 +238,38 @@ mod tests {
         assert!(!looks(&attention, &[(9_800, 9_900)]), "not any more");
     }
 
+    #[test]
+    fn a_request_that_is_being_answered_was_found_and_one_that_did_not_come_was_not() {
+        let attention = Attention::default();
+        looks(&attention, &[(1_000, 1_050), (1_060, 1_100)]);
+        let look = |at: u64| attention.look(at * MICRO);
+        assert_eq!((look(1_150), look(1_201)), (Look::Again, Look::Vain));
+        attention.asked(1_160 * MICRO);
+        assert_eq!((look(1_199), look(1_250)), (Look::Again, Look::Found));
+    }
+
+    #[test]
+    fn the_more_often_it_was_looked_in_vain_the_seldomer_it_is_looked() {
+        let attention = Attention::default();
+        let mut now = 1_000;
+        attention.answered(now * MICRO);
+        let mut lets_go_by = || {
+            (0..).find(|_| {
+                now += 150;
+                looks(&attention, &[(now, now)])
+            })
+        };
+        assert_eq!(lets_go_by(), Some(0));
+        for goes in [1, 3, 7, 15, 31, 63, 63] {
+            attention.looked(false);
+            assert_eq!(lets_go_by(), Some(goes));
+        }
+        attention.looked(true);
+        assert_eq!(lets_go_by(), Some(0));
+        attention.looked(false);
+        assert_eq!(lets_go_by(), Some(1));
+    }
+
     #[tokio::test]
     async fn attention_begins_behind_a_near_answer_only_and_ends_by_itself() {
         let attention = Arc::<Attention>::default();
@@ -191,14 +283,16 @@ mod tests {
             tokio::task::yield_now().await;
             assert!(!is_paid());
         }
-        // An answer to come keeps it up.
-        attention.is_near.store(true, Ordering::Relaxed);
-        attention.answered(u64::MAX);
-        while !is_paid() {
-            tokio::task::yield_now().await;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-        assert!(is_paid() && !task.is_finished());
+        // It may be cut short where the processor is wanted by others.
+        timeout(LONG, async {
+            while !is_paid() {
+                attention.is_near.store(true, Ordering::Relaxed);
+                attention.answered(u64::MAX);
+                tokio::task::yield_now().await;
+            }
+        })
+        .await
+        .unwrap();
         attention.answered(attention.now());
         timeout(LONG, async {
             while is_paid() {
@@ -207,7 +301,9 @@ mod tests {
         })
         .await
         .unwrap();
+        assert!(!task.is_finished());
         assert!(!attention.is_near.load(Ordering::Relaxed), "it was in vain");
+        assert!(attention.rests.load(Ordering::Relaxed) > 0);
     }
 
     #[tokio::test]
