@@ -39,7 +39,7 @@ impl Lines {
     /// Puts a line to the end of the file at `path`, which is made, with its folder, where it is not there.
     ///
     /// `line` is told what the file holds, under the lock, and says what is put to it, without an end of line; nothing, where nothing
-    /// is to be put. Blocking: up to five seconds for the lock.
+    /// is to be put. Blocking: up to five seconds for the lock, and 50 ms for the end of a line that another is writing.
     ///
     /// Links are refused, and so are files with a second name, files of more than [`MAX_FILE`] bytes, and roots that are only read.
     pub fn append(
@@ -54,9 +54,7 @@ impl Lines {
         }
         jail::check_writable(path)?;
         let (parent, is_new) = folder(root.dir(), path)?;
-        let mut file = locked(&parent, path)?;
-        let mut there = Vec::new();
-        settled(&file, &mut there, || std::thread::sleep(BETWEEN)).map_err(|e| jail::fault(path, &e))?;
+        let (mut file, there) = locked(&parent, path)?;
         if there.len() as u64 > MAX_FILE {
             let message = format!("{path} is larger than {} MiB", MAX_FILE >> 20);
             return Err(Fault::new(Code::TooLarge, message)
@@ -101,16 +99,20 @@ fn gone(path: &RelPath) -> Fault {
     Fault::new(Code::Conflict, format!("{path}: its folder went away meanwhile")).about(path.as_str())
 }
 
-/// The file, locked, and still the one of that name. An editor may have put another in its place while the lock was waited for.
-fn locked(parent: &Dir, path: &RelPath) -> Result<File, Fault> {
+/// The file, locked, and what it holds; still the one of that name, and no shorter. An editor may have put another in its place while
+/// the lock was waited for, or the end of a line.
+fn locked(parent: &Dir, path: &RelPath) -> Result<(File, Vec<u8>), Fault> {
     for _ in 0..LOOKS {
         let file = open(parent, path)?;
         lock(&file, path)?;
+        let mut holds = Vec::new();
+        settled(&file, &mut holds, || std::thread::sleep(BETWEEN)).map_err(|e| jail::fault(path, &e))?;
         let (mine, there) = (file.metadata(), parent.symlink_metadata(path.file_name()));
         if let (Ok(mine), Ok(there)) = (mine, there)
             && (mine.ino(), mine.dev()) == (there.ino(), there.dev())
+            && mine.len() >= holds.len() as u64
         {
-            return Ok(file);
+            return Ok((file, holds));
         }
     }
     Err(Fault::new(Code::Conflict, format!("{path} is replaced again and again by another program"))

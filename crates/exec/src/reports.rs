@@ -103,10 +103,6 @@ impl StateDir {
     /// Keeps a review kit for `owner` under its own name. One of that name is the same kit, made of the same content: it is
     /// kept once, and as long as one that is made now. Its files say their own hashes, so they are kept as they are: secrets were taken out of what they are made of.
     pub fn keep_kit(&self, name: &str, files: &[ReportFile], owner: &Principal) -> Result<(), Fault> {
-        if let Some((handle, kit)) = self.kit_handle(name, owner) {
-            let kit = KeptReport { at: format!("{:.3}", Timestamp::now()), ..kit };
-            return self.keep_under(&handle, owner, &kit);
-        }
         let as_it_is: Clean = Arc::new(<[u8]>::to_vec);
         let mut kept = Vec::new();
         for file in files {
@@ -114,7 +110,11 @@ impl StateDir {
             kept.push(KeptFile { name: file.name.clone(), mime: file.mime.to_owned(), content });
         }
         let kit = KeptReport { title: name.to_owned(), at: format!("{:.3}", Timestamp::now()), files: kept };
-        self.keep_handle(KIT, owner, &kit).map(drop)
+        match self.kit_handle(name, owner) {
+            // What it holds was kept anew: bytes are swept by their own age.
+            Some(handle) => self.keep_under(&handle, owner, &kit),
+            None => self.keep_handle(KIT, owner, &kit).map(drop),
+        }
     }
 
     /// The kits of `owner`, the latest first, `most` at most. A kit's title is its name.
@@ -126,10 +126,10 @@ impl StateDir {
         kits
     }
 
-    fn kit_handle(&self, name: &str, owner: &Principal) -> Option<(Handle, KeptReport)> {
+    fn kit_handle(&self, name: &str, owner: &Principal) -> Option<Handle> {
         let kits: Vec<(String, KeptReport)> = self.handles(KIT, owner);
-        let (handle, kit) = kits.into_iter().find(|(_, kit)| kit.title == name)?;
-        Some((Handle::parse(KIT, &handle)?, kit))
+        let (handle, _) = kits.into_iter().find(|(_, kit)| kit.title == name)?;
+        Handle::parse(KIT, &handle)
     }
 
     /// A kit of `owner`, by its name.
@@ -153,6 +153,12 @@ impl StateDir {
 mod tests {
     use super::*;
 
+    /// The files in `dir`, however deep.
+    fn walk(dir: &std::path::Path) -> Vec<std::path::PathBuf> {
+        let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+        entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
+    }
+
     #[test]
     fn a_kit_is_kept_once_under_its_name_and_as_it_is() {
         let dir = tempfile::tempdir().unwrap();
@@ -162,7 +168,7 @@ mod tests {
             [ReportFile { name: "a/index.html".into(), mime: "text/html", bytes: b"secret".to_vec() }];
         state.keep_kit("abc-1-x-01234567", &files, &owner).unwrap();
         // Made again shortly before it would expire, it is kept as long as a new one.
-        let (handle, _) = state.kit_handle("abc-1-x-01234567", &owner).unwrap();
+        let handle = state.kit_handle("abc-1-x-01234567", &owner).unwrap();
         let file = state.path().join("handles").join(format!("{handle}.json"));
         let text = std::fs::read_to_string(&file).unwrap();
         let expires = |text: &str| {
@@ -172,8 +178,15 @@ mod tests {
         let soon = Timestamp::now().checked_add(jiff::SignedDuration::from_secs(60)).unwrap();
         let old = text.replace(&format!("{:.3}", expires(&text)), &format!("{soon:.3}"));
         std::fs::write(&file, &old).unwrap();
+        let first = &state.kit("abc-1-x-01234567", &owner).unwrap().files[0];
+        let then = std::time::SystemTime::now() - std::time::Duration::from_hours(25);
+        for entry in walk(&state.path().join("outputs")) {
+            std::fs::File::options().write(true).open(entry).unwrap().set_modified(then).unwrap();
+        }
+        assert_eq!(state.report_file(first).unwrap(), b"secret");
         state.keep_kit("abc-1-x-01234567", &files, &owner).unwrap();
         assert!(expires(&std::fs::read_to_string(&file).unwrap()) > expires(&old));
+        assert_eq!(state.expire(None, jiff::SignedDuration::from_hours(24)).unwrap(), 0, "it is young again");
         assert_eq!((state.kits(&owner, 9).len(), state.kits(&other, 9).len()), (1, 0));
         let kit = state.kit("abc-1-x-01234567", &owner).unwrap();
         assert_eq!(state.report_file(&kit.files[0]).unwrap(), b"secret");

@@ -135,11 +135,22 @@ impl StateDir {
 
     /// Takes the root's lock; it is released when the value is dropped, or when the process dies.
     pub fn lock(&self) -> Result<RootLock, Fault> {
+        self.locked(FlockOperation::LockExclusive)?
+            .ok_or_else(|| Fault::internal("a lock was not waited for"))
+    }
+
+    /// The same, unless somebody has it.
+    fn lock_if_free(&self) -> Result<Option<RootLock>, Fault> {
+        self.locked(FlockOperation::NonBlockingLockExclusive)
+    }
+
+    fn locked(&self, how: FlockOperation) -> Result<Option<RootLock>, Fault> {
         let file = open_private(&self.dir.join("lock")).map_err(|e| broken("lock", &e))?;
         loop {
-            match rustix::fs::flock(&file, FlockOperation::LockExclusive) {
-                Ok(()) => return Ok(RootLock { _file: file }),
+            match rustix::fs::flock(&file, how) {
+                Ok(()) => return Ok(Some(RootLock { _file: file })),
                 Err(rustix::io::Errno::INTR) => {}
+                Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
                 Err(error) => return Err(broken("lock", &error.into())),
             }
         }
@@ -357,16 +368,17 @@ impl StateDir {
         serde_json::from_slice(&read_private(path).ok()?).ok()
     }
 
-    /// Removes plans, receipts and bytes that have expired: plans after [`PLAN_LIFETIME`], the rest after `keep`; and what processes
-    /// that were killed left of their runs, here and beside `root`, where there is one. Blocking: waits for the lock.
+    /// Removes plans, receipts and bytes that have expired: plans after [`PLAN_LIFETIME`], the rest after `keep`, which no plan outlives;
+    /// and what processes that were killed left of their runs, here and beside `root`, where there is one. While somebody applies, what
+    /// has expired stays until the next time.
     pub fn expire(&self, root: Option<&Root>, keep: SignedDuration) -> Result<u64, Fault> {
-        let _lock = self.lock()?;
-        let now = Timestamp::now();
+        let mut removed = scratch::sweep(&self.dir.join("scratch")) + root.map_or(0, workshop::sweep);
+        let Some(_lock) = self.lock_if_free()? else { return Ok(removed) };
+        let (now, keep) = (Timestamp::now(), keep.max(PLAN_LIFETIME));
         let older = |path: &Path, age: SignedDuration| {
             let modified = std::fs::symlink_metadata(path).and_then(|m| m.modified()).ok();
             modified.and_then(|t| Timestamp::try_from(t).ok()).is_some_and(|t| now.duration_since(t) > age)
         };
-        let mut removed = scratch::sweep(&self.dir.join("scratch")) + root.map_or(0, workshop::sweep);
         let mut sweep = |dir: PathBuf, age: SignedDuration| {
             for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
                 if older(&entry.path(), age) && std::fs::remove_file(entry.path()).is_ok() {

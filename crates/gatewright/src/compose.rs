@@ -421,7 +421,7 @@ fn engine_of(
     if let Some(root) = &root {
         recover(root, &state, &ledger);
     }
-    shared.folders.add(root.clone(), state.clone(), config.limits.keep_days);
+    shared.folders.add(root.as_ref(), state.clone(), config.limits.keep_days);
     let mut secrets = audit::redact::from_environment(std::env::vars());
     secrets.extend(upstreams::secrets(&config.upstreams));
     let of_environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());

@@ -31,7 +31,7 @@ pub struct LimitsSection {
     pub result_tokens: u64,
     /// Seconds after which a call that still works goes on as a job.
     pub detach_after: u64,
-    /// Days that pre-images and receipts are kept; undo reaches back as far.
+    /// Days that pre-images and receipts are kept, one at least; undo reaches back as far.
     pub keep_days: u32,
 }
 

@@ -3,7 +3,7 @@
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use contract::Digest;
@@ -38,7 +38,8 @@ impl Sweeping {
                 () = tokio::time::sleep(pause) => {}
             }
             pause = LOOK;
-            // Each step of the store's is a transaction, and each of the folders' a file: one that is cut off takes nothing along.
+            // Each step of the store's is a transaction: one that is cut off takes nothing along. Folders go on beside it, until the
+            // process ends.
             tokio::select! {
                 () = stop.cancelled() => return,
                 () = self.sweep() => {}
@@ -65,8 +66,10 @@ pub struct Folders {
 }
 
 /// The state of a root, or of calls that have none.
+#[derive(Clone)]
 struct Folder {
-    root: Option<Arc<Root>>,
+    /// Gone with the last engine over it.
+    root: Option<Weak<Root>>,
     state: StateDir,
     keep: SignedDuration,
 }
@@ -78,26 +81,28 @@ impl Folders {
     }
 
     /// What is over in `state` goes after `keep_days`: now, or with the next sweep.
-    pub fn add(&self, root: Option<Arc<Root>>, state: StateDir, keep_days: u32) {
+    pub fn add(&self, root: Option<&Arc<Root>>, state: StateDir, keep_days: u32) {
+        let root = root.map(Arc::downgrade);
         let folder = Folder { root, state, keep: SignedDuration::from_hours(24 * i64::from(keep_days)) };
         if self.is_of_server {
-            self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(folder);
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            kept.retain(|other| other.state.path() != folder.state.path());
+            kept.push(folder);
         } else {
             folder.sweep();
         }
     }
 
     fn sweep(&self) {
-        let kept = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
         kept.iter().for_each(Folder::sweep);
-        // Meanwhile others may have been opened.
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).extend(kept);
     }
 }
 
 impl Folder {
     fn sweep(&self) {
-        if let Err(fault) = self.state.expire(self.root.as_deref(), self.keep) {
+        let root = self.root.as_ref().and_then(Weak::upgrade);
+        if let Err(fault) = self.state.expire(root.as_deref(), self.keep) {
             tracing::warn!("{}", fault.message);
         }
     }

@@ -67,6 +67,12 @@ enum Look {
 }
 
 impl Attention {
+    /// Whether it was ever paid.
+    #[cfg(test)]
+    pub(crate) fn was_paid(&self) -> bool {
+        self.is_paid.load(Ordering::Relaxed) || self.misses.load(Ordering::Relaxed) > 0
+    }
+
     fn now(&self) -> u64 {
         u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }

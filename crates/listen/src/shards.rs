@@ -73,6 +73,8 @@ impl Drop for Shards {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
     use super::*;
 
     #[test]
@@ -95,5 +97,33 @@ mod tests {
         assert_eq!(names, ["connections 0", "connections 1", "connections 2"]);
         drop(shards);
         assert!(heard.recv().is_err(), "what was pending is gone");
+    }
+
+    #[test]
+    fn whoever_asks_again_at_once_has_the_threads_attention() {
+        let shards = Shards::start(1).unwrap();
+        let attention = Arc::clone(&shards.shards[0].1);
+        let stop = CancellationToken::new();
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let app = crate::routed(axum::Router::new().route("/", axum::routing::get(|| async { "here" })));
+            let asking = async {
+                let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+                let mut answer = [0; 4_096];
+                // How soon it asks again is the machine's: a loaded one takes some tries.
+                while !attention.was_paid() {
+                    stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
+                    let read = stream.read(&mut answer).await.unwrap();
+                    assert!(answer[..read].starts_with(b"HTTP/1.1 200"), "{read}");
+                }
+                drop(stream);
+                stop.cancel();
+            };
+            let serving = crate::serve(listener, None, (10, Some(&shards)), app, stop.clone());
+            let both = async { tokio::join!(asking, serving) };
+            tokio::time::timeout(Duration::from_secs(30), both).await.unwrap();
+        });
     }
 }

@@ -4,10 +4,12 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use contract::{Code, Fault};
 use gatewright_exec::lines::Lines;
 use gatewright_exec::{Rights, Root};
+use rustix::fs::FlockOperation;
 
 use super::{Place, path};
 
@@ -130,4 +132,40 @@ fn a_file_that_is_replaced_while_the_lock_is_waited_for_is_looked_up_anew() {
     drop(holder);
     writing.join().unwrap().unwrap();
     assert_eq!(place.read("notes").as_deref(), Some("edited\nmine\n"));
+}
+
+/// As an editor saves that writes beside the file and renames, while the end of the last line is waited for.
+#[test]
+fn a_file_that_is_replaced_while_a_line_is_waited_for_has_the_line_all_the_same() {
+    let is_held =
+        |file: &fs::File| rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive).is_err();
+    for _ in 0..50 {
+        let place = Place::new(&[("notes", "without an end")]);
+        let root = place.view().root().clone();
+        fs::write(place.path("new"), "edited\n").unwrap();
+        let (old, is_decided) = (fs::File::open(place.path("notes")).unwrap(), AtomicBool::new(false));
+        let in_time = std::thread::scope(|scope| {
+            let replaced = scope.spawn(|| {
+                while !is_held(&old) && !is_decided.load(Ordering::SeqCst) {
+                    // What was taken to find out is given back.
+                    rustix::fs::flock(&old, FlockOperation::Unlock).unwrap();
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                }
+                fs::rename(place.path("new"), place.path("notes")).unwrap();
+                !is_decided.load(Ordering::SeqCst)
+            });
+            Lines::default()
+                .append(&root, &path("notes"), |_| {
+                    is_decided.store(true, Ordering::SeqCst);
+                    Ok(Some("ours".to_owned()))
+                })
+                .unwrap();
+            replaced.join().unwrap()
+        });
+        if in_time {
+            assert_eq!(place.read("notes").as_deref(), Some("edited\nours\n"));
+            return;
+        }
+    }
+    panic!("the machine is too slow: it was never replaced in time");
 }

@@ -281,9 +281,11 @@ fn state_that_is_over_goes_with_a_command_and_while_a_server_runs() {
 
     // A server answers first.
     leave();
+    let began = Instant::now();
     let mut serving = super::bench::Session::over(&mut place.command());
     serving.ok("git_status", json!({}));
-    let began = Instant::now();
+    let still = left();
+    assert!(still == [true; 3] || began.elapsed() > Duration::from_secs(5), "{still:?}");
     while left() != [false, false, true] {
         assert!(began.elapsed() < Duration::from_mins(1), "{:?}", left());
         std::thread::sleep(Duration::from_millis(100));
