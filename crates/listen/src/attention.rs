@@ -260,7 +260,7 @@ mod tests {
         let mut now = 1_000;
         attention.answered(now * MICRO);
         let mut lets_go_by = || {
-            (0..).find(|_| {
+            (0..1_000).find(|_| {
                 now += 150;
                 looks(&attention, &[(now, now)])
             })

@@ -19,7 +19,7 @@ const ENDS: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub struct Shards {
     /// Of each thread's runtime, and what its connections share.
-    shards: Vec<(Handle, Arc<Attention>)>,
+    runtimes: Vec<(Handle, Arc<Attention>)>,
     threads: Vec<JoinHandle<()>>,
     next: AtomicUsize,
     over: CancellationToken,
@@ -33,7 +33,7 @@ impl Shards {
     /// Where the system has no room for a runtime or a thread.
     pub fn start(many: usize) -> io::Result<Self> {
         let mut shards = Self {
-            shards: Vec::new(),
+            runtimes: Vec::new(),
             threads: Vec::new(),
             next: AtomicUsize::new(0),
             over: CancellationToken::new(),
@@ -41,7 +41,7 @@ impl Shards {
         for number in 0..many.max(1) {
             let runtime = Builder::new_current_thread().enable_all().build()?;
             let attention = Arc::<Attention>::default();
-            shards.shards.push((runtime.handle().clone(), Arc::clone(&attention)));
+            shards.runtimes.push((runtime.handle().clone(), Arc::clone(&attention)));
             let over = shards.over.clone();
             let thread = std::thread::Builder::new().name(format!("connections {number}"));
             let work = move || {
@@ -56,8 +56,8 @@ impl Shards {
 
     /// The runtime of the next connection, each in turn, and what it shares with that one's others.
     pub(crate) fn next(&self) -> (Handle, Arc<Attention>) {
-        let at = self.next.fetch_add(1, Ordering::Relaxed) % self.shards.len().max(1);
-        self.shards.get(at).cloned().unwrap_or_else(|| (Handle::current(), Arc::default()))
+        let at = self.next.fetch_add(1, Ordering::Relaxed) % self.runtimes.len().max(1);
+        self.runtimes.get(at).cloned().unwrap_or_else(|| (Handle::current(), Arc::default()))
     }
 }
 
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn whoever_asks_again_at_once_has_the_threads_attention() {
         let shards = Shards::start(1).unwrap();
-        let attention = Arc::clone(&shards.shards[0].1);
+        let attention = Arc::clone(&shards.runtimes[0].1);
         let stop = CancellationToken::new();
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {

@@ -124,7 +124,7 @@ fn a_file_that_is_replaced_while_the_lock_is_waited_for_is_looked_up_anew() {
     let place = Place::new(&[("notes", "old\n")]);
     let root = Arc::clone(place.view().root());
     let holder = fs::OpenOptions::new().append(true).open(place.path("notes")).unwrap();
-    rustix::fs::flock(&holder, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    rustix::fs::flock(&holder, FlockOperation::LockExclusive).unwrap();
     let writing = std::thread::spawn(move || put(&root, "notes", "mine"));
     std::thread::sleep(std::time::Duration::from_millis(50));
     fs::write(place.path("other"), "edited\n").unwrap();
