@@ -39,7 +39,8 @@ impl Lines {
     /// Puts a line to the end of the file at `path`, which is made, with its folder, where it is not there.
     ///
     /// `line` is told what the file holds, under the lock, and says what is put to it, without an end of line; nothing, where nothing
-    /// is to be put. Blocking: up to five seconds for the lock, and 50 ms for the end of a line that another is writing.
+    /// is to be put. Blocking: up to five seconds for the lock, and 50 ms for the end of a line that another is writing; again for each
+    /// file that is put in its place meanwhile.
     ///
     /// Links are refused, and so are files with a second name, files of more than [`MAX_FILE`] bytes, and roots that are only read.
     pub fn append(

@@ -86,7 +86,7 @@ impl Folders {
         let folder = Folder { root, state, keep: SignedDuration::from_hours(24 * i64::from(keep_days)) };
         if self.is_of_server {
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.retain(|other| other.state.path() != folder.state.path());
+            kept.retain(|other| other.is_alive() || other.state.path() != folder.state.path());
             kept.push(folder);
         } else {
             folder.sweep();
@@ -100,6 +100,11 @@ impl Folders {
 }
 
 impl Folder {
+    /// Whether something may be left beside its root.
+    fn is_alive(&self) -> bool {
+        self.root.as_ref().is_some_and(|root| root.strong_count() > 0)
+    }
+
     fn sweep(&self) {
         let root = self.root.as_ref().and_then(Weak::upgrade);
         if let Err(fault) = self.state.expire(root.as_deref(), self.keep) {

@@ -19,7 +19,7 @@ const LOOKS: Duration = Duration::from_micros(100);
 /// How soon behind an answer a request must have come for the next one to be looked for: longer than that by what waking takes.
 const NEAR: Duration = Duration::from_micros(200);
 
-/// How often looking in vain counts at most: after so many times in a row the next look comes after 2 to their power requests.
+/// How often looking in vain counts at most: after so many times in a row 2 to their power near requests go by for each look.
 const MISSES: u32 = 6;
 
 /// How long giving the processor away may take. Where it takes longer, others need it more.
@@ -32,6 +32,8 @@ pub(crate) struct Attention {
     answered: AtomicU64,
     is_asked: AtomicBool,
     is_near: AtomicBool,
+    /// Whether something came while it was looked.
+    is_found: AtomicBool,
     /// How often it was looked in vain since something was found.
     misses: AtomicU32,
     /// How many near requests are let go by before it is looked again.
@@ -47,6 +49,7 @@ impl Default for Attention {
             answered: AtomicU64::new(0),
             is_asked: AtomicBool::new(false),
             is_near: AtomicBool::new(false),
+            is_found: AtomicBool::new(false),
             misses: AtomicU32::new(0),
             rests: AtomicU32::new(0),
             is_paid: AtomicBool::new(false),
@@ -55,22 +58,11 @@ impl Default for Attention {
     }
 }
 
-/// What came of looking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
-    /// Nothing yet.
-    Again,
-    /// A request, which is being answered.
-    Found,
-    /// Nothing in time.
-    Vain,
-}
-
 impl Attention {
-    /// Whether it was ever paid.
+    /// Whether the next request is being looked for, or the one that was found answered.
     #[cfg(test)]
-    pub(crate) fn was_paid(&self) -> bool {
-        self.is_paid.load(Ordering::Relaxed) || self.misses.load(Ordering::Relaxed) > 0
+    pub(crate) fn is_paid(&self) -> bool {
+        self.is_paid.load(Ordering::Relaxed)
     }
 
     fn now(&self) -> u64 {
@@ -84,6 +76,7 @@ impl Attention {
 
     fn asked(&self, now: u64) {
         self.is_asked.store(true, Ordering::Relaxed);
+        self.is_found.store(true, Ordering::Relaxed);
         let is_near = self.silence(now) < NEAR;
         let rests = self.rests.load(Ordering::Relaxed);
         if is_near && rests > 0 {
@@ -100,48 +93,41 @@ impl Attention {
         }
     }
 
-    fn look(&self, now: u64) -> Look {
-        if self.silence(now) < LOOKS {
-            Look::Again
-        } else if self.is_asked.load(Ordering::Relaxed) {
-            Look::Found
-        } else {
-            Look::Vain
-        }
+    /// It is looked from now on. What came since the answer counts as found.
+    fn begin(&self) {
+        self.is_found.store(self.is_asked.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.is_paid.store(true, Ordering::Relaxed);
     }
 
-    fn looked(&self, found: bool) {
+    /// It is looked no more: nothing came in time, what came takes longer, or others want the processor.
+    fn end(&self, is_wanted: bool) {
+        let found = self.is_found.load(Ordering::Relaxed);
         let misses = self.misses.load(Ordering::Relaxed);
         let misses = if found { 0 } else { (misses + 1).min(MISSES) };
         self.misses.store(misses, Ordering::Relaxed);
-        if !found {
+        if !found || is_wanted {
             // Whoever takes longer each time is not waited for; nor is an answer that goes on in pieces.
-            self.rests.store((1 << misses) - 1, Ordering::Relaxed);
+            self.rests.store((1 << misses.max(1)) - 1, Ordering::Relaxed);
             self.is_near.store(false, Ordering::Relaxed);
         }
+        self.is_paid.store(false, Ordering::Relaxed);
     }
 
     /// Looks for requests whenever there is reason to, for ever.
     pub(crate) async fn pay(&self) {
         loop {
             self.begins.notified().await;
-            self.is_paid.store(true, Ordering::Relaxed);
-            let found = loop {
-                match self.look(self.now()) {
-                    Look::Again => {}
-                    look => break look == Look::Found,
-                }
+            self.begin();
+            let mut is_wanted = false;
+            while !is_wanted && self.silence(self.now()) < LOOKS {
                 // Whoever asks may need this processor for it.
                 let gave = self.now();
                 std::thread::yield_now();
-                if Duration::from_nanos(self.now() - gave) > YIELDS {
-                    break false;
-                }
+                is_wanted = Duration::from_nanos(self.now() - gave) > YIELDS;
                 // The runtime does what there is to be done, asks the system for more, and comes back.
                 tokio::task::yield_now().await;
-            };
-            self.looked(found);
-            self.is_paid.store(false, Ordering::Relaxed);
+            }
+            self.end(is_wanted);
         }
     }
 }
@@ -244,36 +230,58 @@ mod tests {
         assert!(!looks(&attention, &[(9_800, 9_900)]), "not any more");
     }
 
-    #[test]
-    fn a_request_that_is_being_answered_was_found_and_one_that_did_not_come_was_not() {
-        let attention = Attention::default();
-        looks(&attention, &[(1_000, 1_050), (1_060, 1_100)]);
-        let look = |at: u64| attention.look(at * MICRO);
-        assert_eq!((look(1_150), look(1_201)), (Look::Again, Look::Vain));
-        attention.asked(1_160 * MICRO);
-        assert_eq!((look(1_199), look(1_250)), (Look::Again, Look::Found));
+    /// How many near requests go by until the next one is looked for, where each is found at once.
+    fn go_by(attention: &Attention, now: &mut u64) -> Option<u32> {
+        (0..1_000).find(|_| {
+            *now += 150;
+            looks(attention, &[(*now, *now)])
+        })
     }
 
     #[test]
     fn the_more_often_it_was_looked_in_vain_the_seldomer_it_is_looked() {
-        let attention = Attention::default();
-        let mut now = 1_000;
+        let (attention, mut now) = (Attention::default(), 1_000);
         attention.answered(now * MICRO);
-        let mut lets_go_by = || {
-            (0..1_000).find(|_| {
-                now += 150;
-                looks(&attention, &[(now, now)])
-            })
+        let mut after = |looked: &dyn Fn(&Attention)| {
+            looked(&attention);
+            go_by(&attention, &mut now)
         };
-        assert_eq!(lets_go_by(), Some(0));
+        let in_vain = |attention: &Attention| {
+            attention.begin();
+            attention.end(false);
+        };
+        let found = |is_wanted: bool| {
+            move |attention: &Attention| {
+                attention.begin();
+                // However quickly it was answered.
+                let at = attention.answered.load(Ordering::Relaxed);
+                attention.asked(at);
+                attention.answered(at);
+                attention.end(is_wanted);
+            }
+        };
+        assert_eq!(after(&|_| ()), Some(0));
         for goes in [1, 3, 7, 15, 31, 63, 63] {
-            attention.looked(false);
-            assert_eq!(lets_go_by(), Some(goes));
+            assert_eq!(after(&in_vain), Some(goes));
         }
-        attention.looked(true);
-        assert_eq!(lets_go_by(), Some(0));
-        attention.looked(false);
-        assert_eq!(lets_go_by(), Some(1));
+        assert_eq!(after(&|attention| found(false)(attention)), Some(0));
+        assert_eq!(after(&in_vain), Some(1), "from the beginning");
+        assert_eq!(after(&|attention| found(true)(attention)), Some(1), "others want the processor");
+        assert_eq!(after(&in_vain), Some(1));
+    }
+
+    #[test]
+    fn a_request_that_came_before_it_was_looked_was_found_if_it_is_being_answered() {
+        for (is_answered, misses) in [(false, 0), (true, 1)] {
+            let attention = Attention::default();
+            attention.asked(0);
+            if is_answered {
+                attention.answered(0);
+            }
+            attention.begin();
+            attention.end(false);
+            assert_eq!(attention.misses.load(Ordering::Relaxed), misses);
+        }
     }
 
     #[tokio::test]
@@ -281,7 +289,7 @@ mod tests {
         let attention = Arc::<Attention>::default();
         let paying = Arc::clone(&attention);
         let task = tokio::spawn(async move { paying.pay().await });
-        let is_paid = || attention.is_paid.load(Ordering::Relaxed);
+        let is_paid = || attention.is_paid();
 
         attention.is_near.store(false, Ordering::Relaxed);
         attention.answered(attention.now());

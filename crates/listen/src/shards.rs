@@ -113,7 +113,7 @@ mod tests {
                 let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
                 let mut answer = [0; 4_096];
                 // How soon it asks again is the machine's: a loaded one takes some tries.
-                while !attention.was_paid() {
+                while !attention.is_paid() {
                     stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
                     let read = stream.read(&mut answer).await.unwrap();
                     assert!(answer[..read].starts_with(b"HTTP/1.1 200"), "{read}");
