@@ -1,7 +1,7 @@
 //! Attention: where one request follows another at once, a thread looks for the next before it sleeps.
 //!
-//! To be woken takes a processor that has come to rest longer than a short request takes to be answered. Whoever asks once in a while
-//! does not notice, and nothing is spent on him: only after a request that came right behind an answer is the next one looked for.
+//! To wake a processor that has come to rest takes nearly as long as to answer a small request. Whoever asks once in a while does not
+//! notice, and nothing is spent on him: only after a request that came right behind an answer is the next one looked for.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;

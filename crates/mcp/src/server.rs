@@ -265,9 +265,84 @@ pub(crate) fn result(done: &Done) -> CallToolResult {
     result
 }
 
-impl Server {
-    /// The call of a tool, in whichever era.
-    async fn called(
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_completions()
+            .enable_prompts()
+            .enable_resources()
+            .enable_tasks()
+            .enable_tools();
+        let mut capabilities = match self.house.changes() {
+            None => capabilities.build(),
+            Some(_) => capabilities
+                .enable_tool_list_changed()
+                .enable_resources_list_changed()
+                .enable_prompts_list_changed()
+                .build(),
+        };
+        if self.house.serves_skills() {
+            skills::declare(&mut capabilities);
+        }
+        ServerConfig::new(capabilities)
+            .with_server_info(
+                Implementation::new("gatewright", env!("CARGO_PKG_VERSION")).with_title("Gatewright"),
+            )
+            .with_instructions(self.instructions())
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        let mut about = self.negotiate_initialize(&request)?;
+        // Tasks and skills are the newer era's.
+        about.capabilities.extensions = None;
+        Ok(about)
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        whole(request, "tools/list")?;
+        let now = self.listing.now(&self.house);
+        // Whoever is not known gets no menu that counts: its request ends elsewhere.
+        if let Ok(caller) = self.principal(&context) {
+            self.visits.of(context.extensions.get::<Parts>(), &caller).listed(now.tokens());
+        }
+        let tools = ListToolsResult::with_all_items(now.listed().to_vec());
+        Ok(hinted!(tools, context, reading::STEADY))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.listing.now(&self.house).tool(name)
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        if let Some(changes) = self.house.changes() {
+            listing::tell(context.peer, Arc::clone(&self.house), changes, self.stop.child_token());
+        }
+    }
+
+    fn accepted_subscription_filter(&self, _requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        // What was not asked for is taken out by the caller.
+        let filter = SubscriptionFilter::builder();
+        let filter = filter.tools_list_changed().resources_list_changed().prompts_list_changed();
+        self.house.changes().map(|_| filter.build())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        if let Some(changes) = self.house.changes() {
+            listing::serve_listener(context, &self.house, changes, self.stop.child_token()).await;
+        }
+        Ok(())
+    }
+
+    async fn call_tool(
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
@@ -353,93 +428,6 @@ impl Server {
             return Ok(CallToolResponse::Task(task));
         }
         Ok(result(&done).into())
-    }
-}
-
-impl ServerHandler for Server {
-    fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder()
-            .enable_completions()
-            .enable_prompts()
-            .enable_resources()
-            .enable_tasks()
-            .enable_tools();
-        let mut capabilities = match self.house.changes() {
-            None => capabilities.build(),
-            Some(_) => capabilities
-                .enable_tool_list_changed()
-                .enable_resources_list_changed()
-                .enable_prompts_list_changed()
-                .build(),
-        };
-        if self.house.serves_skills() {
-            skills::declare(&mut capabilities);
-        }
-        ServerConfig::new(capabilities)
-            .with_server_info(
-                Implementation::new("gatewright", env!("CARGO_PKG_VERSION")).with_title("Gatewright"),
-            )
-            .with_instructions(self.instructions())
-    }
-
-    async fn initialize(
-        &self,
-        request: InitializeRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<InitializeResult, ErrorData> {
-        context.peer.set_peer_info(request.clone());
-        let mut about = self.negotiate_initialize(&request)?;
-        // Tasks and skills are the newer era's.
-        about.capabilities.extensions = None;
-        Ok(about)
-    }
-
-    async fn list_tools(
-        &self,
-        request: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        whole(request, "tools/list")?;
-        let now = self.listing.now(&self.house);
-        // Whoever is not known gets no menu that counts: its request ends elsewhere.
-        if let Ok(caller) = self.principal(&context) {
-            self.visits.of(context.extensions.get::<Parts>(), &caller).listed(now.tokens());
-        }
-        let tools = ListToolsResult::with_all_items(now.listed().to_vec());
-        Ok(hinted!(tools, context, reading::STEADY))
-    }
-
-    fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.listing.now(&self.house).tool(name)
-    }
-
-    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        if let Some(changes) = self.house.changes() {
-            listing::tell(context.peer, Arc::clone(&self.house), changes, self.stop.child_token());
-        }
-    }
-
-    fn accepted_subscription_filter(&self, _requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        // What was not asked for is taken out by the caller.
-        let filter = SubscriptionFilter::builder();
-        let filter = filter.tools_list_changed().resources_list_changed().prompts_list_changed();
-        self.house.changes().map(|_| filter.build())
-    }
-
-    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        if let Some(changes) = self.house.changes() {
-            listing::serve_listener(context, &self.house, changes, self.stop.child_token()).await;
-        }
-        Ok(())
-    }
-
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        // The library moves a request's way about before it takes it, with room for the largest there is.
-        Box::pin(self.called(request, context)).await
     }
 
     async fn get_task(
