@@ -312,7 +312,8 @@ pub fn offered(asked: &Asked, offer: &Offer, access: Option<Arc<dyn Access>>) ->
     let remembered = remembered::remembered(&config)?;
     let (store, shared, offline) = (Arc::new(remembered.store), remembered.context, remembered.offline);
     let using = remembered.using;
-    let folders = Arc::new(Folders::of(offer.callers.are_many()));
+    let folders =
+        Arc::new(if offer.callers.are_many() { Folders::of_server(&roots) } else { Folders::default() });
     let sweeping = Sweeping { folders: Arc::clone(&folders), store: Swept::new(&store, &config.store) };
     let told =
         workplace::Told { session: config.session, ventures: config.ventures, github: config.github, using };

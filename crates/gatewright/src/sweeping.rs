@@ -1,4 +1,5 @@
-//! What is over is let go of while a server runs: in its state folders every hour, in a store at most once a day on each machine.
+//! What is over is let go of while a server runs: in its state folders every hour and at its end, in a store at most once a day on each
+//! machine.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -20,6 +21,8 @@ use crate::config::StoreSection;
 const FIRST: Duration = Duration::from_secs(5);
 /// How often it is asked what is over.
 const LOOK: Duration = Duration::from_hours(1);
+/// What a server's end waits for a sweep. What it does not come to, the next one does.
+const LAST: Duration = Duration::from_millis(500);
 
 /// What is swept beside a server.
 pub struct Sweeping {
@@ -49,7 +52,7 @@ impl Sweeping {
 
     async fn sweep(&self) {
         let folders = Arc::clone(&self.folders);
-        if let Err(error) = tokio::task::spawn_blocking(move || folders.sweep()).await {
+        if let Err(error) = tokio::task::spawn_blocking(move || folders.sweep(|_| true)).await {
             tracing::warn!("the state folders were not swept: {error}");
         }
         if let Some(store) = self.store.as_ref().filter(|store| store.is_due()) {
@@ -62,7 +65,8 @@ impl Sweeping {
 #[derive(Default)]
 pub struct Folders {
     kept: Mutex<Vec<Folder>>,
-    is_of_server: bool,
+    /// A server's roots, which so are there at its end, too.
+    served: Option<Vec<Arc<Root>>>,
 }
 
 /// The state of a root, or of calls that have none.
@@ -72,19 +76,21 @@ struct Folder {
     root: Option<Weak<Root>>,
     state: StateDir,
     keep: SignedDuration,
+    is_swept: bool,
 }
 
 impl Folders {
-    /// Of a server, or of a command.
-    pub fn of(server: bool) -> Self {
-        Self { is_of_server: server, ..Self::default() }
+    /// Those of a server of `roots`.
+    pub fn of_server(roots: &[Arc<Root>]) -> Self {
+        Self { served: Some(roots.to_vec()), ..Self::default() }
     }
 
     /// What is over in `state` goes after `keep_days`: now, or with the next sweep.
     pub fn add(&self, root: Option<&Arc<Root>>, state: StateDir, keep_days: u32) {
         let root = root.map(Arc::downgrade);
-        let folder = Folder { root, state, keep: SignedDuration::from_hours(24 * i64::from(keep_days)) };
-        if self.is_of_server {
+        let keep = SignedDuration::from_hours(24 * i64::from(keep_days));
+        let folder = Folder { root, state, keep, is_swept: false };
+        if self.served.is_some() {
             let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
             kept.retain(|other| other.is_alive() || other.state.path() != folder.state.path());
             kept.push(folder);
@@ -93,9 +99,21 @@ impl Folders {
         }
     }
 
-    fn sweep(&self) {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        kept.iter().for_each(Folder::sweep);
+    /// Sweeps those that were not swept yet: a server that ended before its first sweep would leave all to the next, which may end as soon.
+    pub async fn end(self: Arc<Self>) {
+        let last = tokio::task::spawn_blocking(move || self.sweep(|folder| !folder.is_swept));
+        let _ = tokio::time::timeout(LAST, last).await;
+    }
+
+    fn sweep(&self, which: impl Fn(&Folder) -> bool) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut chosen = Vec::new();
+        for folder in kept.iter_mut().filter(|folder| which(folder)) {
+            folder.is_swept = true;
+            chosen.push(folder.clone());
+        }
+        drop(kept);
+        chosen.iter().for_each(Folder::sweep);
     }
 }
 

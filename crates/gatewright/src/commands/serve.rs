@@ -26,7 +26,7 @@ use crate::cli::ServeArgs;
 use crate::compose::{self, Callers, Offer, Offered};
 use crate::config::{self, Config};
 use crate::roots::Asked;
-use crate::sweeping::Sweeping;
+use crate::sweeping::{Folders, Sweeping};
 use crate::upstreams::Refresh;
 
 pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
@@ -43,10 +43,11 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
         let served = runtime.block_on(async {
             let stop = stopped_by_signals()?;
             stop_with_parent(&stop);
+            let folders = Arc::clone(&sweeping.folders);
             keep_up_to_date(refresh, sweeping, &stop);
             deliver(offline);
             let served = mcp::serve_stdio(house, menu, stop).await.map_err(std::io::Error::other);
-            end(&jobs, browsers).await;
+            end(&jobs, browsers, folders).await;
             served
         });
         // Calls that were cancelled end their programs. A read of standard input may be pending: it is left.
@@ -84,8 +85,9 @@ pub fn run(asked: &Asked, args: ServeArgs) -> CommandResult {
     }
     let served = runtime.block_on(async {
         deliver(offline);
+        let folders = Arc::clone(&sweeping.folders);
         let served = over_http(house, menu, (refresh, sweeping), address, options, &gate).await;
-        end(&jobs, browsers).await;
+        end(&jobs, browsers, folders).await;
         served
     });
     runtime.shutdown_timeout(Duration::from_millis(500));
@@ -103,13 +105,14 @@ fn deliver(offline: Option<Offline>) {
 /// How long jobs have to end with the server.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Ends the calls that go on after they were answered: each comes to its record. Then the browsers.
-async fn end(jobs: &Jobs, browsers: Arc<Pool>) {
+/// Ends the calls that go on after they were answered: each comes to its record. Then the browsers. Then what is over goes.
+async fn end(jobs: &Jobs, browsers: Arc<Pool>, folders: Arc<Folders>) {
     if !jobs.end(PATIENCE).await {
         tracing::warn!("a job did not end in time: its record holds that it went on, and no end");
     }
     // Whoever still waits for one is told.
     let _ = tokio::task::spawn_blocking(move || browsers.close()).await;
+    folders.end().await;
 }
 
 /// What is served, and what of it is listed.
