@@ -159,23 +159,30 @@ impl Done {
     pub fn to_value(&self) -> Value {
         match &self.result {
             Ok(reply) => reply.to_value().unwrap_or_else(|e| unwritten(&e)),
-            Err(fault) => failed(fault, &self.metadata),
+            Err(fault) => serde_json::to_value(self.failed(fault)).unwrap_or_else(|e| unwritten(&e)),
         }
+    }
+
+    const fn failed<'a>(&'a self, fault: &'a Fault) -> Failed<'a> {
+        Failed { success: false, error: fault, metadata: &self.metadata }
     }
 }
 
-/// As [`Done::to_value`] has it, without a value between; in another order.
+/// As [`Done::to_value`] has it, without a value between; what the call came to is first.
 impl Serialize for Done {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.result {
             Ok(reply) => reply.serialize(serializer),
-            Err(fault) => failed(fault, &self.metadata).serialize(serializer),
+            Err(fault) => self.failed(fault).serialize(serializer),
         }
     }
 }
 
-fn failed(fault: &Fault, metadata: &Metadata) -> Value {
-    json!({ "success": false, "error": fault, "metadata": metadata })
+#[derive(Serialize)]
+struct Failed<'a> {
+    success: bool,
+    error: &'a Fault,
+    metadata: &'a Metadata,
 }
 
 fn unwritten(error: &serde_json::Error) -> Value {

@@ -41,6 +41,7 @@ pub mod limits;
 pub mod lock;
 pub mod markdown;
 pub mod menu;
+mod misfit;
 mod notes;
 mod outputs;
 pub mod paging;

@@ -10,6 +10,8 @@ use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::misfit;
+
 /// Any JSON, of whose texts none has more than `MOST` characters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -346,15 +348,7 @@ impl Compiled {
         if self.0.is_valid(value) {
             return Vec::new();
         }
-        self.0
-            .iter_errors(value)
-            .take(most)
-            .map(|e| {
-                let path = e.instance_path().as_str();
-                let place = if path.is_empty() { "arguments" } else { path.trim_start_matches('/') };
-                format!("{place}: {}", e.masked())
-            })
-            .collect()
+        self.0.iter_errors(value).take(most).map(|error| misfit::said(&error)).collect()
     }
 }
 

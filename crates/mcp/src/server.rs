@@ -247,7 +247,9 @@ pub(crate) fn block(media: Media) -> Option<ContentBlock> {
 /// What a call's end is on the wire.
 pub(crate) fn result(done: &Done) -> CallToolResult {
     let value = done.to_value();
-    let mut text = vec![ContentBlock::text(value.to_string())];
+    // A value has its keys in the order of the alphabet.
+    let text = serde_json::to_string(done).unwrap_or_else(|_| value.to_string());
+    let mut text = vec![ContentBlock::text(text)];
     let mut result = match &done.result {
         Ok(reply) => {
             text.extend(reply.media.iter().cloned().filter_map(block));
