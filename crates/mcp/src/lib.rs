@@ -10,6 +10,7 @@ mod choosing;
 mod confirm;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod conversation;
 mod direct;
 pub mod http;
 mod inquiring;

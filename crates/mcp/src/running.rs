@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -52,11 +52,45 @@ impl Running {
     }
 }
 
-/// A call that is being made where it is waited for. Whoever stops waiting cancels it, and leaves it to a task of its own,
-/// on which it comes to its record: giving every call a task would cost more than most calls.
+/// What is made where it is waited for, and goes on as a task of its own once nobody waits: giving everything a task would cost
+/// more than most calls.
+pub(crate) struct GoesOn<T: Send + 'static>(Option<BoxFuture<'static, T>>);
+
+impl<T: Send + 'static> GoesOn<T> {
+    pub(crate) fn new(made: impl Future<Output = T> + Send + 'static) -> Self {
+        Self(Some(made.boxed()))
+    }
+}
+
+impl<T: Send + 'static> Future for GoesOn<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        // Whoever asks again after the answer waits for ever.
+        let Some(mut made) = self.0.take() else { return Poll::Pending };
+        // One that panics is not asked again.
+        let polled = made.as_mut().poll(context);
+        if polled.is_pending() {
+            self.0 = Some(made);
+        }
+        polled
+    }
+}
+
+impl<T: Send + 'static> Drop for GoesOn<T> {
+    fn drop(&mut self) {
+        let Some(made) = self.0.take() else { return };
+        // Without a runtime the process is ending, and nobody could run it.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(made);
+        }
+    }
+}
+
+/// A call that is being made. Whoever stops waiting for it cancels it, and it comes to its record all the same.
 pub(crate) struct Calling {
     cancel: CancellationToken,
-    call: Option<BoxFuture<'static, Option<Done>>>,
+    call: GoesOn<Option<Done>>,
 }
 
 impl Calling {
@@ -65,7 +99,7 @@ impl Calling {
         // A panic beyond the pipeline, which catches its own, loses this call and no other. In a box before it is wrapped: it
         // is large, and each wrapper moves what it is put around.
         let call = AssertUnwindSafe(Box::pin(call)).catch_unwind().map(Result::ok);
-        Self { cancel, call: Some(call.boxed()) }
+        Self { cancel, call: GoesOn::new(call) }
     }
 
     /// One that was begun before.
@@ -73,7 +107,7 @@ impl Calling {
         cancel: CancellationToken,
         call: impl Future<Output = Option<Done>> + Send + 'static,
     ) -> Self {
-        Self { cancel, call: Some(call.boxed()) }
+        Self { cancel, call: GoesOn::new(call) }
     }
 }
 
@@ -82,20 +116,14 @@ impl Future for Calling {
     type Output = Option<Done>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(call) = &mut self.call else { return Poll::Ready(None) };
-        let done = ready!(call.as_mut().poll(context));
-        self.call = None;
-        Poll::Ready(done)
+        Pin::new(&mut self.call).poll(context)
     }
 }
 
 impl Drop for Calling {
     fn drop(&mut self) {
-        let Some(call) = self.call.take() else { return };
-        self.cancel.cancel();
-        // Without a runtime the process is ending, and nobody could run it.
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(call);
+        if self.call.0.is_some() {
+            self.cancel.cancel();
         }
     }
 }

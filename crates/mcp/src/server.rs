@@ -119,6 +119,11 @@ impl Server {
         self.house.registry().resolve(name).is_some()
     }
 
+    /// Whether there is such a tool, and all it does is look.
+    pub(crate) fn only_looks(&self, name: &str) -> bool {
+        self.house.registry().resolve(name).is_some_and(|tool| tool.head().annotations.read_only_hint)
+    }
+
     /// Who calls over standard input.
     pub(crate) fn local(&self) -> Principal {
         Principal::Local { uid: self.house.first().uid() }
@@ -132,6 +137,11 @@ impl Server {
     /// The conversation of what `caller` asks within this hour.
     pub(crate) fn hourly(&self, caller: &Principal) -> Session {
         self.visits.hourly(caller)
+    }
+
+    /// The conversation of a request of `caller`'s with this `head`.
+    pub(crate) fn visited(&self, head: &Parts, caller: &Principal) -> Session {
+        self.visits.of(Some(head), caller)
     }
 
     /// Makes a plain call. Dropping this cancels it, as does `asked`.
@@ -165,6 +175,9 @@ impl Server {
             Made::Done(done) => *done,
             Made::Asks(asks) => return Ok(Outcome::Asks(Box::new(ServerResult::InputRequiredResult(*asks)))),
         };
+        if let Some(error) = unknown(&done) {
+            return Err(error);
+        }
         let question = done.question.as_ref().map(|question| Asking::Consent(question, None));
         let asking = question.or_else(|| done.choice.as_ref().map(Asking::Choice));
         match asking.filter(|_| can_ask) {
@@ -242,6 +255,14 @@ pub(crate) fn block(media: Media) -> Option<ContentBlock> {
         MediaKind::Audio => Some(ContentBlock::audio(media.data, media.mime)),
         MediaKind::Other => None,
     }
+}
+
+/// The error of the protocol that answers a call of a tool that is not there.
+fn unknown(done: &Done) -> Option<ErrorData> {
+    let fault = done.result.as_ref().err().filter(|_| done.unknown_tool)?;
+    let words: Vec<&str> =
+        std::iter::once(&fault.message).chain(&fault.suggestions).map(String::as_str).collect();
+    Some(ErrorData::invalid_params(words.join(". "), None))
 }
 
 /// What a call's end is on the wire.
@@ -413,16 +434,8 @@ impl ServerHandler for Server {
                 Made::Asks(asks) => return Ok((*asks).into()),
             };
         }
-        if done.unknown_tool {
-            let message = done.result.as_ref().err().map(|fault| {
-                std::iter::once(&fault.message)
-                    .chain(&fault.suggestions)
-                    .cloned()
-                    .collect::<Vec<_>>()
-                    .join(". ")
-            });
-            let message = message.unwrap_or_default();
-            return Err(ErrorData::invalid_params(message, None));
+        if let Some(error) = unknown(&done) {
+            return Err(error);
         }
         if tasks::takes(&context)
             && let Some(task) = tasks::begun(&self.house, &done, &caller)

@@ -28,6 +28,7 @@ mod gain;
 mod git_spice;
 mod headers;
 mod http;
+mod in_session;
 mod knowledge;
 mod oauth;
 mod plain;

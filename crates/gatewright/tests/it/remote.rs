@@ -74,7 +74,12 @@ impl Remote {
 
     /// Begins a session of the older era.
     pub(crate) fn session(&self) -> String {
-        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "0" } });
+        self.session_by(&json!({}))
+    }
+
+    /// The same, of a client with these capabilities.
+    pub(crate) fn session_by(&self, can: &Value) -> String {
+        let params = json!({ "protocolVersion": "2025-11-25", "capabilities": can, "clientInfo": { "name": "t", "version": "0" } });
         let begun =
             self.post(&[], &json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }));
         assert_eq!(begun.message()["result"]["protocolVersion"], "2025-11-25", "{}", begun.body);

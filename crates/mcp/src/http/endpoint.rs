@@ -43,12 +43,12 @@ impl<S: Served> Endpoint<S> {
             Ok(caller) => caller,
             Err(refused) => return *refused,
         };
-        let visit = match self.sessions.enter(&head, &caller) {
+        let mut visit = match self.sessions.enter(&head, &caller).await {
             Ok(visit) => visit,
             Err(refused) => return *refused,
         };
         let response = if head.method == Method::POST {
-            self.door.posted(&self.protocol, head, body, &caller).await
+            self.door.posted(&self.protocol, head, body, &caller, &mut visit).await
         } else {
             self.protocol.handle(Request::from_parts(head, body)).await.map(Body::new)
         };

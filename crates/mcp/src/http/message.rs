@@ -22,11 +22,13 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::caller::Identify;
-use super::direct;
-use super::sessions::SESSION;
+use super::direct::{self, BEATS};
+use super::sessions::{SESSION, Visit};
+use super::talk::Talk;
 use super::{Protocol, Served};
-use crate::direct::Direct;
+use crate::direct::{Direct, Form};
 use crate::line;
+use crate::running::GoesOn;
 
 /// Largest body of a request, in bytes: read, it takes some fifty times as much memory at worst.
 pub(super) const MAX_BODY: usize = 4 * 1024 * 1024;
@@ -40,6 +42,9 @@ const READ_HERE: usize = 64 * 1024;
 
 /// Longest that a body may take to arrive.
 const ARRIVES: Duration = Duration::from_secs(30);
+
+/// How soon a call of a session is answered by one message.
+const SOON: Duration = Duration::from_secs(2);
 
 /// What the check asks.
 pub(super) struct Doorkeeper<S> {
@@ -62,6 +67,7 @@ impl<S: Served> Doorkeeper<S> {
         head: Parts,
         body: Incoming,
         caller: &Principal,
+        visit: &mut Visit,
     ) -> Response {
         if body.size_hint().lower() > MAX_BODY as u64 {
             return too_large();
@@ -71,7 +77,7 @@ impl<S: Served> Doorkeeper<S> {
             body.size_hint().upper().and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(MAX_BODY);
         let room = length.min(MAX_BODY).div_ceil(KIB).max(1);
         let room = self.room.acquire_many(u32::try_from(room).unwrap_or(u32::MAX));
-        let Ok(Ok(_room)) = tokio::time::timeout(ARRIVES, room).await else {
+        let Ok(Ok(mut room)) = tokio::time::timeout(ARRIVES, room).await else {
             let later = [(header::RETRY_AFTER, "5")];
             return (StatusCode::SERVICE_UNAVAILABLE, later, "too much at once").into_response();
         };
@@ -84,10 +90,18 @@ impl<S: Served> Doorkeeper<S> {
                 return (StatusCode::REQUEST_TIMEOUT, why).into_response();
             }
         };
+        // It is known now.
+        let spare = room.num_permits().saturating_sub(body.len().div_ceil(KIB).max(1));
+        drop(room.split(spare));
         let checked = if body.len() <= READ_HERE {
             match line::object(&body) {
-                Ok(Some(object)) => match self.direct(&head, object) {
-                    Ok(call) => return self.answered(call, caller).await,
+                Ok(Some(object)) => match self.direct(&head, object, visit.session()) {
+                    Ok((call, None)) => return self.answered(call, caller).await,
+                    Ok((call, Some(talk))) => {
+                        // It may take long, and holds no more than a call that the library makes.
+                        drop((body, room));
+                        return self.answered_in(talk, call, &head, caller).await;
+                    }
                     Err(object) => line::understood(object),
                 },
                 Ok(None) => Ok(None),
@@ -112,8 +126,20 @@ impl<S: Served> Doorkeeper<S> {
         if let Some(refusal) = outside.and_then(|message| line::without_handshake(message)) {
             return refused(StatusCode::BAD_REQUEST, &refusal);
         }
-        let challenge = message.and_then(|message| self.challenge(caller, *message));
+        match (visit.session(), &message) {
+            (Some(talk), Some(message)) => talk.hears(message),
+            (None, Some(message)) => visit.begins(Talk::begun(message)),
+            (_, None) => {}
+        }
+        let (message, note) = match message.map(|message| *message) {
+            Some(JsonRpcMessage::Notification(note)) => (None, Some(note.notification)),
+            message => (message, None),
+        };
+        let challenge = message.and_then(|message| self.challenge(caller, message));
         let response = protocol.handle(Request::from_parts(head, Full::new(body))).await;
+        if let Some(talk) = visit.session().filter(|_| response.status().is_success()) {
+            talk.heard(note.as_ref());
+        }
         challenged(response.map(Body::new), challenge)
     }
 }
@@ -134,25 +160,64 @@ fn too_large() -> Response {
 }
 
 impl<S: Served> Doorkeeper<S> {
-    /// The plain call of a tool that is there, where such are answered here; else the message.
-    fn direct(&self, head: &Parts, object: Map<String, Value>) -> Result<Direct, Map<String, Value>> {
-        let known = |name: &str| self.server.direct().is_some_and(|server| server.knows(name));
-        direct::of(head, &self.hosts, object, known)
+    /// The plain call of a tool that is there, where such are answered here, with the session that it is of; else the message.
+    /// In sessions it is of a tool that only looks: an answer that got lost can be fetched again from the library alone, and such
+    /// a call can be made again instead.
+    fn direct<'a>(
+        &self,
+        head: &Parts,
+        object: Map<String, Value>,
+        session: Option<&'a Arc<Talk>>,
+    ) -> Result<(Direct, Option<&'a Arc<Talk>>), Map<String, Value>> {
+        let Some(server) = self.server.direct() else { return Err(object) };
+        let Some(talk) = session else {
+            let known = |name: &str| server.knows(name);
+            return Ok((direct::stateless(head, &self.hosts, object, known)?, None));
+        };
+        let Some(client) = talk.plainly() else { return Err(object) };
+        let looks = |name: &str| server.only_looks(name);
+        Ok((direct::in_session(head, &self.hosts, object, client, looks)?, Some(talk)))
     }
 
     async fn answered(&self, call: Direct, caller: &Principal) -> Response {
         let Some(server) = self.server.direct() else {
             return StatusCode::INTERNAL_SERVER_ERROR.into_response();
         };
-        let challenge = match caller {
-            Principal::Token { .. } => self.call_challenge(caller, &call.id, &call.request),
-            Principal::Local { .. } => None,
-        };
+        let challenge = self.call_challenge(caller, &call.id, &call.request);
         let id = call.id.clone();
         let visit = server.hourly(caller);
-        match server.direct(call, caller.clone(), visit, &CancellationToken::new()).await {
-            Ok(outcome) => challenged(direct::response(&id, outcome), challenge),
-            Err(error) => refused(StatusCode::OK, &ServerJsonRpcMessage::error(error, Some(id))),
+        let made = server.direct(call, caller.clone(), visit, &CancellationToken::new()).await;
+        challenged(direct::response(direct::message(id, made, Form::Stateless)), challenge)
+    }
+
+    /// As [`Self::answered`], in a session: whoever loses the connection has not cancelled the call, and whoever cancels it gets
+    /// no answer. One that takes longer is answered by a stream.
+    async fn answered_in(
+        &self,
+        talk: &Arc<Talk>,
+        call: Direct,
+        head: &Parts,
+        caller: &Principal,
+    ) -> Response {
+        let Some(server) = self.server.direct() else {
+            return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+        };
+        let begun = match talk.begin(&call.id) {
+            Ok(begun) => begun,
+            Err(refusal) => return refused(StatusCode::BAD_REQUEST, &refusal),
+        };
+        let challenge = self.call_challenge(caller, &call.id, &call.request);
+        let visit = server.visited(head, caller);
+        let (server, caller) = (server.clone(), caller.clone());
+        let mut made = GoesOn::new(async move {
+            let id = call.id.clone();
+            let made = server.direct(call, caller, visit, &begun.cancel).await;
+            begun.ends().then(|| direct::message(id, made, Form::Session))
+        });
+        match tokio::time::timeout(SOON, &mut made).await {
+            Ok(Some(message)) => challenged(direct::response(message), challenge),
+            Ok(None) => direct::streamed(std::future::ready(None), BEATS),
+            Err(_) => direct::streamed(made, BEATS),
         }
     }
 

@@ -7,6 +7,7 @@ mod endpoint;
 mod message;
 pub mod oauth;
 mod sessions;
+mod talk;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,6 +33,7 @@ use listen::{Shards, Tls};
 use message::{Doorkeeper, MAX_BODY};
 pub(crate) use sessions::SESSION;
 use sessions::Sessions;
+use talk::UNHEARD;
 
 /// Where the protocol is spoken.
 pub(crate) const ENDPOINT: &str = "/mcp";
@@ -168,7 +170,7 @@ fn app<S: Served>(server: S, options: Options, streams: &CancellationToken) -> A
         .with_cancellation_token(streams.child_token());
     let ready = server.clone();
     let mut kept = LocalSessionManager::default();
-    kept.session_config.keep_alive = Some(IDLE);
+    kept.session_config.keep_alive = Some(IDLE + UNHEARD);
     let kept = Arc::new(kept);
     let protocol = StreamableHttpService::new(move || Ok(server.begin()), Arc::clone(&kept), config);
     let metadata = options.identify.metadata().cloned();

@@ -14,7 +14,7 @@ use super::MAX_LINE;
 /// The error that answers what is no message.
 pub(crate) type Refusal = Box<ServerJsonRpcMessage>;
 
-pub(super) fn refuse(error: ErrorData, id: Option<RequestId>) -> Refusal {
+pub(crate) fn refuse(error: ErrorData, id: Option<RequestId>) -> Refusal {
     Box::new(ServerJsonRpcMessage::error(error, id))
 }
 
@@ -49,7 +49,7 @@ fn unsupported(
 }
 
 /// Refuses a request that names a revision which is not served: rmcp would repeat the name as it is.
-pub(super) fn unserved(message: &ClientJsonRpcMessage) -> Option<Refusal> {
+pub(crate) fn unserved(message: &ClientJsonRpcMessage) -> Option<Refusal> {
     let known = ProtocolVersion::KNOWN_VERSIONS;
     let named = revision(message).filter(|(named, _)| !known.contains(named))?;
     Some(unsupported("Unsupported protocol version".into(), named, known.iter().collect()))

@@ -6,7 +6,6 @@
 //! rmcp would answer one of the two. Calls that are as plain as most are never get as far as rmcp (`plain`).
 
 mod checks;
-mod conversation;
 mod plain;
 
 use std::io;
@@ -21,10 +20,12 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _,
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
+use crate::conversation::{Admitted, Conversation};
 use crate::server::Server;
 use checks::too_long;
-pub(crate) use checks::{Refusal, check, empty, object, shown, understood, without_handshake};
-use conversation::{Admitted, Conversation};
+pub(crate) use checks::{
+    Refusal, check, empty, object, refuse, shown, understood, unserved, without_handshake,
+};
 use plain::Plain;
 
 /// Longest line, in bytes.

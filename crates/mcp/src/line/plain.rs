@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::conversation::{Conversation, Era};
 use super::{Line, Refusal, line};
+use crate::conversation::{Conversation, Era};
 use crate::direct::{Direct, Form, Outcome, written};
 use crate::running::Running;
 use crate::server::Server;

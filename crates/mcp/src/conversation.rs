@@ -5,17 +5,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use kit::call::ClientInfo;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, GetMeta as _, JsonRpcMessage,
-    ProtocolVersion, RequestId,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, GetMeta as _,
+    InitializeRequestParams, JsonRpcMessage, ProtocolVersion, RequestId,
 };
 use tokio_util::sync::CancellationToken;
 
-use super::checks::{Refusal, refuse, shown, unserved, without_handshake};
 use crate::confirm;
+use crate::line::{Refusal, refuse, shown, unserved, without_handshake};
 
 /// Shared by who reads and who answers; never locked while anything is waited for.
 #[derive(Default)]
-pub(super) struct Conversation(Mutex<State>);
+pub(crate) struct Conversation(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -52,28 +52,46 @@ struct Session {
     client: Option<ClientInfo>,
 }
 
+impl Session {
+    /// Of a client that begins with this.
+    fn of(begins: &InitializeRequestParams) -> Self {
+        let client = &begins.client_info;
+        Self {
+            is_ready: false,
+            can_ask: confirm::shows_forms(Some(&begins.capabilities)),
+            client: ClientInfo::new(&client.name, &client.version),
+        }
+    }
+}
+
 /// The era of a plain call.
-pub(super) enum Era {
+pub(crate) enum Era {
     /// The older, with what its client said about itself. Its user cannot be asked.
     Session(Option<ClientInfo>),
     Stateless,
 }
 
 /// What becomes of a message.
-pub(super) enum Admitted {
+pub(crate) enum Admitted {
     Yes,
     No,
     Refused(Refusal),
 }
 
 impl Conversation {
+    /// One of the older era, whose client began with this.
+    pub(crate) fn begun(begins: &InitializeRequestParams) -> Self {
+        let lifecycle = Lifecycle::Session(Session::of(begins));
+        Self(Mutex::new(State { lifecycle, waiting: BTreeMap::new() }))
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The era that plain calls are of, once they may come: whoever could be asked in the middle of a call of the older era
     /// is asked through the library.
-    pub(super) fn era(&self) -> Option<Era> {
+    pub(crate) fn era(&self) -> Option<Era> {
         match &self.state().lifecycle {
             Lifecycle::Open => None,
             Lifecycle::Session(session) => {
@@ -84,7 +102,7 @@ impl Conversation {
     }
 
     /// Begins a plain call, unless its id waits for an answer; what is returned is cancelled with it, and with `ended`.
-    pub(super) fn begin(
+    pub(crate) fn begin(
         &self,
         id: &RequestId,
         ended: &CancellationToken,
@@ -99,7 +117,7 @@ impl Conversation {
     }
 
     /// The request is answered, unless it was a plain call that its client cancelled; says whether it is.
-    pub(super) fn answers(&self, id: &RequestId) -> bool {
+    pub(crate) fn answers(&self, id: &RequestId) -> bool {
         let (mut state, id) = (self.state(), key(id));
         if let Some(Waits::Plain(cancel)) = state.waiting.get(&id)
             && cancel.is_cancelled()
@@ -109,8 +127,24 @@ impl Conversation {
         state.waiting.remove(&id).is_some()
     }
 
+    /// Its client begins anew.
+    pub(crate) fn begins_again(&self, begins: &InitializeRequestParams) {
+        self.state().lifecycle = Lifecycle::Session(Session::of(begins));
+    }
+
+    /// A plain call whose answer goes its own way has ended, and its id may come again; says whether it is to be answered.
+    pub(crate) fn ends(&self, id: &RequestId) -> bool {
+        let waited = self.state().waiting.remove(&key(id));
+        waited.is_some_and(|waits| !matches!(waits, Waits::Plain(cancel) if cancel.is_cancelled()))
+    }
+
+    /// Hears what needs no answer. Whether rmcp is to hear it, too, is not asked: over HTTP it hears all.
+    pub(crate) fn hears(&self, note: &ClientNotification) {
+        self.state().notified(note);
+    }
+
     /// Whether rmcp is to see `message`.
-    pub(super) fn admit(&self, message: &ClientJsonRpcMessage) -> Admitted {
+    pub(crate) fn admit(&self, message: &ClientJsonRpcMessage) -> Admitted {
         let mut state = self.state();
         let request = match message {
             JsonRpcMessage::Request(request) => request,
@@ -183,14 +217,7 @@ fn twice(id: &str) -> Refusal {
 fn chosen(request: &ClientRequest) -> Lifecycle {
     match request {
         ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => Lifecycle::Open,
-        ClientRequest::InitializeRequest(begins) => {
-            let client = &begins.params.client_info;
-            Lifecycle::Session(Session {
-                is_ready: false,
-                can_ask: confirm::shows_forms(Some(&begins.params.capabilities)),
-                client: ClientInfo::new(&client.name, &client.version),
-            })
-        }
+        ClientRequest::InitializeRequest(begins) => Lifecycle::Session(Session::of(&begins.params)),
         other => {
             let meta = other.get_meta();
             let whole = meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty();
