@@ -1,5 +1,6 @@
 //! Calls in sessions over HTTP that are answered without the protocol library: but for the kind of the answer nobody can tell.
 
+use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -89,9 +90,14 @@ impl<'a> Within<'a> {
     }
 }
 
+/// Whether the library answered: its streams can be resumed. Others are one message, or a stream where the machine is slow.
+fn by_the_library(answer: &Answer) -> bool {
+    answer.header("content-type") == Some("text/event-stream") && answer.body.contains("\nretry: ")
+}
+
 /// The records of the long calls.
 fn recorded(place: &Place) -> Vec<String> {
-    let records = place.json(&["audit", "tail", "--output", "json"]);
+    let records = place.json(&["audit", "tail", "-n", "1000", "--output", "json"]);
     let records = records.as_array().unwrap().iter().map(Value::to_string);
     records.filter(|record| record.contains("jq_query")).collect()
 }
@@ -132,8 +138,7 @@ fn a_plain_call_in_a_session_is_answered_as_the_library_would_answer_it() {
                 }
                 let answer = within.says(more, &call);
                 let is_direct = n == 0 && *looks && !is_asked;
-                let kind = if is_direct { "application/json" } else { "text/event-stream" };
-                assert_eq!(answer.header("content-type"), Some(kind), "{can} {call}: {}", answer.body);
+                assert_eq!(by_the_library(&answer), !is_direct, "{can} {call}: {}", answer.body);
                 assert_eq!(answer.header("mcp-session-id"), None);
                 let mut message = answer.message();
                 // What is about this one call.
@@ -186,19 +191,21 @@ fn what_is_not_quite_a_plain_call_of_a_session_is_refused_as_before() {
     let early = Within { remote: &remote, id: begun.header("mcp-session-id").unwrap().to_owned() };
     let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
     assert_eq!(early.says(&[("host", "evil.example")], &ready).status, 403);
-    assert_eq!(
-        early.says(&[], &json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" })).header("content-type"),
-        Some("text/event-stream")
-    );
+    assert!(by_the_library(&early.says(&[], &json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" }))));
     assert_eq!(early.says(&[], &ready).status, 202);
     let answered = early.says(&[], &search);
-    assert_eq!(answered.header("content-type"), Some("application/json"), "{}", answered.body);
+    assert!(!by_the_library(&answered), "{}", answered.body);
     // A client that begins again may be one whose user can be asked.
     let mut again = begins;
     again["params"]["capabilities"] = json!({ "elicitation": {} });
     early.says(&[], &again);
     early.says(&[], &ready);
-    assert_eq!(early.says(&[], &search).header("content-type"), Some("text/event-stream"));
+    assert!(by_the_library(&early.says(&[], &search)));
+    // One that was refused has not.
+    again["params"]["capabilities"] = json!({});
+    assert_eq!(early.says(&[("host", "evil.example")], &again).status, 403);
+    assert_eq!(early.says(&[], &ready).status, 202);
+    assert!(by_the_library(&early.says(&[], &search)));
     assert_eq!(remote.request("DELETE", "/mcp", &[("mcp-session-id", &early.id), VERSION], "").status, 204);
     assert_eq!(early.says(&[], &search).status, 404, "it has ended");
     remote.finish();
@@ -260,8 +267,8 @@ fn whoever_loses_the_connection_in_a_session_has_not_cancelled_the_call() {
     let id = remote.session();
     let within = Within { remote: &remote, id: id.clone() };
     for (n, hears) in [false, true].into_iter().enumerate() {
-        let mut lost = within.sends(&request(&json!("lost"), "jq_query", &long(4_000)), false);
-        std::thread::sleep(Duration::from_millis(500));
+        let mut lost = within.sends(&request(&json!("lost"), "jq_query", &long(6_000)), false);
+        std::thread::sleep(Duration::from_secs(1));
         within.until_made("lost");
         if hears {
             // After two seconds it hears that it is answered, and by what.
@@ -298,6 +305,32 @@ fn whoever_loses_the_connection_in_a_session_has_not_cancelled_the_call() {
 }
 
 #[test]
+fn a_call_whose_caller_went_away_has_its_record_before_the_server_ends() {
+    let place = Place::new();
+    let mut remote = Remote::start(&place);
+    let within = Within::new(&remote);
+    let lost = within.sends(&request(&json!("lost"), "jq_query", &long(10_000)), false);
+    std::thread::sleep(Duration::from_secs(1));
+    within.until_made("lost");
+    drop(lost);
+    // A disk that is slow: the record cannot be written yet.
+    let roots = std::fs::read_dir(place.scratch.path().join("state/gatewright")).unwrap();
+    let locks: Vec<File> =
+        roots.filter_map(|root| File::open(root.unwrap().path().join("ledger/lock")).ok()).collect();
+    assert!(!locks.is_empty());
+    for lock in &locks {
+        lock.lock().unwrap();
+    }
+    let pid = remote.child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    std::thread::sleep(Duration::from_millis(1_500));
+    drop(locks);
+    assert!(remote.child.wait().unwrap().success());
+    let records = recorded(&place);
+    assert!(records.len() == 1 && records[0].contains("cancelled"), "{records:#?}");
+}
+
+#[test]
 fn h12_calls_that_are_being_made_leave_room_for_others_however_long_they_said_to_be() {
     let place = Place::new();
     let remote = Remote::start(&place);
@@ -305,7 +338,7 @@ fn h12_calls_that_are_being_made_leave_room_for_others_however_long_they_said_to
     let calls: Vec<TcpStream> = (0..4)
         .map(|n| within.sends(&request(&json!(format!("call_{n}")), "jq_query", &long(8_000)), true))
         .collect();
-    std::thread::sleep(Duration::from_millis(500));
+    std::thread::sleep(Duration::from_secs(1));
     within.until_made("call_3");
     let began = Instant::now();
     let pong = within.says(&[], &json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }));
@@ -338,16 +371,11 @@ fn h14_a_call_of_a_session_needs_a_token_and_its_scopes_each_time() {
     assert_eq!(by(&reader, &ready).status, 202);
     let search = request(&json!(2), "tools_search", &json!({ "query": "tokens" }));
     let found = by(&reader, &search);
-    assert_eq!(
-        (found.status, found.header("content-type")),
-        (200, Some("application/json")),
-        "{}",
-        found.body
-    );
+    assert!(found.status == 200 && !by_the_library(&found), "{}", found.body);
     assert_eq!(by(&other, &search).status, 404, "another's session");
     assert_eq!(within.says(&[], &search).status, 401);
     let refused = by(&nobody, &search);
-    assert_eq!((refused.status, refused.header("content-type")), (403, Some("application/json")));
+    assert!(refused.status == 403 && !by_the_library(&refused), "{} {}", refused.status, refused.body);
     assert!(refused.header("www-authenticate").unwrap().contains("insufficient_scope"), "{}", refused.head);
     assert_eq!(refused.message()["result"]["isError"], true, "{}", refused.body);
     remote.finish();

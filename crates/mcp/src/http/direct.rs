@@ -72,7 +72,7 @@ fn is_older(headers: &HeaderMap) -> bool {
 }
 
 /// Whether the headers are those of a plain request to a host that is ours, of no browser.
-fn is_plain(headers: &HeaderMap, hosts: &[String]) -> bool {
+pub(super) fn is_plain(headers: &HeaderMap, hosts: &[String]) -> bool {
     let accepted = once(headers, &header::ACCEPT).is_some_and(|accept| {
         let mut kinds: Vec<&str> = accept.split(',').map(str::trim).collect();
         kinds.sort_unstable();

@@ -26,6 +26,7 @@ use super::direct::{self, BEATS};
 use super::sessions::{SESSION, Visit};
 use super::talk::Talk;
 use super::{Protocol, Served};
+use crate::conversation::Era;
 use crate::direct::{Direct, Form};
 use crate::line;
 use crate::running::GoesOn;
@@ -96,8 +97,8 @@ impl<S: Served> Doorkeeper<S> {
         let checked = if body.len() <= READ_HERE {
             match line::object(&body) {
                 Ok(Some(object)) => match self.direct(&head, object, visit.session()) {
-                    Ok((call, None)) => return self.answered(call, caller).await,
-                    Ok((call, Some(talk))) => {
+                    Ok(Plain::Alone(call)) => return self.answered(call, caller).await,
+                    Ok(Plain::Within(talk, call)) => {
                         // It may take long, and holds no more than a call that the library makes.
                         drop((body, room));
                         return self.answered_in(talk, call, &head, caller).await;
@@ -126,19 +127,20 @@ impl<S: Served> Doorkeeper<S> {
         if let Some(refusal) = outside.and_then(|message| line::without_handshake(message)) {
             return refused(StatusCode::BAD_REQUEST, &refusal);
         }
-        match (visit.session(), &message) {
-            (Some(talk), Some(message)) => talk.hears(message),
-            (None, Some(message)) => visit.begins(Talk::begun(message)),
-            (_, None) => {}
+        let message = message.as_deref();
+        if visit.session().is_none() {
+            visit.begins(message.and_then(Talk::begun));
         }
-        let (message, note) = match message.map(|message| *message) {
-            Some(JsonRpcMessage::Notification(note)) => (None, Some(note.notification)),
-            message => (message, None),
-        };
+        if let (Some(talk), Some(message)) = (visit.session(), message)
+            && direct::is_plain(&head.headers, &self.hosts)
+        {
+            // Whatever else the library has to do.
+            talk.cancels(message);
+        }
         let challenge = message.and_then(|message| self.challenge(caller, message));
         let response = protocol.handle(Request::from_parts(head, Full::new(body))).await;
-        if let Some(talk) = visit.session().filter(|_| response.status().is_success()) {
-            talk.heard(note.as_ref());
+        if let (Some(talk), true) = (visit.session(), response.status().is_success()) {
+            talk.heard(message);
         }
         challenged(response.map(Body::new), challenge)
     }
@@ -159,8 +161,16 @@ fn too_large() -> Response {
     (StatusCode::PAYLOAD_TOO_LARGE, format!("a body has at most {MAX_BODY} bytes")).into_response()
 }
 
+/// A plain call.
+enum Plain<'a> {
+    /// That stands for itself.
+    Alone(Direct),
+    /// Of a session.
+    Within(&'a Arc<Talk>, Direct),
+}
+
 impl<S: Served> Doorkeeper<S> {
-    /// The plain call of a tool that is there, where such are answered here, with the session that it is of; else the message.
+    /// The plain call of a tool that is there, where such are answered here; else the message.
     /// In sessions it is of a tool that only looks: an answer that got lost can be fetched again from the library alone, and such
     /// a call can be made again instead.
     fn direct<'a>(
@@ -168,15 +178,15 @@ impl<S: Served> Doorkeeper<S> {
         head: &Parts,
         object: Map<String, Value>,
         session: Option<&'a Arc<Talk>>,
-    ) -> Result<(Direct, Option<&'a Arc<Talk>>), Map<String, Value>> {
+    ) -> Result<Plain<'a>, Map<String, Value>> {
         let Some(server) = self.server.direct() else { return Err(object) };
         let Some(talk) = session else {
             let known = |name: &str| server.knows(name);
-            return Ok((direct::stateless(head, &self.hosts, object, known)?, None));
+            return Ok(Plain::Alone(direct::stateless(head, &self.hosts, object, known)?));
         };
-        let Some(client) = talk.plainly() else { return Err(object) };
+        let Some(Era::Session(client)) = talk.plainly() else { return Err(object) };
         let looks = |name: &str| server.only_looks(name);
-        Ok((direct::in_session(head, &self.hosts, object, client, looks)?, Some(talk)))
+        Ok(Plain::Within(talk, direct::in_session(head, &self.hosts, object, client, looks)?))
     }
 
     async fn answered(&self, call: Direct, caller: &Principal) -> Response {
@@ -217,7 +227,7 @@ impl<S: Served> Doorkeeper<S> {
         match tokio::time::timeout(SOON, &mut made).await {
             Ok(Some(message)) => challenged(direct::response(message), challenge),
             Ok(None) => direct::streamed(std::future::ready(None), BEATS),
-            Err(_) => direct::streamed(made, BEATS),
+            Err(_) => challenged(direct::streamed(made, BEATS), challenge),
         }
     }
 
@@ -248,10 +258,10 @@ impl<S: Served> Doorkeeper<S> {
     }
 
     /// The challenge for what `caller` may not do.
-    fn challenge(&self, caller: &Principal, message: ClientJsonRpcMessage) -> Option<String> {
+    fn challenge(&self, caller: &Principal, message: &ClientJsonRpcMessage) -> Option<String> {
         let Principal::Token { scopes, .. } = caller else { return None };
         let JsonRpcMessage::Request(request) = message else { return None };
-        let needed = match request.request {
+        let needed = match &request.request {
             ClientRequest::CallToolRequest(call) => {
                 return self.call_challenge(caller, &request.id, &call.params);
             }

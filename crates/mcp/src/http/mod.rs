@@ -143,7 +143,8 @@ pub(crate) async fn serve_over<S: Served>(
         tokio::time::sleep(DRAIN).await;
     };
     tokio::select! {
-        () = listen::serve(listener, tls, (places, shards.as_deref()), app, stop.clone()) => {}
+        // Of calls whose callers went away nobody waits for the answer, but for the record.
+        () = listen::serve(listener, tls, (places, shards.as_deref()), app, stop.clone()) => server.drained(DRAIN).await,
         () = late => tracing::warn!("requests were cut off: they took longer than {} s to end", DRAIN.as_secs()),
     }
 }

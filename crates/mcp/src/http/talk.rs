@@ -4,7 +4,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use kit::call::ClientInfo;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, InitializeRequestParams, JsonRpcMessage,
     RequestId,
@@ -31,30 +30,32 @@ impl Talk {
         Some(Self { conversation, ended: CancellationToken::new(), heard: Mutex::new(Instant::now()) })
     }
 
-    /// Its client, once plain calls may come, and unless the library is to hear of the session again or it has ended.
-    pub(super) fn plainly(&self) -> Option<Option<ClientInfo>> {
+    /// Its era, with its client, once plain calls may come, and unless the library is to hear of the session again or it has ended.
+    pub(super) fn plainly(&self) -> Option<Era> {
         if self.ended.is_cancelled() {
             return None;
         }
         let heard = *self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        match self.conversation.era()? {
-            Era::Session(client) => (heard.elapsed() < UNHEARD).then_some(client),
-            Era::Stateless => None,
+        self.conversation.era().filter(|_| heard.elapsed() < UNHEARD)
+    }
+
+    /// Cancels the plain call that `message` cancels, if it does.
+    pub(super) fn cancels(&self, message: &ClientJsonRpcMessage) {
+        if let JsonRpcMessage::Notification(note) = message
+            && matches!(note.notification, ClientNotification::CancelledNotification(_))
+        {
+            self.conversation.hears(&note.notification);
         }
     }
 
-    /// The library is to hear this. A client that begins again may be another.
-    pub(super) fn hears(&self, message: &ClientJsonRpcMessage) {
-        if let Some(again) = begins(message) {
+    /// The library heard this. A client that begins again may be another.
+    pub(super) fn heard(&self, message: Option<&ClientJsonRpcMessage>) {
+        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        if let Some(again) = message.and_then(begins) {
             self.conversation.begins_again(again);
         }
-    }
-
-    /// The library heard a message, which is a notification where there is one.
-    pub(super) fn heard(&self, note: Option<&ClientNotification>) {
-        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        if let Some(note) = note {
-            self.conversation.hears(note);
+        if let Some(JsonRpcMessage::Notification(note)) = message {
+            self.conversation.hears(&note.notification);
         }
     }
 
@@ -106,13 +107,6 @@ mod tests {
 
     use super::*;
 
-    fn note(message: &serde_json::Value) -> ClientNotification {
-        match serde_json::from_value::<ClientJsonRpcMessage>(message.clone()).unwrap() {
-            JsonRpcMessage::Notification(note) => note.notification,
-            _ => panic!("{message}"),
-        }
-    }
-
     #[test]
     fn plain_calls_come_once_a_session_is_ready_and_leave_it_to_the_library_now_and_then() {
         let begins = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
@@ -122,8 +116,9 @@ mod tests {
         assert!(talk.plainly().is_none());
         talk.heard(None);
         assert!(talk.plainly().is_none());
-        talk.heard(Some(&note(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))));
-        assert!(talk.plainly().unwrap().is_some(), "who calls");
+        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        talk.heard(Some(&serde_json::from_value(ready).unwrap()));
+        assert!(matches!(talk.plainly(), Some(Era::Session(Some(_)))), "who calls");
         *talk.heard.lock().unwrap() = Instant::now().checked_sub(UNHEARD).unwrap();
         assert!(talk.plainly().is_none(), "the library would take it for idle");
         talk.heard(None);
