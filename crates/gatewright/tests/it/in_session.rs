@@ -57,9 +57,10 @@ impl<'a> Within<'a> {
     fn sends(&self, call: &Value, chunked: bool) -> TcpStream {
         let body = call.to_string();
         let length = body.len();
-        let body = match chunked {
-            true => format!("transfer-encoding: chunked\r\n\r\n{length:x}\r\n{body}\r\n0\r\n\r\n"),
-            false => format!("content-length: {length}\r\n\r\n{body}"),
+        let body = if chunked {
+            format!("transfer-encoding: chunked\r\n\r\n{length:x}\r\n{body}\r\n0\r\n\r\n")
+        } else {
+            format!("content-length: {length}\r\n\r\n{body}")
         };
         let head = format!(
             "POST /mcp HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\n\

@@ -125,8 +125,8 @@ fn line(message: &ServerJsonRpcMessage) -> serde_json::Result<Vec<u8>> {
 /// answered together, and their client would wait for the last one meanwhile.
 const AT_ONCE_OF_FEW: usize = 8;
 
-/// From so many bytes on they are not few: there, sharing a record's costs saves more.
-const BURST: usize = 8 * 1024;
+/// So many lines are not few: there, sharing a record's costs saves more.
+const BURST: usize = 24;
 
 /// How often such calls step aside before they are answered: once for their group, once for the writer.
 const STEPS: usize = 2;
@@ -181,8 +181,8 @@ impl Hears {
                     // It has ended; a terminal would be asked once more.
                     return;
                 }
-                (taken, at_once) = (0, if there.len() < BURST { AT_ONCE_OF_FEW } else { usize::MAX });
-            } else if taken == at_once && reader.buffer().len() >= BURST {
+                (taken, at_once) = (0, if are_few(there) { AT_ONCE_OF_FEW } else { usize::MAX });
+            } else if taken == at_once && !are_few(reader.buffer()) {
                 // More has come since.
                 at_once = usize::MAX;
             } else if taken == at_once {
@@ -228,6 +228,11 @@ impl Hears {
         // Nobody waits for it to be written.
         line(refusal).is_ok_and(|line| answers.send((line, None)).is_ok())
     }
+}
+
+/// Whether few lines are there, as far as they were read.
+fn are_few(there: &[u8]) -> bool {
+    memchr::memchr_iter(b'\n', there).nth(BURST - 1).is_none()
 }
 
 /// Reads one line; `Some(false)` when it was longer than [`MAX_LINE`] and was passed over. A last line without a newline
