@@ -194,17 +194,9 @@ impl Sessions {
 #[cfg(test)]
 mod tests {
     use rmcp::model::RequestId;
-    use serde_json::json;
 
+    use super::super::talk::tests::talk;
     use super::*;
-
-    /// What a client begins.
-    fn talk() -> Talk {
-        let begins = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "0" },
-        } });
-        Talk::begun(&serde_json::from_value(begins).unwrap()).unwrap()
-    }
 
     #[tokio::test]
     async fn a_session_that_ended_by_itself_is_not_there() {

@@ -102,17 +102,22 @@ impl Drop for Begun {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use serde_json::json;
 
     use super::*;
 
-    #[test]
-    fn plain_calls_come_once_a_session_is_ready_and_leave_it_to_the_library_now_and_then() {
+    /// What a client begins.
+    pub(in crate::http) fn talk() -> Talk {
         let begins = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "0" },
         } });
-        let talk = Talk::begun(&serde_json::from_value(begins).unwrap()).unwrap();
+        Talk::begun(&serde_json::from_value(begins).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn plain_calls_come_once_a_session_is_ready_and_leave_it_to_the_library_now_and_then() {
+        let talk = talk();
         assert!(talk.plainly().is_none());
         talk.heard(None);
         assert!(talk.plainly().is_none());
